@@ -1,0 +1,44 @@
+"""Errors that ncc raises: every one says what was wrong, where, and what to do about it."""
+
+__all__ = [
+    "AssetError",
+    "CompileError",
+    "DataError",
+    "IRError",
+    "InputError",
+    "NccError",
+    "OutputError",
+]
+
+
+class NccError(Exception):
+    """Base class of every error that ncc raises on purpose."""
+
+
+class InputError(NccError):
+    """An input can't be used: missing, empty, of an unknown kind, or without what was asked for."""
+
+
+class CompileError(NccError):
+    """The compiler refused a source file, ran out of time, or could not be started."""
+
+
+class IRError(NccError):
+    """LLVM IR or bitcode that can't be read, with file, line and column where they are known."""
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class AssetError(NccError):
+    """A model, vocabulary or embedding file is missing, damaged or of an unknown format version."""
+
+
+class DataError(NccError):
+    """A dataset is missing, fails its checksum, or does not have the columns that it should."""
+
+
+class OutputError(NccError):
+    """A result can't be written where it was asked for."""

@@ -1,0 +1,20 @@
+"""Statements to a contextual flow graph (XFG), and contexts counted on it."""
+
+from ncc.graph.contexts import ContextCounts, context_pairs, count_contexts
+from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_html, to_json, to_networkx
+from ncc.graph.xfg import XFG, EdgeKind, build_xfg
+
+__all__ = [
+    "EXPORTERS",
+    "XFG",
+    "ContextCounts",
+    "EdgeKind",
+    "build_xfg",
+    "context_pairs",
+    "count_contexts",
+    "to_dot",
+    "to_graphml",
+    "to_html",
+    "to_json",
+    "to_networkx",
+]

@@ -1,0 +1,82 @@
+"""Contexts: which statements stand within a few hops of each other in the dual of the XFG, listed or counted.
+
+Reference: Ben-Nun et al. 2018, section 3.2 (context size) and 4.1 (dual graph, pairs emitted both ways).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc import native
+from ncc.graph.xfg import XFG
+
+__all__ = ["ContextCounts", "context_pairs", "count_contexts"]
+
+MAX_WIDTH = 8
+
+
+@dataclass(frozen=True)
+class ContextCounts:
+    """How often each context label was seen near each centre label, sorted by centre and context.
+
+    Attributes:
+        center: (num_pairs,) int32.
+        context: (num_pairs,) int32.
+        count: (num_pairs,) int64, at least 1.
+    """
+
+    center: NDArray[np.int32]
+    context: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> ContextCounts:
+    """Counts ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
+
+    The counts are those of `context_pairs`, gathered by label without listing the pairs.
+
+    Args:
+        graph: the contextual flow graph.
+        label: (num_statements,) int32 word of each statement; statements labelled -1 are walked through but not
+            counted.
+        width: context size in hops; the paper compares 1, 2 and 3.
+
+    Raises:
+        ValueError: ``width`` is not between 1 and 8.
+
+    Reference: Ben-Nun et al. 2018, section 4.1.
+    """
+    if not 1 <= width <= MAX_WIDTH:
+        raise ValueError(f"context width is {width}; expected 1 to {MAX_WIDTH}")
+    num_statements = graph.module.num_statements
+    ends = np.concatenate([graph.source, graph.target])
+    statement = np.concatenate([graph.statement, graph.statement])
+    incidence = np.unique(statement.astype(np.int64) * graph.num_nodes + ends)
+    statement, node = np.divmod(incidence, max(graph.num_nodes, 1))
+    by_node = np.argsort(node, kind="stable")
+    center, context, count = native.count_contexts(
+        _offsets(statement, num_statements),
+        node.astype(np.int32),
+        _offsets(node, graph.num_nodes),
+        statement[by_node].astype(np.int32),
+        label.astype(np.int32, copy=False),
+        width,
+    )
+    order = np.lexsort((context, center))
+    return ContextCounts(center[order], context[order], count[order])
+
+
+def context_pairs(graph: XFG, width: int = 2) -> NDArray[np.int32]:
+    """Lists the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways.
+
+    Quadratic where many statements share an identifier; meant for looking at small graphs.
+    """
+    counts = count_contexts(graph, np.arange(graph.module.num_statements, dtype=np.int32), width)
+    return np.stack([counts.center, counts.context], axis=1)
+
+
+def _offsets(rows: NDArray[np.int64], num_rows: int) -> NDArray[np.int64]:
+    """Where each row's entries start and end: (num_rows + 1,)."""
+    counts = np.bincount(rows, minlength=num_rows)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

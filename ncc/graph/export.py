@@ -1,0 +1,129 @@
+"""An XFG for other tools: networkx, Graphviz dot, GraphML and JSON."""
+
+import html
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from ncc.graph.xfg import XFG, EdgeKind
+from ncc.ir import NodeKind
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_html", "to_json", "to_networkx"]
+
+_COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL: "#bf3f1f"}
+
+
+def node_kind(graph: XFG, node: int) -> str:
+    """"global", "function", "block", "argument", "result", "root", "return" or "effect"."""
+    if node >= graph.effect:
+        return "effect"
+    if node >= graph.exit:
+        return "return"
+    if node >= graph.root:
+        return "root"
+    return NodeKind(graph.module.node_kind[node]).name.lower()
+
+
+def _used_nodes(graph: XFG) -> list[int]:
+    return sorted({*graph.source.tolist(), *graph.target.tolist()})
+
+
+def _edge_rows(graph: XFG) -> list[tuple[int, int, int, str]]:
+    kinds = [EdgeKind(kind).name.lower() for kind in graph.kind.tolist()]
+    return list(zip(graph.source.tolist(), graph.target.tolist(), graph.statement.tolist(), kinds, strict=True))
+
+
+def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
+    """A ``MultiDiGraph``: nodes are integers with ``name`` and ``kind``; edges have ``statement``, ``text``, ``kind``."""
+    import networkx
+
+    result = networkx.MultiDiGraph(name=graph.module.name)
+    for node in _used_nodes(graph):
+        result.add_node(node, name=graph.node_label(node), kind=node_kind(graph, node))
+    for source, target, statement, kind in _edge_rows(graph):
+        text = graph.module.statement_text(statement)
+        result.add_edge(source, target, statement=statement, text=text, kind=kind)
+    return result
+
+
+def to_graphml(graph: XFG) -> str:
+    """GraphML text, as networkx writes it."""
+    import networkx
+
+    out = io.BytesIO()
+    networkx.write_graphml(to_networkx(graph), out, named_key_ids=True)
+    return out.getvalue().decode()
+
+
+def to_json(graph: XFG) -> str:
+    """JSON text: ``nodes`` with id, name and kind; ``edges`` with source, target, statement, kind; ``statements``."""
+    module = graph.module
+    return json.dumps(to_dict(graph) | {"input": module.name}, indent=1)
+
+
+def to_dict(graph: XFG) -> dict[str, Any]:
+    """The same as `to_json`, as plain Python objects and without the module's name."""
+    module = graph.module
+    return {
+        "nodes": [
+            {"id": node, "name": graph.node_label(node), "kind": node_kind(graph, node)} for node in _used_nodes(graph)
+        ],
+        "edges": [
+            {"source": source, "target": target, "statement": statement, "kind": kind}
+            for source, target, statement, kind in _edge_rows(graph)
+        ],
+        "statements": [
+            {"text": module.statement_text(i), "function": module.function_names[function], "line": line}
+            for i, (function, line) in enumerate(
+                zip(module.statement_function.tolist(), module.source_line.tolist(), strict=True)
+            )
+        ],
+    }
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def to_dot(graph: XFG) -> str:
+    """Graphviz text: one cluster a function, edges coloured by kind and labelled with their statement."""
+    lines = ["digraph xfg {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica", fontsize=9];']
+    clusters: dict[str, list[int]] = {}
+    for node in _used_nodes(graph):
+        label = graph.node_label(node)
+        clusters.setdefault(label.split("/")[0] if not label.startswith("@") else "", []).append(node)
+    for number, (function, nodes) in enumerate(clusters.items()):
+        if function:
+            lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(function)};"]
+        for node in nodes:
+            name = graph.node_label(node).split("/", 1)[-1] if function else graph.node_label(node)
+            lines.append(f"    n{node} [label={_quoted(name)}];")
+        if function:
+            lines.append("  }")
+    for source, target, statement, kind in _edge_rows(graph):
+        text = _quoted(graph.module.statement_text(statement))
+        lines.append(f'  n{source} -> n{target} [label={text}, color="{_COLOURS[EdgeKind[kind.upper()]]}"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def to_html(graph: XFG) -> str:
+    """A page that shows the graph as a table of edges, coloured by kind; it needs no network and no script."""
+    rows = [
+        f'<tr style="color:{_COLOURS[EdgeKind[kind.upper()]]}"><td>{kind}</td><td>{html.escape(graph.node_label(source))}'
+        f"</td><td>{html.escape(graph.node_label(target))}</td>"
+        f"<td><code>{html.escape(graph.module.statement_text(statement))}</code></td></tr>"
+        for source, target, statement, kind in _edge_rows(graph)
+    ]
+    title = html.escape(graph.module.name)
+    return (
+        f'<!doctype html><meta charset="utf-8"><title>XFG of {title}</title><h1>{title}</h1>'
+        "<style>body{font-family:sans-serif}td{padding:2px 8px;text-align:left}</style>"
+        "<table><tr><th>kind</th><th>from</th><th>to</th><th>statement</th></tr>" + "".join(rows) + "</table>\n"
+    )
+
+
+EXPORTERS = {".dot": to_dot, ".graphml": to_graphml, ".json": to_json, ".html": to_html}
+"""Writers by file extension."""

@@ -1,0 +1,16 @@
+"""LLVM IR text or bitcode to a `Module` of arrays."""
+
+from ncc.ir.abstraction import Abstraction
+from ncc.ir.module import OPCODES, Module, NodeKind, opcode_number
+from ncc.ir.reader import is_bitcode, print_canonically, read_module
+
+__all__ = [
+    "OPCODES",
+    "Abstraction",
+    "Module",
+    "NodeKind",
+    "is_bitcode",
+    "opcode_number",
+    "print_canonically",
+    "read_module",
+]

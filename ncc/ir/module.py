@@ -1,0 +1,138 @@
+"""`Module`: LLVM IR as arrays, a row a statement and a row a node; the form that every room above works on."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.native import OPCODES
+
+__all__ = ["OPCODES", "Module", "NodeKind", "opcode_number"]
+
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+
+Int32Array = NDArray[np.int32]
+
+
+class NodeKind(IntEnum):
+    """What an identifier names."""
+
+    GLOBAL = 0
+    FUNCTION = 1
+    BLOCK = 2
+    ARGUMENT = 3
+    RESULT = 4
+
+
+def opcode_number(name: str) -> int:
+    """The number that ``Module.opcode`` uses for an opcode's name."""
+    return OPCODES.index(name)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Module:
+    """A module's statements, identifiers and functions.
+
+    A *statement* is an instruction or a function's ``define`` header; debug intrinsics and records are no
+    statements, so that a program reads the same with and without ``-g``. A *node* is an identifier. Statements of a
+    function are consecutive and begin with its ``define``; blocks are numbered through the module.
+
+    Attributes:
+        name: where the module came from, for messages.
+        route: how it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
+        opcode: (num_statements,) uint8, numbers of `OPCODES`.
+        text_id: (num_statements,) int32, index into ``texts``.
+        texts: the distinct abstracted statements, in order of appearance.
+        block: (num_statements,) int32 basic block; a ``define`` has its function's first.
+        result: (num_statements,) int32 node that the statement defines, or -1.
+        callee: (num_statements,) int32 node of the called function, or -1 (no call, or inline assembly).
+        source_line: (num_statements,) int32 line in the source, or 0 where there is no debug information.
+        operand_start: (num_statements + 1,) int32 offsets into ``operand``.
+        operand: int32 nodes used, in order; -1 for an immediate. A call's operands are callee, arguments, (labels);
+            a phi's are value, label, value, label…; a define's are its parameters.
+        node_kind: (num_nodes,) uint8, see `NodeKind`.
+        node_function: (num_nodes,) int32 function that a local belongs to, or -1.
+        node_definition: (num_nodes,) int32 statement that defines a result or an argument, number of a block or of
+            a function that has a body, or -1.
+        block_node: (num_blocks,) int32 node of each block's label.
+        function_node: (num_functions,) int32, functions that have a body, in order.
+        function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
+        function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
+        function_is_kernel: (num_functions,) bool.
+    """
+
+    name: str
+    route: str
+    opcode: NDArray[np.uint8]
+    text_id: Int32Array
+    texts: tuple[str, ...]
+    block: Int32Array
+    result: Int32Array
+    callee: Int32Array
+    source_line: Int32Array
+    operand_start: Int32Array
+    operand: Int32Array
+    node_kind: NDArray[np.uint8]
+    node_function: Int32Array
+    node_definition: Int32Array
+    block_node: Int32Array
+    function_node: Int32Array
+    function_start: Int32Array
+    function_block: Int32Array
+    function_is_kernel: NDArray[np.bool_]
+    _name_start: NDArray[np.uint32]
+    _name_len: NDArray[np.uint32]
+    _ir: bytes
+
+    @property
+    def num_statements(self) -> int:
+        """Statements of all functions, ``define`` headers included."""
+        return len(self.opcode)
+
+    @property
+    def num_nodes(self) -> int:
+        """Identifiers: globals, blocks, arguments and results."""
+        return len(self.node_kind)
+
+    @property
+    def num_functions(self) -> int:
+        """Functions that have a body."""
+        return len(self.function_node)
+
+    @cached_property
+    def function_names(self) -> tuple[str, ...]:
+        """Names of the functions that have a body, in order."""
+        return tuple(self.node_name(int(node)) for node in self.function_node)
+
+    @cached_property
+    def statement_function(self) -> Int32Array:
+        """(num_statements,) int32 number of each statement's function."""
+        return np.repeat(np.arange(self.num_functions, dtype=np.int32), np.diff(self.function_start))
+
+    @cached_property
+    def operand_statement(self) -> Int32Array:
+        """(num_operands,) int32 statement that each operand belongs to."""
+        return np.repeat(np.arange(self.num_statements, dtype=np.int32), np.diff(self.operand_start))
+
+    @cached_property
+    def operand_definition(self) -> Int32Array:
+        """(num_operands,) int32 statement that defines each operand, -1 for immediates, globals and labels."""
+        kind = self.node_kind[self.operand]
+        local = (self.operand >= 0) & ((kind == NodeKind.RESULT) | (kind == NodeKind.ARGUMENT))
+        return np.where(local, self.node_definition[self.operand], -1).astype(np.int32)
+
+    def node_name(self, node: int) -> str:
+        """An identifier's name without its sigil; a number where LLVM numbers it."""
+        start, length = int(self._name_start[node]), int(self._name_len[node])
+        if not length:
+            return str(start)
+        raw = self._ir[start : start + length].strip(b'"')
+        raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw)
+        return raw.decode("utf-8", "backslashreplace")
+
+    def statement_text(self, statement: int) -> str:
+        """The abstracted text of a statement."""
+        return self.texts[self.text_id[statement]]

@@ -1,0 +1,179 @@
+"""Reads LLVM IR, text or bitcode, of LLVM 3.7 to 22 into a `Module`.
+
+Text of any version is read directly, typed pointers as opaque ones. LLVM itself reads bitcode, and is the judge of
+text that the direct reader refuses: what LLVM accepts is read from its own printing, what it refuses is an `IRError`.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc import native
+from ncc.errors import InputError, IRError
+from ncc.ir.abstraction import Abstraction
+from ncc.ir.module import Module
+
+__all__ = ["is_bitcode", "print_canonically", "read_module"]
+
+_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
+_LONGEST_EXCERPT = 120
+
+
+def is_bitcode(data: bytes) -> bool:
+    """Does the data begin like LLVM bitcode (raw, or in the wrapper that Apple uses)?"""
+    return data.startswith(_BITCODE_MAGIC)
+
+
+def read_module(
+    source: str | os.PathLike[str] | bytes, *, name: str | None = None, abstraction: Abstraction | None = None
+) -> Module:
+    """Reads a module.
+
+    Args:
+        source: path of a ``.ll`` or ``.bc`` file, or the file's bytes.
+        name: what messages call it; default the path, or "<bytes>".
+        abstraction: what statements keep; default `Abstraction()`.
+
+    Returns:
+        The module; one without functions is valid and has no statements.
+
+    Raises:
+        InputError: the file is missing, empty, or neither LLVM IR text nor bitcode.
+        IRError: LLVM can't read it either; with line and column where they are known.
+
+    Reference:
+        Ben-Nun et al. 2018, section 4 (pre-processing).
+    """
+    if isinstance(source, bytes):
+        data, name = source, name or "<bytes>"
+    else:
+        data, name = _read_file(Path(source)), name or os.fspath(source)
+    if not data.strip(b" \t\r\n"):
+        raise InputError(f"{name}: the file is empty; expected LLVM IR")
+    abstraction = abstraction or Abstraction()
+    if is_bitcode(data):
+        return _from_text(print_canonically(data, name), name, "bitcode", abstraction)
+    if b"\0" in data:
+        raise InputError(f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)")
+    try:
+        return _from_text(data, name, "direct", abstraction)
+    except native.SyntaxProblem as problem:
+        return _as_llvm_sees_it(data, name, abstraction, problem)
+
+
+def print_canonically(data: bytes, name: str = "<bytes>") -> bytes:
+    """Text or bitcode of any version, parsed by LLVM and printed in the current dialect.
+
+    Raises:
+        IRError: LLVM can't read it.
+    """
+    import llvmlite.binding as llvm
+
+    try:
+        if is_bitcode(data):
+            return str(llvm.parse_bitcode(data)).encode()
+        return str(llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))).encode()
+    except RuntimeError as error:
+        raise _llvm_refusal(str(error), data, name) from error
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: native.SyntaxProblem) -> Module:
+    """Text that the direct reader refused: LLVM's verdict, and its printing where it accepts the text."""
+    try:
+        printed = print_canonically(data, name)
+    except IRError as refusal:
+        if refusal.line is not None:
+            raise
+        raise _error_at(data, name, problem) from refusal
+    try:
+        return _from_text(printed, name, "llvm", abstraction)
+    except native.SyntaxProblem as again:
+        raise _error_at(printed, f"{name} (as LLVM prints it)", again) from problem
+
+
+def _llvm_refusal(message: str, data: bytes, name: str) -> IRError:
+    found = _LLVM_POSITION.search(message)
+    if not found:
+        summary = " ".join(message.split()) or "LLVM gives no reason"
+        return IRError(f"{name}: LLVM can't read this {'bitcode' if is_bitcode(data) else 'text'}: {summary}")
+    line, column = int(found[1]), int(found[2])
+    return _ir_error(data, name, line, column, found[3])
+
+
+def _error_at(data: bytes, name: str, problem: native.SyntaxProblem) -> IRError:
+    line = data.count(b"\n", 0, problem.offset) + 1
+    column = problem.offset - (data.rfind(b"\n", 0, problem.offset) + 1) + 1
+    return _ir_error(data, name, line, column, str(problem))
+
+
+def _ir_error(data: bytes, name: str, line: int, column: int, what: str) -> IRError:
+    lines = data.split(b"\n", line)
+    text = lines[line - 1].decode("utf-8", "backslashreplace").rstrip() if line <= len(lines) else ""
+    start = max(0, min(column - 1, len(text)) - _LONGEST_EXCERPT // 2)
+    excerpt = text[start : start + _LONGEST_EXCERPT].strip()
+    shown = f"\n    {excerpt}" if excerpt else ""
+    return IRError(f"{name}:{line}:{column}: {what}{shown}", line=line, column=column)
+
+
+def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
+    raw = native.read_text(text, known_callees=abstraction.known_callees)
+    num_statements, num_blocks = len(raw["opcode"]), len(raw["block_node"])
+    return Module(
+        name=name,
+        route=route,
+        opcode=raw["opcode"],
+        text_id=raw["text"],
+        texts=_strings(raw["texts"], raw["texts_start"]),
+        block=raw["block"],
+        result=raw["result"],
+        callee=raw["callee"],
+        source_line=_source_lines(raw["debug"], raw["debug_id"], raw["debug_line"]),
+        operand_start=raw["operand_start"],
+        operand=raw["operand"],
+        node_kind=raw["node_kind"],
+        node_function=raw["node_function"],
+        node_definition=raw["node_def"],
+        block_node=raw["block_node"],
+        function_node=raw["function_node"],
+        function_start=np.append(raw["function_first_statement"], np.int32(num_statements)),
+        function_block=np.append(raw["function_first_block"], np.int32(num_blocks)),
+        function_is_kernel=raw["function_is_kernel"].astype(bool),
+        _name_start=raw["node_name"],
+        _name_len=raw["node_name_len"],
+        _ir=text,
+    )
+
+
+def _strings(text: NDArray[np.generic], start: NDArray[np.generic]) -> tuple[str, ...]:
+    whole = text.tobytes()
+    bounds = start.tolist()
+    return tuple(
+        whole[begin:end].decode("utf-8", "backslashreplace") for begin, end in zip(bounds, bounds[1:], strict=False)
+    )
+
+
+def _source_lines(
+    debug: NDArray[np.generic], ids: NDArray[np.generic], lines: NDArray[np.generic]
+) -> NDArray[np.int32]:
+    """Lines of the statements: ``debug`` is a metadata number, -1 for none, or -2 - line where it stood inline."""
+    reference = debug.astype(np.int64)
+    found = np.where(reference <= -2, -2 - reference, 0)
+    if len(ids):
+        order = np.argsort(ids, kind="stable")
+        at = np.minimum(np.searchsorted(ids[order], reference.clip(0)), len(ids) - 1)
+        known = (reference >= 0) & (ids[order][at] == reference)
+        found = np.where(known, lines[order][at], found)
+    return found.astype(np.int32)

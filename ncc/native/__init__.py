@@ -1,0 +1,176 @@
+"""The C kernels (IR reader, context counter) as functions of bytes and NumPy arrays; compiled when ncc is installed.
+
+They know LLVM's printed form and nothing of the rest of ncc. Rooms above wrap their arrays in dataclasses.
+"""
+
+import ctypes
+import functools
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import NccError
+
+__all__ = ["OPCODES", "SyntaxProblem", "count_contexts", "read_text"]
+
+OPCODES: tuple[str, ...] = tuple(
+    (
+        "define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add "
+        "fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor extractelement insertelement "
+        "shufflevector extractvalue insertvalue alloca load store fence cmpxchg atomicrmw getelementptr trunc zext "
+        "sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast icmp fcmp "
+        "phi select freeze call va_arg landingpad catchpad cleanuppad"
+    ).split()
+)
+"""Names of the opcode numbers; ``define`` stands for a function's header, which is a statement too."""
+
+READER_FIELDS = (
+    ("opcode", np.uint8),
+    ("text", np.int32),
+    ("block", np.int32),
+    ("result", np.int32),
+    ("debug", np.int32),
+    ("callee", np.int32),
+    ("operand_start", np.int32),
+    ("operand", np.int32),
+    ("texts", np.uint8),
+    ("texts_start", np.int64),
+    ("node_kind", np.uint8),
+    ("node_function", np.int32),
+    ("node_def", np.int32),
+    ("node_name", np.uint32),
+    ("node_name_len", np.uint32),
+    ("function_node", np.int32),
+    ("function_first_statement", np.int32),
+    ("function_first_block", np.int32),
+    ("function_first_argument", np.int32),
+    ("function_num_arguments", np.int32),
+    ("function_is_kernel", np.uint8),
+    ("block_node", np.int32),
+    ("debug_id", np.uint32),
+    ("debug_line", np.uint32),
+)
+
+_KEEP_CALLEES = 1
+_OK, _SYNTAX, _MEMORY = range(3)
+
+
+class SyntaxProblem(Exception):
+    """The text breaks the grammar that the reader knows, at ``offset`` bytes from its start."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    path = Path(__file__).with_name("_kernels.so")
+    if not path.exists():
+        raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
+    library = ctypes.CDLL(str(path))
+    library.ncc_read.restype = ctypes.c_void_p
+    library.ncc_read.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_char_p]
+    library.ncc_free.argtypes = [ctypes.c_void_p]
+    library.ncc_view.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    library.ncc_status.argtypes = [ctypes.c_void_p] * 3
+    library.ncc_count_contexts.restype = ctypes.c_void_p
+    library.ncc_count_contexts.argtypes = [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 5 + [ctypes.c_int32]
+    library.ncc_counts.argtypes = [ctypes.c_void_p] * 3
+    library.ncc_free_counts.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[np.generic]]:
+    """Reads LLVM IR text into arrays in one walk.
+
+    Args:
+        text: the module as any LLVM since 3.7 prints it.
+        known_callees: names, one a line, of external functions that keep their name in a statement; None
+            abstracts every callee.
+
+    Returns:
+        The arrays that ``READER_FIELDS`` names.
+
+    Raises:
+        SyntaxProblem: the text is not what the reader expects.
+        MemoryError: there is not enough memory.
+    """
+    library = _library()
+    flags = 0 if known_callees is None else _KEEP_CALLEES
+    reader = library.ncc_read(text, len(text), flags, known_callees or b"")
+    if not reader:
+        raise MemoryError("no memory to read IR")
+    try:
+        offset, message = ctypes.c_int64(), ctypes.c_char_p()
+        status = library.ncc_status(reader, ctypes.byref(offset), ctypes.byref(message))
+        if status == _SYNTAX:
+            raise SyntaxProblem((message.value or b"").decode(), offset.value)
+        if status == _MEMORY:
+            raise MemoryError("not enough memory to read IR")
+        return _copy_arrays(library, reader)
+    finally:
+        library.ncc_free(reader)
+
+
+def count_contexts(
+    statement_start: NDArray[np.int64],
+    statement_node: NDArray[np.int32],
+    node_start: NDArray[np.int64],
+    node_statement: NDArray[np.int32],
+    label: NDArray[np.int32],
+    width: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Counts, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
+
+    Two statements are one hop apart if they share a node.
+
+    Args:
+        statement_start: (num_statements + 1,) int64 offsets into ``statement_node``.
+        statement_node: int32 nodes of each statement, without repetition.
+        node_start: (num_nodes + 1,) int64 offsets into ``node_statement``.
+        node_statement: int32 statements of each node, without repetition.
+        label: (num_statements,) int32; a pair is counted only if both labels are at least 0.
+        width: number of hops, 1 or more.
+
+    Returns:
+        Labels of centres, labels of contexts and counts of the distinct pairs, in no particular order.
+
+    Raises:
+        MemoryError: there is not enough memory.
+    """
+    library = _library()
+    num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1
+    arrays = [np.ascontiguousarray(a) for a in (statement_start, statement_node, node_start, node_statement, label)]
+    counter = library.ncc_count_contexts(num_statements, num_nodes, *(a.ctypes.data for a in arrays), width)
+    if not counter:
+        raise MemoryError("not enough memory to count contexts")
+    try:
+        data, length = (ctypes.c_void_p * 2)(), ctypes.c_int64()
+        library.ncc_counts(counter, data, ctypes.byref(length))
+        keys = _copy(data[0], length.value, np.uint64)
+        counts = _copy(data[1], length.value, np.int64)
+    finally:
+        library.ncc_free_counts(counter)
+    occupied = counts > 0
+    keys = keys[occupied]
+    return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]
+
+
+def _copy_arrays(library: ctypes.CDLL, reader: int) -> dict[str, NDArray[np.generic]]:
+    data = (ctypes.c_void_p * len(READER_FIELDS))()
+    lengths = (ctypes.c_int64 * len(READER_FIELDS))()
+    library.ncc_view(reader, data, lengths)
+    return {
+        name: _copy(address, length, dtype)
+        for (name, dtype), address, length in zip(READER_FIELDS, data, lengths, strict=True)
+    }
+
+
+def _copy(address: int | None, length: int, dtype: type) -> NDArray[np.generic]:
+    if not address or not length:
+        return np.zeros(0, dtype)
+    size = length * np.dtype(dtype).itemsize
+    view = (ctypes.c_char * size).from_address(address)
+    return np.frombuffer(view, dtype=dtype).copy()

@@ -1,0 +1,628 @@
+/* One statement: the opcode's grammar read into operands, a result and the abstracted text.
+
+   Reference: LLVM Language Reference, "Instruction Reference"; Ben-Nun et al. 2018, section 4.1. */
+#include "reader.h"
+
+/* Flags behind an opcode, in the order in which they stand; anything else is left alone. */
+static void read_flags(reader *r) {
+  for (word w; (w = peek_word(r)).kind & WORD_FLAG;) {
+    r->p += w.n;
+    emit(r, " ");
+    emit_bytes(r, w.s, w.n);
+  }
+}
+
+/* Words up to the type of a call or a function: fast-math flags are kept, conventions and attributes dropped. */
+static void read_conventions(reader *r, int keep_flags) {
+  while (!at_type(r)) {
+    if (*r->p == '"' || *r->p == '#') {
+      read_attributes(r);
+      continue;
+    }
+    word w = peek_word(r);
+    if (!w.n) fail(r, "expected a type");
+    if (w.kind & (WORD_OPCODE | WORD_VALUE)) fail(r, "expected a type");
+    r->p += w.n;
+    if (keep_flags && w.kind & WORD_FLAG) {
+      emit(r, " ");
+      emit_bytes(r, w.s, w.n);
+    }
+    skip_space(r);
+    if (*r->p == '(') skip_balanced(r);
+    else if (*r->p >= '0' && *r->p <= '9') skip_number(r);
+  }
+}
+
+static void emit_word(reader *r, word w) {
+  r->p += w.n;
+  emit(r, " ");
+  emit_bytes(r, w.s, w.n);
+}
+
+static void read_operand(reader *r) {
+  emit(r, " ");
+  push_operand(r, read_typed_value(r));
+}
+
+/* A value that is not preceded by its type, because an earlier operand's type is its own: the type is put
+   before it while it is read, since constants are abstracted by type, and taken away again. */
+static int32_t read_untyped_value(reader *r, size_t type_at, size_t type_len) {
+  size_t from = r->out.len;
+  if (!chars_reserve(&r->out, type_len)) fail_memory(r);
+  memcpy(r->out.data + from, r->out.data + type_at, type_len);
+  r->out.len += type_len;
+  int32_t node = read_value(r, from);
+  memmove(r->out.data + from, r->out.data + from + type_len, r->out.len - from - type_len);
+  r->out.len -= type_len;
+  return node;
+}
+
+static void read_binary(reader *r) {
+  emit(r, " ");
+  size_t type_at = r->out.len;
+  read_type(r);
+  size_t type_len = r->out.len - type_at;
+  push_operand(r, read_value(r, type_at));
+  expect(r, ',', "expected ',' and a second operand");
+  emit(r, ",");
+  push_operand(r, read_untyped_value(r, type_at, type_len));
+}
+
+static void read_exactly(reader *r, int count) {
+  for (int i = 0; i < count; i++) {
+    if (i) {
+      expect(r, ',', "expected ',' and a further operand");
+      emit(r, ",");
+    }
+    read_operand(r);
+  }
+}
+
+static void read_label(reader *r) {
+  if (!accept_word(r, "label")) fail(r, "expected 'label'");
+  skip_space(r);
+  if (*r->p != '%') fail(r, "expected the name of a label");
+  push_operand(r, read_local(r));
+  emit(r, " label <LABEL>");
+}
+
+/* Indices of extractvalue and insertvalue stay as they are: they name a field. */
+static void read_indices(reader *r) {
+  expect(r, ',', "expected ',' and an index");
+  do {
+    skip_space(r);
+    const char *start = r->p;
+    skip_number(r);
+    if (r->p == start) fail(r, "expected an index");
+    emit(r, ", ");
+    emit_bytes(r, start, (size_t)(r->p - start));
+  } while (next_operand(r));
+}
+
+/* syncscope("…") and orderings of atomic operations */
+static void read_ordering(reader *r) {
+  for (;;) {
+    word w = peek_word(r);
+    if (is(w, "syncscope")) {
+      emit_word(r, w);
+      skip_space(r);
+      const char *open = r->p;
+      if (*open != '(') fail(r, "expected '(' after 'syncscope'");
+      skip_balanced(r);
+      emit_bytes(r, open, (size_t)(r->p - open));
+    } else if (is(w, "singlethread")) { /* before LLVM 5 */
+      r->p += w.n;
+      emit(r, " syncscope(\"singlethread\")");
+    } else if (is(w, "unordered") || is(w, "monotonic") || is(w, "acquire") || is(w, "release") || is(w, "acq_rel") ||
+               is(w, "seq_cst")) {
+      emit_word(r, w);
+    } else {
+      return;
+    }
+  }
+}
+
+/* ", align 8", ", addrspace(5)" behind a memory operation */
+static void read_alignment(reader *r) {
+  while (next_operand(r)) {
+    word w = peek_word(r);
+    if (!is(w, "align") && !is(w, "addrspace")) fail(r, "expected 'align' or 'addrspace'");
+    emit(r, ",");
+    emit_word(r, w);
+    skip_space(r);
+    const char *start = r->p;
+    if (*start == '(') skip_balanced(r);
+    else skip_number(r);
+    if (r->p == start) fail(r, "expected a number");
+    if (*start != '(') emit(r, " ");
+    emit_bytes(r, start, (size_t)(r->p - start));
+  }
+}
+
+static void read_load(reader *r) {
+  read_flags(r);
+  emit(r, " ");
+  read_type(r);
+  expect(r, ',', "expected ',' behind the type that is loaded");
+  emit(r, ",");
+  read_operand(r);
+  read_ordering(r);
+  read_alignment(r);
+}
+
+static void read_alloca(reader *r) {
+  read_flags(r);
+  emit(r, " ");
+  read_type(r);
+  const char *at = r->p;
+  if (next_operand(r) && at_type(r)) {
+    emit(r, ",");
+    read_operand(r);
+  } else {
+    r->p = at;
+  }
+  read_alignment(r);
+}
+
+static void read_memory_update(reader *r, opcode op) {
+  read_flags(r);
+  if (op == OP_atomicrmw) {
+    word w = peek_word(r);
+    if (!w.n) fail(r, "expected the operation of an atomicrmw");
+    emit_word(r, w);
+  }
+  read_exactly(r, op == OP_cmpxchg ? 3 : 2);
+  read_ordering(r);
+  read_alignment(r);
+}
+
+static void read_cast(reader *r) {
+  read_flags(r);
+  read_operand(r);
+  if (!accept_word(r, "to")) fail(r, "expected 'to' and the type of the result");
+  emit(r, " to ");
+  read_type(r);
+}
+
+/* The incoming pairs are written once a kind, sorted: how many there are, and in which order, depends on the
+   layout of blocks rather than on what the program does. Operands keep them all: value, label, value, label. */
+static void read_phi(reader *r) {
+  enum { MOST_KINDS = 16 };
+  size_t start[MOST_KINDS + 1];
+  int kinds = 0;
+  read_flags(r);
+  emit(r, " ");
+  size_t type_at = r->out.len;
+  read_type(r);
+  size_t type_len = r->out.len - type_at;
+  start[0] = r->out.len;
+  do {
+    expect(r, '[', "expected '[' and an incoming value");
+    size_t from = r->out.len;
+    push_operand(r, read_untyped_value(r, type_at, type_len));
+    expect(r, ',', "expected ',' and the block that a value comes from");
+    skip_space(r);
+    if (*r->p != '%') fail(r, "expected the name of a block");
+    push_operand(r, read_local(r));
+    expect(r, ']', "expected ']' behind an incoming value");
+    size_t len = r->out.len - from;
+    int at = 0, same = 0;
+    for (; at < kinds && !same; at++) {
+      size_t n = start[at + 1] - start[at], least = n < len ? n : len;
+      int order = memcmp(r->out.data + start[at], r->out.data + from, least);
+      same = !order && n == len;
+      if (order > 0 || (!order && n > len)) break;
+    }
+    if (same || kinds == MOST_KINDS) {
+      r->out.len = from;
+      continue;
+    }
+    char moved[64];
+    if (len > sizeof moved) fail(r, "incoming value that can't be abstracted");
+    memcpy(moved, r->out.data + from, len);
+    memmove(r->out.data + start[at] + len, r->out.data + start[at], from - start[at]);
+    memcpy(r->out.data + start[at], moved, len);
+    for (int k = ++kinds; k > at; k--) start[k] = start[k - 1] + len;
+  } while (next_operand(r));
+  size_t len = r->out.len - start[0];
+  if (!chars_reserve(&r->scratch, len)) fail_memory(r);
+  memcpy(r->scratch.data, r->out.data + start[0], len);
+  r->out.len = start[0];
+  for (int k = 0; k < kinds; k++) {
+    if (k) emit(r, ",");
+    emit(r, " [");
+    emit_bytes(r, r->scratch.data + start[k] - start[0], start[k + 1] - start[k]);
+    emit(r, ", <LABEL> ]");
+  }
+}
+
+/* However many cases, one is written. Operands: condition, default label, case labels. */
+static void read_switch(reader *r) {
+  read_operand(r);
+  expect(r, ',', "expected ',' and the default label of a switch");
+  emit(r, ",");
+  read_label(r);
+  expect(r, '[', "expected '[' and the cases of a switch");
+  emit(r, " [");
+  size_t before = r->out.len;
+  while (!accept(r, ']')) {
+    r->out.len = before;
+    emit(r, " ");
+    read_typed_value(r);
+    expect(r, ',', "expected ',' and the label of a case");
+    emit(r, ",");
+    read_label(r);
+  }
+  emit(r, " ]");
+}
+
+static void read_label_list(reader *r) {
+  expect(r, '[', "expected '[' and a list of labels");
+  emit(r, " [");
+  size_t before = r->out.len;
+  while (!accept(r, ']')) {
+    r->out.len = before;
+    read_label(r);
+    accept(r, ',');
+  }
+  emit(r, " ]");
+}
+
+/* LLVM has dropped an argument of some intrinsics: the size of a lifetime marker (22), the alignment of memory
+   copies and fills (7). Text from before is read as if it came from after. Returns its position, or -1. */
+static int dropped_argument(reader *r, int32_t callee, int count) {
+  if (callee == NO_NODE || r->node_name_len.data[callee] < 11) return -1;
+  const char *name = r->text + r->node_name.data[callee];
+  if (count == 2 && !memcmp(name, "llvm.lifeti", 11)) return 0;
+  if (count == 5 && (!memcmp(name, "llvm.memcpy", 11) || !memcmp(name, "llvm.memset", 11) || !memcmp(name, "llvm.memmov", 11)))
+    return 3;
+  return -1;
+}
+
+static void read_arguments(reader *r, int32_t callee) {
+  enum { MOST_DROPPABLE = 5 };
+  size_t start[MOST_DROPPABLE + 1];
+  size_t first_operand = r->operand.len;
+  int count = 0;
+  expect(r, '(', "expected '(' and the arguments of a call");
+  emit(r, "(");
+  for (; !accept(r, ')'); count++) {
+    if (count) {
+      expect(r, ',', "expected ',' or ')' in the arguments of a call");
+      emit(r, ", ");
+    }
+    if (count <= MOST_DROPPABLE) start[count] = r->out.len;
+    push_operand(r, read_typed_value(r));
+  }
+  int drop = dropped_argument(r, callee, count);
+  if (drop >= 0) {
+    size_t len = start[drop + 1] - start[drop];
+    memmove(r->out.data + start[drop], r->out.data + start[drop + 1], r->out.len - start[drop + 1]);
+    r->out.len -= len;
+    int32_t *at = r->operand.data + first_operand + drop;
+    memmove(at, at + 1, (size_t)(count - drop - 1) * sizeof *at);
+    r->operand.len--;
+  }
+  emit(r, ")");
+}
+
+/* Function attributes and operand bundles behind a call, on its own line; bundles' locals are operands. */
+static void read_call_tail(reader *r) {
+  for (;;) {
+    while (*r->p == ' ' || *r->p == '\t') r->p++;
+    if (*r->p == '[') {
+      r->collect_locals = 1;
+      skip_balanced(r);
+      r->collect_locals = 0;
+    } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
+      r->p++;
+      skip_number(r);
+    } else if (*r->p == '"') {
+      read_attributes(r);
+    } else if (is_name_char(*r->p)) {
+      word w = peek_word(r);
+      if (w.kind & (WORD_OPCODE | WORD_TAIL) || is(w, "to") || w.s[w.n] == ':') return;
+      r->p += w.n;
+      if (*r->p == '(') skip_balanced(r);
+    } else {
+      return;
+    }
+  }
+}
+
+/* Operands: callee, arguments, bundles' values. Returns the callee's node. */
+static int32_t read_call(reader *r) {
+  read_conventions(r, 1);
+  emit(r, " ");
+  read_type(r);
+  emit(r, " ");
+  size_t callee_at = r->operand.len;
+  push_operand(r, NO_NODE);
+  int32_t callee = read_callee(r);
+  r->operand.data[callee_at] = callee;
+  read_arguments(r, callee);
+  read_call_tail(r);
+  return callee;
+}
+
+static int32_t read_invoke(reader *r, opcode op) {
+  int32_t callee = read_call(r);
+  skip_space(r);
+  if (*r->p == '[') read_call_tail(r);
+  if (!accept_word(r, "to")) fail(r, "expected 'to' and the label of the normal destination");
+  emit(r, " to");
+  read_label(r);
+  if (op == OP_callbr) {
+    read_label_list(r);
+  } else {
+    if (!accept_word(r, "unwind")) fail(r, "expected 'unwind' and a label");
+    emit(r, " unwind");
+    read_label(r);
+  }
+  return callee;
+}
+
+static void read_landingpad(reader *r) {
+  emit(r, " ");
+  read_type(r);
+  if (accept_word(r, "cleanup")) emit(r, " cleanup");
+  size_t last = 0, last_len = 0;
+  for (word w; is(w = peek_word(r), "catch") || is(w, "filter");) {
+    size_t from = r->out.len;
+    emit_word(r, w);
+    read_operand(r);
+    size_t len = r->out.len - from;
+    if (last && len == last_len && !memcmp(r->out.data + last, r->out.data + from, len)) r->out.len = from;
+    last = r->out.len - len;
+    last_len = len;
+  }
+}
+
+/* "unwind to caller" or "unwind label %x" */
+static void read_unwind(reader *r) {
+  if (!accept_word(r, "unwind")) fail(r, "expected 'unwind'");
+  emit(r, " unwind");
+  if (accept_word(r, "to")) {
+    if (!accept_word(r, "caller")) fail(r, "expected 'caller'");
+    emit(r, " to caller");
+  } else {
+    read_label(r);
+  }
+}
+
+/* The funclet instructions of Windows exception handling */
+static void read_pad(reader *r, opcode op) {
+  skip_space(r);
+  if (op == OP_catchret || op == OP_cleanupret) {
+    if (!accept_word(r, "from")) fail(r, "expected 'from'");
+    emit(r, " from");
+  } else {
+    if (!accept_word(r, "within")) fail(r, "expected 'within'");
+    emit(r, " within");
+  }
+  emit(r, " ");
+  push_operand(r, read_value(r, r->out.len));
+  if (op == OP_catchswitch) read_label_list(r);
+  if (op == OP_catchpad || op == OP_cleanuppad) {
+    expect(r, '[', "expected '[' and the arguments of a pad");
+    emit(r, " [");
+    for (int i = 0; !accept(r, ']'); i++) {
+      if (i) {
+        expect(r, ',', "expected ','");
+        emit(r, ", ");
+      }
+      push_operand(r, read_typed_value(r));
+    }
+    emit(r, "]");
+  }
+  if (op == OP_catchret) {
+    if (!accept_word(r, "to")) fail(r, "expected 'to'");
+    emit(r, " to");
+    read_label(r);
+  }
+  if (op == OP_catchswitch || op == OP_cleanupret) read_unwind(r);
+}
+
+static void read_branch(reader *r) {
+  if (is(peek_word(r), "label")) {
+    read_label(r);
+    return;
+  }
+  read_operand(r);
+  for (int i = 0; i < 2; i++) {
+    expect(r, ',', "expected ',' and a label");
+    emit(r, ",");
+    read_label(r);
+  }
+}
+
+static void read_ret(reader *r) {
+  if (accept_word(r, "void")) {
+    emit(r, " void");
+    return;
+  }
+  read_operand(r);
+}
+
+static void read_getelementptr(reader *r) {
+  read_flags(r);
+  if (accept_word(r, "inrange")) skip_balanced(r);
+  emit(r, " ");
+  read_type(r);
+  expect(r, ',', "expected ',' behind the source element type");
+  emit(r, ",");
+  read_operand(r);
+  while (next_operand(r)) {
+    emit(r, ",");
+    accept_word(r, "inrange");
+    read_operand(r);
+  }
+}
+
+static void read_comparison(reader *r) {
+  read_flags(r);
+  word predicate = peek_word(r);
+  if (!predicate.n || predicate.kind & WORD_TYPE) fail(r, "expected a predicate");
+  emit_word(r, predicate);
+  read_binary(r);
+}
+
+static int32_t read_operands(reader *r, opcode op) {
+  switch (op) {
+    case OP_ret: read_ret(r); break;
+    case OP_br: read_branch(r); break;
+    case OP_switch: read_switch(r); break;
+    case OP_indirectbr:
+      read_operand(r);
+      expect(r, ',', "expected ',' and a list of labels");
+      read_label_list(r);
+      break;
+    case OP_invoke:
+    case OP_callbr: return read_invoke(r, op);
+    case OP_call: return read_call(r);
+    case OP_resume: read_operand(r); break;
+    case OP_catchswitch:
+    case OP_catchret:
+    case OP_cleanupret:
+    case OP_catchpad:
+    case OP_cleanuppad: read_pad(r, op); break;
+    case OP_unreachable: break;
+    case OP_fneg:
+    case OP_freeze:
+      read_flags(r);
+      read_operand(r);
+      break;
+    case OP_extractelement: read_exactly(r, 2); break;
+    case OP_insertelement:
+    case OP_shufflevector: read_exactly(r, 3); break;
+    case OP_select:
+      read_flags(r);
+      read_exactly(r, 3);
+      break;
+    case OP_extractvalue:
+      read_operand(r);
+      read_indices(r);
+      break;
+    case OP_insertvalue:
+      read_exactly(r, 2);
+      read_indices(r);
+      break;
+    case OP_alloca: read_alloca(r); break;
+    case OP_load: read_load(r); break;
+    case OP_store:
+      read_flags(r);
+      read_exactly(r, 2);
+      read_ordering(r);
+      read_alignment(r);
+      break;
+    case OP_fence: read_ordering(r); break;
+    case OP_cmpxchg:
+    case OP_atomicrmw: read_memory_update(r, op); break;
+    case OP_getelementptr: read_getelementptr(r); break;
+    case OP_icmp:
+    case OP_fcmp: read_comparison(r); break;
+    case OP_phi: read_phi(r); break;
+    case OP_va_arg:
+      read_operand(r);
+      expect(r, ',', "expected ',' and a type");
+      emit(r, ", ");
+      read_type(r);
+      break;
+    case OP_landingpad: read_landingpad(r); break;
+    default:
+      if (op >= OP_trunc && op <= OP_addrspacecast) {
+        read_cast(r);
+      } else {
+        read_flags(r);
+        read_binary(r);
+      }
+  }
+  return NO_NODE;
+}
+
+/* ", !dbg !7, !tbaa !3": the debug location is remembered, the rest dropped. An inline !DILocation(line: 5, …)
+   is remembered as -2 - line. */
+static void read_attached_metadata(reader *r) {
+  r->debug = -1;
+  for (;;) {
+    skip_space(r);
+    if (*r->p != ',') return;
+    r->p++;
+    skip_space(r);
+    if (*r->p != '!') fail(r, "expected metadata");
+    int is_debug = !strncmp(r->p, "!dbg", 4) && !is_name_char(r->p[4]);
+    r->p++;
+    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+    skip_space(r);
+    const char *at = r->p;
+    skip_metadata(r);
+    if (!is_debug) continue;
+    if (at[1] >= '0' && at[1] <= '9') r->debug = (int32_t)(strtoul(at + 1, NULL, 10) & 0x7FFFFFFF);
+    else if (!strncmp(at, "!DILocation(line: ", 18)) r->debug = -2 - (int32_t)(strtoul(at + 18, NULL, 10) & 0x3FFFFFFF);
+  }
+}
+
+void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t first_operand) {
+  int32_t text = interner_add(&r->texts, r->out.data, r->out.len);
+  int ok = text >= 0 && bytes_push(&r->opcode, (uint8_t)op) && ints_push(&r->stmt_text, text) &&
+           ints_push(&r->stmt_block, r->block) && ints_push(&r->stmt_result, result) &&
+           ints_push(&r->stmt_debug, r->debug) && ints_push(&r->stmt_callee, callee) &&
+           ints_push(&r->operand_start, (int32_t)first_operand);
+  if (!ok) fail_memory(r);
+}
+
+/* Does an instruction without a name still make a value, and so take a number? */
+static int has_result(reader *r, opcode op, size_t type_at) {
+  if (op == OP_call || op == OP_invoke || op == OP_callbr)
+    return r->out.len < type_at + 4 || memcmp(r->out.data + type_at, "void", 4) != 0;
+  return op > OP_callbr ? op != OP_store && op != OP_fence : op == OP_catchswitch;
+}
+
+static int is_terminator(opcode op) { return op >= OP_ret && op <= OP_callbr; }
+
+/* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics leave nothing behind. */
+int read_statement(reader *r) {
+  int32_t result = NO_NODE;
+  size_t first_operand = r->operand.len;
+  r->out.len = 0;
+  skip_space(r);
+  if (*r->p == '%') {
+    result = read_local(r);
+    expect(r, '=', "expected '=' behind the name of a result");
+    emit(r, "<%ID> = ");
+  }
+  word w = peek_word(r);
+  const char *at = r->p;
+  if (w.kind & WORD_TAIL) {
+    emit_bytes(r, w.s, w.n);
+    emit(r, " ");
+    r->p += w.n;
+    w = peek_word(r);
+  }
+  if (!(w.kind & WORD_OPCODE) || w.op == OP_define) fail_at(r, at, "expected an instruction");
+  opcode op = w.op;
+  r->p += w.n;
+  emit_bytes(r, w.s, w.n);
+  size_t type_at = r->out.len + 1;
+  int32_t callee = read_operands(r, op);
+  read_attached_metadata(r);
+  if (op == OP_call && callee != NO_NODE && r->node_name_len.data[callee] > 9 &&
+      !memcmp(r->text + r->node_name.data[callee], "llvm.dbg.", 9)) {
+    r->operand.len = first_operand;
+    return 0;
+  }
+  if (result != NO_NODE) {
+    define_local(r, NODE_RESULT, result);
+  } else if (has_result(r, op, type_at)) {
+    result = define_number(r, NODE_RESULT);
+  }
+  if (result != NO_NODE) {
+    r->node_def.data[result] = (int32_t)r->opcode.len;
+    if (r->node_name_len.data[result]) {
+      const char *name = r->text + r->node_name.data[result];
+      if (*name >= '0' && *name <= '9' && strtoul(name, NULL, 10) < 0x7FFFFFFF) r->next_number = (int32_t)strtoul(name, NULL, 10) + 1;
+    }
+  }
+  end_statement(r, op, result, callee, first_operand);
+  return is_terminator(op);
+}

@@ -1,0 +1,385 @@
+/* The module: top-level entities, functions and blocks; the entry points that Python calls. */
+#include "reader.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Skips the rest of a top-level entity: to the first line, outside brackets and strings, that starts another. */
+static void skip_entity(reader *r) {
+  int64_t depth = 0;
+  while (r->p < r->end) {
+    char c = *r->p;
+    if (c == '"') {
+      skip_string(r);
+      continue;
+    }
+    if (c == ';') {
+      const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+      r->p = line_end ? line_end : r->end;
+      continue;
+    }
+    if (c == '(' || c == '[' || c == '{' || c == '<') depth++;
+    if ((c == ')' || c == ']' || c == '}' || c == '>') && --depth < 0) fail(r, "closing bracket without an opening one");
+    r->p++;
+    if (c != '\n' || depth > 0) continue;
+    c = *r->p;
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') return;
+  }
+  if (depth > 0) fail(r, "bracket that is never closed");
+}
+
+/* "!7 = !DILocation(line: 5, …)" is noted; every other metadata node is skipped. */
+static void read_metadata(reader *r) {
+  const char *at = r->p;
+  if (at[1] >= '0' && at[1] <= '9') {
+    char *behind;
+    unsigned long id = strtoul(at + 1, &behind, 10);
+    r->p = behind;
+    if (accept(r, '=')) {
+      accept_word(r, "distinct");
+      skip_space(r);
+      if (!strncmp(r->p, "!DILocation(line: ", 18)) {
+        unsigned long line = strtoul(r->p + 18, NULL, 10);
+        if (!uints_push(&r->debug_id, (uint32_t)(id & 0x7FFFFFFF)) || !uints_push(&r->debug_line, (uint32_t)(line & 0x3FFFFFFF)))
+          fail_memory(r);
+      }
+    }
+  } else {
+    r->p++;
+  }
+  skip_entity(r);
+}
+
+static void read_variable(reader *r) {
+  word name;
+  int32_t node = read_global(r, &name);
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, name.s, "a second definition of this global");
+  r->node_kind.data[node] = NODE_GLOBAL;
+  expect(r, '=', "expected '=' behind the name of a global");
+  for (;;) {
+    word w = peek_word(r);
+    if (!w.n) fail(r, "expected 'global', 'constant', 'alias' or 'ifunc'");
+    r->p += w.n;
+    if (is(w, "alias") || is(w, "ifunc")) r->node_kind.data[node] = NODE_FUNCTION;
+    if (is(w, "global") || is(w, "constant") || is(w, "alias") || is(w, "ifunc")) break;
+    skip_space(r);
+    if (*r->p == '(') skip_balanced(r);
+  }
+  skip_entity(r);
+}
+
+/* "linkage … type @name": the words before the type matter only where they say that this is a kernel. */
+static int32_t read_prototype(reader *r, int *is_kernel) {
+  for (word w; !at_type(r);) {
+    if (*r->p == '"' || *r->p == '#' || *r->p == '!') {
+      if (*r->p == '!') {
+        r->p++;
+        while (is_name_char(*r->p)) r->p++;
+        skip_space(r);
+        skip_metadata(r);
+      } else {
+        read_attributes(r);
+      }
+      continue;
+    }
+    w = peek_word(r);
+    if (!w.n) fail(r, "expected the return type of a function");
+    *is_kernel |= is(w, "spir_kernel") || is(w, "amdgpu_kernel") || is(w, "ptx_kernel");
+    r->p += w.n;
+    skip_space(r);
+    if (*r->p == '(') skip_balanced(r);
+    else if (*r->p >= '0' && *r->p <= '9') skip_number(r);
+  }
+  emit(r, " ");
+  read_type(r);
+  read_attributes(r);
+  skip_space(r);
+  if (*r->p != '@') fail(r, "expected the name of a function");
+  word name;
+  emit(r, " <@ID>");
+  return read_global(r, &name);
+}
+
+/* Adds the parameters as argument nodes and operands of the define statement. */
+static void read_parameters(reader *r) {
+  expect(r, '(', "expected '(' and the parameters of a function");
+  emit(r, "(");
+  for (int i = 0; !accept(r, ')'); i++) {
+    if (i) {
+      expect(r, ',', "expected ',' or ')' in the parameters of a function");
+      emit(r, ", ");
+    }
+    skip_space(r);
+    if (!strncmp(r->p, "...", 3)) {
+      r->p += 3;
+      emit(r, "...");
+      continue;
+    }
+    read_type(r);
+    read_attributes(r);
+    skip_space(r);
+    int32_t node;
+    if (*r->p == '%') {
+      const char *name = r->p + 1;
+      node = define_local(r, NODE_ARGUMENT, read_local(r));
+      if (*name >= '0' && *name <= '9') r->next_number++;
+    } else {
+      node = define_number(r, NODE_ARGUMENT);
+    }
+    emit(r, " <%ID>");
+    r->node_def.data[node] = (int32_t)r->opcode.len;
+    push_operand(r, node);
+  }
+  emit(r, ")");
+}
+
+/* From behind the parameters to the body's "{": attributes, personality, metadata; a kernel may be marked here. */
+static void skip_to_body(reader *r, int *is_kernel) {
+  for (;;) {
+    skip_space(r);
+    char c = *r->p;
+    if (c == '{') return;
+    if (c == '"') skip_string(r);
+    else if (c == '(' || c == '[' || c == '<') skip_balanced(r);
+    else if (r->p >= r->end) fail(r, "function without a body");
+    else if (c == '!') {
+      *is_kernel |= !strncmp(r->p, "!kernel_arg_", 12);
+      r->p++;
+      while (is_name_char(*r->p)) r->p++;
+      skip_space(r);
+      if (*r->p == '!') skip_metadata(r);
+    } else if (is_name_char(c)) {
+      word w = peek_word(r);
+      r->p += w.n;
+      if (!is(w, "prefix") && !is(w, "prologue") && !is(w, "personality")) continue;
+      size_t at = r->out.len;
+      read_typed_value(r);
+      r->out.len = at;
+    } else if (c == '@') {
+      word name;
+      read_global(r, &name);
+    } else if (c == '#' || c == '=' || c == '$' || c == '%' || c == '*' || c == ',') {
+      r->p++;
+    } else {
+      fail(r, "expected the body of a function");
+    }
+  }
+}
+
+/* Is there a label at the cursor? Its name is left in *name, the cursor behind the colon. */
+static int read_block_label(reader *r, word *name) {
+  const char *at = r->p;
+  if (*at == '"') {
+    skip_string(r);
+    name->s = at + 1;
+    name->n = (size_t)(r->p - at - 2);
+  } else {
+    const char *s = at;
+    while (is_name_char(*s)) s++;
+    name->s = at;
+    name->n = (size_t)(s - at);
+    r->p = s;
+  }
+  if (name->n && *r->p == ':') {
+    r->p++;
+    return 1;
+  }
+  r->p = at;
+  return 0;
+}
+
+static void begin_block(reader *r, const word *name) {
+  int32_t node;
+  if (name) {
+    const char *resume = r->p;
+    /* a label is written like the reference to it, but for the sigil in front */
+    r->p = name->s - 1;
+    if (*r->p == '"') r->p--;
+    word copy = *name;
+    int digits = 1;
+    for (size_t i = 0; i < copy.n; i++) digits &= copy.s[i] >= '0' && copy.s[i] <= '9';
+    node = define_local(r, NODE_BLOCK, read_local(r));
+    r->p = resume;
+    if (digits && copy.n < 10) r->next_number = (int32_t)strtoul(copy.s, NULL, 10) + 1;
+  } else {
+    node = define_number(r, NODE_BLOCK);
+  }
+  r->block = (int32_t)r->block_node.len;
+  r->node_def.data[node] = r->block;
+  if (!ints_push(&r->block_node, node)) fail_memory(r);
+}
+
+static void read_body(reader *r) {
+  int in_block = 0, first = 1;
+  r->p++;
+  for (;;) {
+    skip_space(r);
+    if (*r->p == '}') break;
+    if (*r->p == '#') { /* a debug record */
+      while (is_name_char(*++r->p)) {}
+      if (*r->p != '(') fail(r, "expected a debug record");
+      skip_balanced(r);
+      continue;
+    }
+    word label;
+    if (read_block_label(r, &label)) {
+      if (in_block) fail_at(r, label.s, "a block that begins before the last one ended with a terminator");
+      begin_block(r, &label);
+      in_block = 1;
+      first = 0;
+      continue;
+    }
+    word w = peek_word(r);
+    if (is(w, "uselistorder")) {
+      const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+      r->p = line_end ? line_end : r->end;
+      continue;
+    }
+    if (!in_block) {
+      begin_block(r, NULL);
+      in_block = 1;
+      first = 0;
+    }
+    if (read_statement(r)) in_block = 0;
+  }
+  if (in_block) fail(r, "a block that does not end with a terminator");
+  if (first) fail(r, "a function body without a block");
+  r->p++;
+}
+
+static void check_locals(reader *r, size_t first_node) {
+  for (size_t node = first_node; node < r->node_kind.len; node++) {
+    if (r->node_kind.data[node] != NODE_UNDEFINED || r->node_function.data[node] < 0) continue;
+    fail_at(r, r->text + r->node_name.data[node], "use of undefined value");
+  }
+}
+
+static void read_function(reader *r) {
+  int kernel = 0;
+  size_t first_node = r->node_kind.len, first_operand = r->operand.len;
+  r->function = (int32_t)r->fn_node.len;
+  r->block = (int32_t)r->block_node.len;
+  r->debug = -1;
+  r->next_number = 0;
+  r->numbered.len = 0;
+  table_clear(&r->locals);
+  r->out.len = 0;
+  emit(r, "define");
+  const char *at = r->p;
+  int32_t node = read_prototype(r, &kernel);
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second definition of this function");
+  r->node_kind.data[node] = NODE_FUNCTION;
+  r->node_def.data[node] = r->function;
+  size_t first_arg = r->node_kind.len;
+  read_parameters(r);
+  int32_t num_args = (int32_t)(r->operand.len - first_operand);
+  int32_t first_stmt = (int32_t)r->opcode.len, first_block = r->block;
+  end_statement(r, OP_define, NO_NODE, NO_NODE, first_operand);
+  skip_to_body(r, &kernel);
+  read_body(r);
+  check_locals(r, first_node);
+  int ok = ints_push(&r->fn_node, node) && ints_push(&r->fn_first_stmt, first_stmt) &&
+           ints_push(&r->fn_first_block, first_block) && ints_push(&r->fn_first_arg, (int32_t)first_arg) &&
+           ints_push(&r->fn_num_args, num_args) && bytes_push(&r->fn_kernel, (uint8_t)kernel);
+  if (!ok) fail_memory(r);
+  r->function = -1;
+}
+
+static void read_declaration(reader *r) {
+  int kernel = 0;
+  r->out.len = 0;
+  int32_t node = read_prototype(r, &kernel);
+  if (r->node_kind.data[node] == NODE_UNDEFINED) r->node_kind.data[node] = NODE_FUNCTION;
+  skip_entity(r);
+}
+
+static void read_module(reader *r) {
+  find_definitions(r);
+  for (;;) {
+    skip_space(r);
+    if (r->p >= r->end) break;
+    char c = *r->p;
+    if (c == '@') read_variable(r);
+    else if (c == '!') read_metadata(r);
+    else if (c == '%' || c == '$' || c == '^') skip_entity(r);
+    else if (accept_word(r, "define")) read_function(r);
+    else if (accept_word(r, "declare")) read_declaration(r);
+    else {
+      word w = peek_word(r);
+      if (!is(w, "target") && !is(w, "source_filename") && !is(w, "attributes") && !is(w, "module") &&
+          !is(w, "uselistorder") && !is(w, "uselistorder_bb") && !is(w, "deplibs"))
+        fail(r, "expected a top-level entity");
+      skip_entity(r);
+    }
+  }
+  for (size_t node = 0; node < r->node_kind.len; node++) {
+    if (r->node_kind.data[node] != NODE_UNDEFINED) continue;
+    const char *name = r->text + r->node_name.data[node];
+    if (r->node_name_len.data[node] > 5 && !memcmp(name, "llvm.", 5)) r->node_kind.data[node] = NODE_FUNCTION;
+    else fail_at(r, name, "use of undefined global");
+  }
+  if (!ints_push(&r->operand_start, (int32_t)r->operand.len)) fail_memory(r);
+  if (!r->texts.start.len && !longs_push(&r->texts.start, 0)) fail_memory(r);
+}
+
+static void add_known_callees(reader *r, const char *names) {
+  while (*names) {
+    const char *end = strchr(names, '\n');
+    size_t n = end ? (size_t)(end - names) : strlen(names);
+    slot *s = table_slot(&r->known_callees, names, n);
+    if (!s) fail_memory(r);
+    s->value = 1;
+    names += n + (end != NULL);
+  }
+}
+
+EXPORT void ncc_free(reader *r) {
+  if (!r) return;
+  void *owned[] = {r->opcode.data,   r->stmt_text.data, r->stmt_block.data,    r->stmt_result.data,   r->stmt_debug.data,
+                   r->stmt_callee.data, r->operand_start.data, r->operand.data, r->node_kind.data,  r->node_function.data,
+                   r->node_def.data, r->node_name.data, r->node_name_len.data, r->fn_node.data,       r->fn_first_stmt.data,
+                   r->fn_first_block.data, r->fn_first_arg.data, r->fn_num_args.data, r->fn_kernel.data, r->block_node.data,
+                   r->debug_id.data, r->debug_line.data, r->out.data,          r->type_text.data,     r->types.data,
+                   r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots,
+                   r->numbered.data, r->scratch.data};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  interner_free(&r->texts);
+  free(r);
+}
+
+/* Reads a NUL-terminated text; NULL only when there is no memory for the reader itself. The text must live as
+   long as the reader. known_callees: names, one a line. */
+EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, const char *known_callees) {
+  reader *r = (reader *)calloc(1, sizeof(reader));
+  if (!r) return NULL;
+  r->text = r->p = text;
+  r->end = text + len;
+  r->flags = flags;
+  r->function = -1;
+  r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
+  if (len > (int64_t)0xFFFFFFF0u) {
+    r->status = STATUS_SYNTAX;
+    memcpy(r->message, "text of more than 4 GiB", 24);
+    return r;
+  }
+  if (setjmp(r->on_error)) return r;
+  add_known_callees(r, known_callees);
+  read_module(r);
+  return r;
+}
+
+/* What Python may look at, in the order of READER_FIELDS in ncc/native/__init__.py. */
+EXPORT void ncc_view(const reader *r, const void **data, int64_t *len) {
+  int i = 0;
+#define VIEW(V) data[i] = (V).data, len[i++] = (int64_t)(V).len
+  VIEW(r->opcode), VIEW(r->stmt_text), VIEW(r->stmt_block), VIEW(r->stmt_result), VIEW(r->stmt_debug);
+  VIEW(r->stmt_callee), VIEW(r->operand_start), VIEW(r->operand), VIEW(r->texts.text), VIEW(r->texts.start);
+  VIEW(r->node_kind), VIEW(r->node_function), VIEW(r->node_def), VIEW(r->node_name), VIEW(r->node_name_len);
+  VIEW(r->fn_node), VIEW(r->fn_first_stmt), VIEW(r->fn_first_block), VIEW(r->fn_first_arg), VIEW(r->fn_num_args);
+  VIEW(r->fn_kernel), VIEW(r->block_node), VIEW(r->debug_id), VIEW(r->debug_line);
+}
+
+EXPORT int32_t ncc_status(const reader *r, int64_t *error_at, const char **message) {
+  *error_at = r->error_at;
+  *message = r->message;
+  return r->status;
+}

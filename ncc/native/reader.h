@@ -1,0 +1,136 @@
+/* The IR reader's state, and what its parts (lexing, types, values, instructions, module) call of each other.
+
+   The reader walks the text once, by the grammar of LLVM's language reference, and writes arrays: a row a
+   statement, a row a node (an identifier: global, block, argument or result). Nothing here recurses on the
+   input deeper than MAX_DEPTH, and every position lies inside the text, which ends in a NUL byte. */
+#ifndef NCC_READER_H
+#define NCC_READER_H
+
+#include "buffers.h"
+#include <setjmp.h>
+
+enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096 };
+enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
+enum { KEEP_CALLEES = 1 };
+enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
+enum { NO_NODE = -1 };
+
+/* Opcode numbers are part of the package's interface: OPCODES in ncc/native/__init__.py has the same order. */
+#define OPCODES(X)                                                                                        \
+  X(define) X(ret) X(br) X(switch) X(indirectbr) X(invoke) X(resume) X(catchswitch) X(catchret)           \
+  X(cleanupret) X(unreachable) X(callbr) X(fneg) X(add) X(fadd) X(sub) X(fsub) X(mul) X(fmul) X(udiv)     \
+  X(sdiv) X(fdiv) X(urem) X(srem) X(frem) X(shl) X(lshr) X(ashr) X(and) X(or) X(xor) X(extractelement)    \
+  X(insertelement) X(shufflevector) X(extractvalue) X(insertvalue) X(alloca) X(load) X(store) X(fence)    \
+  X(cmpxchg) X(atomicrmw) X(getelementptr) X(trunc) X(zext) X(sext) X(fptrunc) X(fpext) X(fptoui)         \
+  X(fptosi) X(uitofp) X(sitofp) X(ptrtoint) X(ptrtoaddr) X(inttoptr) X(bitcast) X(addrspacecast) X(icmp)  \
+  X(fcmp) X(phi) X(select) X(freeze) X(call) X(va_arg) X(landingpad) X(catchpad) X(cleanuppad)
+
+#define AS_ENUM(NAME) OP_##NAME,
+typedef enum { OPCODES(AS_ENUM) NUM_OPCODES } opcode;
+
+/* What a word may be; a word of no class is an attribute, a calling convention or some other decoration. */
+enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32 };
+
+typedef struct {
+  const char *s;
+  size_t n;
+  int kind;  /* WORD_… bits */
+  opcode op; /* for WORD_OPCODE */
+} word;
+
+typedef struct {
+  const char *body; /* where the type's definition starts in the text */
+  int64_t start;    /* its expansion in type_text, or -1 while there is none */
+  int64_t len;
+  int expanding;
+} named_type;
+VECTOR(named_type, named_types)
+
+typedef struct {
+  /* input */
+  const char *text, *end, *p;
+  uint32_t flags;
+  /* outcome */
+  int32_t status;
+  int64_t error_at;
+  char message[160];
+  jmp_buf on_error;
+  /* statements: one row each */
+  bytes opcode;
+  ints stmt_text, stmt_block, stmt_result, stmt_debug, stmt_callee, operand_start;
+  ints operand;
+  interner texts;
+  /* nodes: one row each */
+  bytes node_kind;
+  ints node_function, node_def;
+  uints node_name, node_name_len;
+  /* functions: one row each */
+  ints fn_node, fn_first_stmt, fn_first_block, fn_first_arg, fn_num_args;
+  bytes fn_kernel;
+  ints block_node;
+  uints debug_id, debug_line;
+  /* working state */
+  chars out; /* the abstracted statement being written */
+  chars scratch;
+  chars type_text;
+  named_types types;
+  table type_names, globals, locals, known_callees, defined;
+  ints numbered; /* node of local %n in this function, or -1 */
+  int32_t next_number, function, block, debug;
+  int depth, collect_locals;
+} reader;
+
+#define is(w, literal) ((w).n == sizeof(literal) - 1 && !memcmp((w).s, literal, sizeof(literal) - 1))
+
+/* lexing.c */
+_Noreturn void fail(reader *r, const char *message);
+_Noreturn void fail_at(reader *r, const char *at, const char *message);
+_Noreturn void fail_memory(reader *r);
+void skip_space(reader *r);
+void skip_string(reader *r);
+int skip_balanced(reader *r);
+void skip_number(reader *r);
+word peek_word(reader *r);
+int accept(reader *r, char c);
+void expect(reader *r, char c, const char *message);
+int accept_word(reader *r, const char *text);
+int next_operand(reader *r);
+void classify(word *w);
+int is_name_char(char c);
+
+/* types.c */
+int at_type(reader *r);
+void read_type(reader *r);
+void find_definitions(reader *r);
+
+/* values.c */
+int32_t new_node(reader *r, int kind, const char *name, size_t len);
+int32_t read_local(reader *r);
+int32_t define_local(reader *r, int kind, int32_t node);
+int32_t define_number(reader *r, int kind);
+int32_t read_global(reader *r, word *name);
+int32_t global_node(reader *r, const char *name, size_t len);
+int32_t read_value(reader *r, size_t type_at);
+int32_t read_typed_value(reader *r);
+int32_t read_callee(reader *r);
+void read_attributes(reader *r);
+void skip_metadata(reader *r);
+void name_of(reader *r, word *name);
+
+/* instructions.c */
+int read_statement(reader *r);
+void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t first_operand);
+
+/* out: the abstracted statement */
+static inline void emit_bytes(reader *r, const char *s, size_t n) {
+  if (!chars_reserve(&r->out, n)) fail_memory(r);
+  memcpy(r->out.data + r->out.len, s, n);
+  r->out.len += n;
+}
+#define emit(r, literal) emit_bytes(r, literal, sizeof(literal) - 1)
+
+static inline void push_operand(reader *r, int32_t node) {
+  if (!ints_push(&r->operand, node)) fail_memory(r);
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* Types: written into the abstracted statement in today's form, named structs inlined, pointers opaque.
+
+   Reference: Ben-Nun et al. 2018, section 4 (pre-processing: structures are inlined as literal types). */
+#include "reader.h"
+
+static void read_elements(reader *r, char close, const char *message) {
+  int first = 1;
+  for (;;) {
+    skip_space(r);
+    if (*r->p == close) break;
+    if (!first) {
+      expect(r, ',', message);
+      emit(r, ", ");
+    }
+    read_type(r);
+    first = 0;
+  }
+  r->p++;
+}
+
+/* [N x T], <N x T>, <vscale x N x T> */
+static void read_sequence(reader *r, char close) {
+  if (accept_word(r, "vscale")) {
+    emit(r, "vscale x ");
+    if (!accept_word(r, "x")) fail(r, "expected 'x' in a scalable vector type");
+  }
+  skip_space(r);
+  const char *start = r->p;
+  while (*r->p >= '0' && *r->p <= '9') r->p++;
+  if (r->p == start) fail(r, "expected the number of elements of an array or vector type");
+  emit_bytes(r, start, (size_t)(r->p - start));
+  if (!accept_word(r, "x")) fail(r, "expected 'x' in an array or vector type");
+  emit(r, " x ");
+  read_type(r);
+  expect(r, close, "array or vector type that is not closed");
+}
+
+static void read_structure(reader *r) {
+  r->p++;
+  emit(r, "{ ");
+  size_t before = r->out.len;
+  read_elements(r, '}', "expected ',' or '}' in a structure type");
+  if (r->out.len == before) r->out.len--;
+  else emit(r, " ");
+  emit(r, "}");
+}
+
+/* A named structure is expanded once and copied from then on. A structure inside itself, or one whose text
+   passes MAX_STRUCT_TEXT, is cut to "{...}". */
+static void read_named(reader *r) {
+  const char *at = r->p;
+  word name;
+  name_of(r, &name);
+  int32_t id = table_find(&r->type_names, name.s, name.n);
+  if (id < 0) fail_at(r, at, "use of undefined type");
+  if (r->types.data[id].expanding) {
+    emit(r, "{...}");
+    return;
+  }
+  if (r->types.data[id].start < 0) {
+    const char *resume = r->p;
+    size_t from = r->out.len;
+    r->types.data[id].expanding = 1;
+    r->p = r->types.data[id].body;
+    read_type(r);
+    r->p = resume;
+    if (r->out.len - from > MAX_STRUCT_TEXT) {
+      r->out.len = from;
+      emit(r, "{...}");
+    }
+    named_type *t = &r->types.data[id];
+    t->expanding = 0;
+    t->start = (int64_t)r->type_text.len;
+    t->len = (int64_t)(r->out.len - from);
+    if (!chars_reserve(&r->type_text, (size_t)t->len)) fail_memory(r);
+    memcpy(r->type_text.data + t->start, r->out.data + from, (size_t)t->len);
+    r->type_text.len += (size_t)t->len;
+    return;
+  }
+  const named_type *t = &r->types.data[id];
+  emit_bytes(r, r->type_text.data + t->start, (size_t)t->len);
+}
+
+static void read_address_space(reader *r) {
+  if (!accept_word(r, "addrspace")) return;
+  skip_space(r);
+  if (*r->p != '(') fail(r, "expected '(' after 'addrspace'");
+  const char *open = r->p;
+  skip_balanced(r);
+  if (r->p - open == 3 && open[1] == '0') return;
+  emit(r, " addrspace");
+  emit_bytes(r, open, (size_t)(r->p - open));
+}
+
+/* Behind a type: "(…)" makes it a function's, "*" a typed pointer, which is written as an opaque one. */
+static void read_suffixes(reader *r, size_t start) {
+  for (;;) {
+    skip_space(r);
+    if (*r->p == '(') {
+      skip_balanced(r);
+    } else if (*r->p == '*') {
+      r->p++;
+      r->out.len = start;
+      emit(r, "ptr");
+    } else if (*r->p == 'a') {
+      const char *at = r->p;
+      if (!accept_word(r, "addrspace")) return;
+      skip_space(r);
+      const char *open = r->p;
+      if (*open != '(') {
+        r->p = at;
+        return;
+      }
+      skip_balanced(r);
+      const char *close = r->p;
+      if (!accept(r, '*')) { /* not a pointer's: a global's or a function's own address space */
+        r->p = at;
+        return;
+      }
+      r->out.len = start;
+      emit(r, "ptr");
+      if (close - open == 3 && open[1] == '0') continue;
+      emit(r, " addrspace");
+      emit_bytes(r, open, (size_t)(close - open));
+    } else {
+      return;
+    }
+  }
+}
+
+static void read_word_type(reader *r) {
+  word w = peek_word(r);
+  if (!(w.kind & WORD_TYPE)) fail(r, "expected a type");
+  r->p += w.n;
+  if (is(w, "ptr")) {
+    emit(r, "ptr");
+    skip_space(r);
+    if (*r->p == 'a') read_address_space(r);
+  } else if (is(w, "target")) {
+    skip_space(r);
+    const char *open = r->p;
+    if (*open != '(') fail(r, "expected '(' after 'target'");
+    skip_balanced(r);
+    emit(r, "target");
+    emit_bytes(r, open, (size_t)(r->p - open));
+  } else {
+    emit_bytes(r, w.s, w.n);
+  }
+}
+
+void read_type(reader *r) {
+  if (++r->depth > MAX_DEPTH) fail(r, "types nested too deep");
+  skip_space(r);
+  size_t start = r->out.len;
+  switch (*r->p) {
+    case '%': read_named(r); break;
+    case '{': read_structure(r); break;
+    case '[':
+      r->p++;
+      emit(r, "[");
+      read_sequence(r, ']');
+      emit(r, "]");
+      break;
+    case '<':
+      r->p++;
+      emit(r, "<");
+      skip_space(r);
+      if (*r->p == '{') {
+        read_structure(r);
+        expect(r, '>', "packed structure type that is not closed");
+      } else {
+        read_sequence(r, '>');
+      }
+      emit(r, ">");
+      break;
+    default: read_word_type(r);
+  }
+  char c = *r->p;
+  if (c == '*' || c == ' ' || c == '(' || c == '\n' || c == '\t' || c == '\r') {
+    const char *next = r->p;
+    while (*next == ' ') next++;
+    if (*next == '*' || *next == '(' || *next == 'a' || *next < ' ') read_suffixes(r, start);
+  }
+  r->depth--;
+}
+
+int at_type(reader *r) {
+  skip_space(r);
+  char c = *r->p;
+  if (c == '%' || c == '{' || c == '[' || c == '<') return 1;
+  return (peek_word(r).kind & WORD_TYPE) != 0;
+}
+
+static void find_type(reader *r) {
+  const char *at = r->p;
+  word name;
+  name_of(r, &name);
+  if (accept(r, '=') && accept_word(r, "type")) {
+    slot *s = table_slot(&r->type_names, name.s, name.n);
+    named_type t = {r->p, -1, 0, 0};
+    if (!s || !named_types_push(&r->types, t)) fail_memory(r);
+    s->value = (int32_t)r->types.len - 1;
+  }
+  r->p = at;
+}
+
+/* Before the walk: the named types, and the functions that have a body. Both stand at the start of a line. */
+void find_definitions(reader *r) {
+  const char *line = r->text;
+  while (line < r->end) {
+    r->p = line;
+    if (*line == '%') {
+      find_type(r);
+    } else if (*line == 'd' && r->end - line > 7 && !memcmp(line, "define ", 7)) {
+      const char *line_end = memchr(line, '\n', (size_t)(r->end - line));
+      const char *at = memchr(line, '@', (size_t)((line_end ? line_end : r->end) - line));
+      if (at) {
+        word name;
+        r->p = at;
+        name_of(r, &name);
+        slot *s = table_slot(&r->defined, name.s, name.n);
+        if (!s) fail_memory(r);
+        s->value = 1;
+      }
+    }
+    const char *next = memchr(line, '\n', (size_t)(r->end - line));
+    if (!next) break;
+    line = next + 1;
+  }
+  r->p = r->text;
+}

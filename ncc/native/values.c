@@ -1,0 +1,320 @@
+/* Values: locals, globals, constants; what each leaves in the abstracted statement and among the operands.
+
+   Locals become <%ID>, globals <@ID>, labels <LABEL>, numbers <INT> or <FLOAT>, strings <STRING>.
+   Reference: Ben-Nun et al. 2018, section 4.1. */
+#include "reader.h"
+
+int32_t new_node(reader *r, int kind, const char *name, size_t len) {
+  int32_t node = (int32_t)r->node_kind.len;
+  int ok = bytes_push(&r->node_kind, (uint8_t)kind) && ints_push(&r->node_def, -1) &&
+           ints_push(&r->node_function, kind <= NODE_FUNCTION ? -1 : r->function) &&
+           uints_push(&r->node_name, (uint32_t)(name - r->text)) && uints_push(&r->node_name_len, (uint32_t)len);
+  if (!ok) fail_memory(r);
+  return node;
+}
+
+/* The name behind a sigil. Quotes are no part of it, but for names of digits: %"5" is not %5. */
+void name_of(reader *r, word *name) {
+  const char *at = r->p++;
+  if (*r->p == '"') {
+    const char *start = r->p + 1;
+    skip_string(r);
+    name->s = start;
+    name->n = (size_t)(r->p - 1 - start);
+    size_t digits = 0;
+    while (digits < name->n && start[digits] >= '0' && start[digits] <= '9') digits++;
+    if (digits == name->n) {
+      name->s--;
+      name->n += 2;
+    }
+    return;
+  }
+  name->s = r->p;
+  while (is_name_char(*r->p)) r->p++;
+  name->n = (size_t)(r->p - name->s);
+  if (!name->n) fail_at(r, at, "expected a name");
+}
+
+/* The slot that holds the node of a local: an array for %1, %2, …, a table for names. */
+static int32_t *local_slot(reader *r, const word *name) {
+  if (name->s[0] >= '0' && name->s[0] <= '9' && name->n < 10) {
+    size_t number = 0, i = 0;
+    for (; i < name->n && name->s[i] >= '0' && name->s[i] <= '9'; i++) number = number * 10 + (size_t)(name->s[i] - '0');
+    if (i == name->n) {
+      if (number > (size_t)(r->end - r->text)) fail_at(r, name->s, "number of a value that can't exist in this file");
+      if (number >= r->numbered.len) {
+        size_t more = number + 1 - r->numbered.len;
+        if (!ints_reserve(&r->numbered, more)) fail_memory(r);
+        for (size_t k = 0; k < more; k++) r->numbered.data[r->numbered.len++] = -1;
+      }
+      return &r->numbered.data[number];
+    }
+  }
+  slot *s = table_slot(&r->locals, name->s, name->n);
+  if (!s) fail_memory(r);
+  return &s->value;
+}
+
+int32_t read_local(reader *r) {
+  word name;
+  name_of(r, &name);
+  int32_t *node = local_slot(r, &name);
+  if (*node < 0) *node = new_node(r, NODE_UNDEFINED, name.s, name.n);
+  return *node;
+}
+
+int32_t define_local(reader *r, int kind, int32_t node) {
+  if (r->node_kind.data[node] != NODE_UNDEFINED) {
+    fail_at(r, r->text + r->node_name.data[node], "a second definition of this name");
+  }
+  r->node_kind.data[node] = (uint8_t)kind;
+  return node;
+}
+
+/* A value or block without a name of its own takes the next number. */
+int32_t define_number(reader *r, int kind) {
+  size_t number = (size_t)r->next_number++;
+  while (number >= r->numbered.len)
+    if (!ints_push(&r->numbered, -1)) fail_memory(r);
+  if (r->numbered.data[number] < 0) r->numbered.data[number] = new_node(r, NODE_UNDEFINED, r->text + number, 0);
+  int32_t node = r->numbered.data[number];
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail(r, "a value without a name would take a number that is taken");
+  r->node_kind.data[node] = (uint8_t)kind;
+  return node;
+}
+
+int32_t global_node(reader *r, const char *name, size_t len) {
+  slot *s = table_slot(&r->globals, name, len);
+  if (!s) fail_memory(r);
+  if (s->value < 0) {
+    int32_t function = r->function;
+    r->function = -1;
+    s->value = new_node(r, NODE_UNDEFINED, name, len);
+    r->function = function;
+  }
+  return s->value;
+}
+
+int32_t read_global(reader *r, word *name) {
+  name_of(r, name);
+  return global_node(r, name->s, name->n);
+}
+
+/* "llvm.memcpy.p0.p0.i64" without the types that LLVM mangles into the end of an intrinsic's name. */
+static size_t intrinsic_base(const char *s, size_t n) {
+  size_t end = n;
+  while (end > 5) {
+    size_t dot = end - 1;
+    while (dot > 5 && s[dot] != '.') dot--;
+    if (s[dot] != '.' || dot <= 5) break;
+    const char *part = s + dot + 1;
+    size_t len = end - dot - 1;
+    int digits = len > 1 && part[len - 1] >= '0' && part[len - 1] <= '9';
+    int is_type = (digits && strchr("ipfvan", part[0])) || (len > 2 && !memcmp(part, "nxv", 3)) ||
+                  (len > 2 && !memcmp(part, "sl_", 3)) || (len > 2 && !memcmp(part, "s_", 2)) ||
+                  (len == 4 && !memcmp(part, "bf16", 4)) || (len >= 3 && part[0] == 'p' && part[1] >= '0' && part[1] <= '9');
+    if (!is_type) break;
+    end = dot;
+  }
+  return end;
+}
+
+/* "_Z13get_global_idj": the plain name of a mangled free function; otherwise the name as it stands. */
+static void plain_name(const word *name, word *plain) {
+  *plain = *name;
+  if (name->n < 4 || memcmp(name->s, "_Z", 2) || name->s[2] < '1' || name->s[2] > '9') return;
+  size_t i = 2, len = 0;
+  while (i < name->n && name->s[i] >= '0' && name->s[i] <= '9' && len < 1000) len = len * 10 + (size_t)(name->s[i++] - '0');
+  if (i + len > name->n) return;
+  plain->s = name->s + i;
+  plain->n = len;
+}
+
+/* An external function of the fixed list keeps its name where the abstraction asks for it. */
+static void emit_callee(reader *r, const word *name) {
+  if (r->flags & KEEP_CALLEES) {
+    if (name->n > 5 && !memcmp(name->s, "llvm.", 5)) {
+      emit(r, "@");
+      emit_bytes(r, name->s, intrinsic_base(name->s, name->n));
+      return;
+    }
+    word plain;
+    plain_name(name, &plain);
+    if (table_find(&r->known_callees, plain.s, plain.n) >= 0 && table_find(&r->defined, name->s, name->n) < 0) {
+      emit(r, "@");
+      emit_bytes(r, plain.s, plain.n);
+      return;
+    }
+  }
+  emit(r, "<@ID>");
+}
+
+int32_t read_callee(reader *r) {
+  skip_space(r);
+  if (*r->p == '@') {
+    word name;
+    int32_t node = read_global(r, &name);
+    emit_callee(r, &name);
+    return node;
+  }
+  if (*r->p == '%') {
+    int32_t node = read_local(r);
+    emit(r, "<%ID>");
+    return node;
+  }
+  if (accept_word(r, "asm")) {
+    for (word w; (w = peek_word(r)).n;) r->p += w.n;
+    skip_string(r);
+    expect(r, ',', "expected ',' between the strings of inline assembly");
+    skip_space(r);
+    skip_string(r);
+    emit(r, "asm");
+    return NO_NODE;
+  }
+  return read_value(r, r->out.len);
+}
+
+static int is_float_type(const char *s, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (n - i > 6 && !memcmp(s + i, "vscale", 6)) i += 6;
+    if (s[i] == '[' || s[i] == '<' || s[i] == ' ' || s[i] == 'x' || s[i] == '{' || (s[i] >= '0' && s[i] <= '9')) continue;
+    return s[i] == 'f' || s[i] == 'd' || s[i] == 'h' || s[i] == 'b' || (s[i] == 'p' && n - i > 3 && s[i + 1] == 'p') ||
+           (s[i] == '_' && i && s[i - 1] == '6');
+  }
+  return 0;
+}
+
+/* A constant made of others (aggregate, splat, constant expression) reads as its type's kind of number, or as
+   the global that it is built on. */
+static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_t global) {
+  if (global != NO_NODE) emit(r, "<@ID>");
+  else if (is_float_type(r->out.data + type_at, type_end - type_at)) emit(r, "<FLOAT>");
+  else emit(r, "<INT>");
+  return global;
+}
+
+static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
+  word w = peek_word(r);
+  char c = w.n ? *w.s : 0;
+  if (c == 'c' && w.n == 1 && r->p[1] == '"') {
+    r->p++;
+    skip_string(r);
+    emit(r, "<STRING>");
+    return NO_NODE;
+  }
+  int number_prefix = w.n > 2 && (c == 'f' || c == 'u' || c == 's') && w.s[1] == '0' && w.s[2] == 'x';
+  if (!(w.kind & WORD_VALUE) && !number_prefix) fail(r, "expected a value");
+  r->p += w.n;
+  if (number_prefix || is(w, "true") || is(w, "false"))
+    return emit_composite(r, type_at, type_end, NO_NODE);
+  if (is(w, "null") || is(w, "undef") || is(w, "poison") || is(w, "none") || is(w, "zeroinitializer")) {
+    emit_bytes(r, w.s, w.n);
+    return NO_NODE;
+  }
+  skip_space(r);
+  if (*r->p == '@') { /* dso_local_equivalent @f, no_cfi @f */
+    word name;
+    emit(r, "<@ID>");
+    return read_global(r, &name);
+  }
+  while (*r->p != '(' && *r->p) { /* flags of a constant expression, predicates, inrange(…) */
+    word flag = peek_word(r);
+    if (!flag.n) break;
+    r->p += flag.n;
+    skip_space(r);
+    if (is(flag, "inrange") && *r->p == '(') {
+      skip_balanced(r);
+      skip_space(r);
+    }
+  }
+  if (*r->p == '(') return emit_composite(r, type_at, type_end, skip_balanced(r));
+  return emit_composite(r, type_at, type_end, NO_NODE); /* inf, nan, … */
+}
+
+/* A value whose type was written at type_at; returns its node, or NO_NODE for a constant. */
+int32_t read_value(reader *r, size_t type_at) {
+  skip_space(r);
+  char c = *r->p;
+  size_t type_end = r->out.len;
+  if (type_end > type_at) emit(r, " ");
+  if (c == '%') {
+    int is_label = type_end - type_at == 5 && !memcmp(r->out.data + type_at, "label", 5);
+    int32_t node = read_local(r);
+    if (is_label) emit(r, "<LABEL>");
+    else emit(r, "<%ID>");
+    return node;
+  }
+  if (c == '@') {
+    word name;
+    emit(r, "<@ID>");
+    return read_global(r, &name);
+  }
+  if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
+    skip_number(r);
+    return emit_composite(r, type_at, type_end, NO_NODE);
+  }
+  if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, skip_balanced(r));
+  if (c == '!') {
+    r->out.len = type_end;
+    skip_metadata(r);
+    return NO_NODE;
+  }
+  return read_word_value(r, type_at, type_end);
+}
+
+/* Behind a type: parameter and return attributes, which the abstraction drops. */
+void read_attributes(reader *r) {
+  for (;;) {
+    skip_space(r);
+    if (*r->p == '"') {
+      skip_string(r);
+      if (accept(r, '=')) {
+        skip_space(r);
+        skip_string(r);
+      }
+      continue;
+    }
+    if (!((*r->p >= 'a' && *r->p <= 'z') || *r->p == '#')) return;
+    if (*r->p == '#') {
+      r->p++;
+      skip_number(r);
+      continue;
+    }
+    word w = peek_word(r);
+    if (w.kind & (WORD_VALUE | WORD_TYPE) || (w.n == 1 && r->p[1] == '"')) return;
+    if (w.n > 2 && w.s[1] == '0' && w.s[2] == 'x') return;
+    r->p += w.n;
+    skip_space(r);
+    if (*r->p == '(') skip_balanced(r);
+    else if (*r->p >= '0' && *r->p <= '9' && w.n >= 5 && !memcmp(w.s, "align", 5)) skip_number(r);
+  }
+}
+
+/* "!12", "!{…}", "!\"text\"", "!DIExpression(…)" */
+void skip_metadata(reader *r) {
+  if (*r->p++ != '!') fail(r, "expected metadata");
+  if (*r->p == '"') {
+    skip_string(r);
+    return;
+  }
+  while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+  if (*r->p == '(' || *r->p == '{') skip_balanced(r);
+}
+
+/* "T attributes value", as in a call's arguments and most operators' first operand. */
+int32_t read_typed_value(reader *r) {
+  skip_space(r);
+  size_t type_at = r->out.len;
+  read_type(r);
+  if (r->out.len - type_at == 8 && !memcmp(r->out.data + type_at, "metadata", 8)) {
+    skip_space(r);
+    if (*r->p == '!') {
+      skip_metadata(r);
+      return NO_NODE;
+    }
+    r->out.len = type_at;
+    return read_typed_value(r);
+  }
+  read_attributes(r);
+  return read_value(r, type_at);
+}
