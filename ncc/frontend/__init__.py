@@ -1,0 +1,10 @@
+"""Source to LLVM IR: C, C++, OpenCL C and CUDA device code, by a clang run as a subprocess.
+
+The first room of the flow; what it returns goes to `ncc.ir`.
+"""
+
+from ncc.frontend.compilation import CompiledSource, compile_source
+from ncc.frontend.languages import SOURCE_EXTENSIONS, language_of
+from ncc.frontend.options import CompileOptions
+
+__all__ = ["SOURCE_EXTENSIONS", "CompileOptions", "CompiledSource", "compile_source", "language_of"]

@@ -1,0 +1,91 @@
+"""The clang command line for each language; the only place that knows a language's flags."""
+
+from collections.abc import Sequence
+
+from ncc.frontend.compilers import Compiler
+from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
+from ncc.frontend.options import CompileOptions
+
+__all__ = ["compile_command"]
+
+
+def compile_command(compiler: Compiler, language: str, source: str, options: CompileOptions) -> tuple[str, ...]:
+    """Spell out the command that prints the IR of one source file to standard output.
+
+    Args:
+        compiler: from `find_compiler`.
+        language: one of `LANGUAGES`.
+        source: the file as it should appear in messages, or "-" for standard input.
+        options: the user's choices; `options.flags` come after all others.
+
+    Returns:
+        The arguments, the executable first.
+    """
+    return (
+        *compiler.argv,
+        *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
+        *_optimization_flags(options.optimization),
+        *_language_flags(compiler, language, options.flags),
+        *(f"-I{folder}" for folder in options.include_paths),
+        *(f"-D{define}" for define in options.defines),
+        *(("-gline-tables-only",) if options.debug_lines else ()),
+        *options.flags,
+        # A name that starts with a dash would be read as a flag.
+        f"./{source}" if source.startswith("-") and source != "-" else source,
+    )
+
+
+def _optimization_flags(level: str) -> tuple[str, ...]:
+    # Recent clangs warn of -Ofast, which always was short for these two.
+    return ("-O3", "-ffast-math") if level == "-Ofast" else (level,)
+
+
+def _language_flags(compiler: Compiler, language: str, user_flags: Sequence[str]) -> list[str]:
+    if language == "opencl":
+        return _opencl_flags()
+    if language == "cuda":
+        return _cuda_flags(compiler, user_flags)
+    standard = "-std=gnu++17" if language == "c++" else "-std=gnu17"
+    return ["-x", language, standard, *_host_flags(compiler, user_flags, cplusplus=language == "c++")]
+
+
+def _host_flags(compiler: Compiler, user_flags: Sequence[str], *, cplusplus: bool) -> list[str]:
+    """Target and headers of the bundled clang; a user's own clang keeps its own."""
+    if compiler.headers is None:
+        return []
+    default = default_target()
+    target = _last_target(user_flags) or default
+    return [f"--target={default}", *header_flags(compiler.headers, target, cplusplus=cplusplus)]
+
+
+def _opencl_flags() -> list[str]:
+    # 2.0 accepts what 1.x does, and pointers without an address space as well, which kernels written
+    # for lenient drivers use. SPIR is the one target that keeps address spaces and spir_kernel.
+    return [
+        *("-x", "cl", "-cl-std=CL2.0", "--target=spir64", "-nostdinc", "-cl-no-stdinc"),
+        *("-Xclang", "-fdeclare-opencl-builtins", "-include", str(OWN_HEADERS / "opencl" / "prelude.h")),
+    ]
+
+
+def _cuda_flags(compiler: Compiler, user_flags: Sequence[str]) -> list[str]:
+    prelude = OWN_HEADERS / "cuda" / "prelude.h"
+    return [
+        *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
+        # Shuffles need PTX 6; without a toolkit to go by, clang takes an older version.
+        *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
+        # A toolkit that happens to be installed would decide the PTX version; clang is told of none.
+        *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),
+        *_host_flags(compiler, user_flags, cplusplus=True),
+        *("-isystem", str(prelude.parent), "-include", str(prelude)),
+    ]
+
+
+def _last_target(flags: Sequence[str]) -> str | None:
+    """Read the target that a user's own flags ask for, since it decides which headers fit."""
+    target = None
+    for position, flag in enumerate(flags):
+        if flag.startswith("--target="):
+            target = flag.removeprefix("--target=")
+        elif flag in ("-target", "--target") and position + 1 < len(flags):
+            target = flags[position + 1]
+    return target

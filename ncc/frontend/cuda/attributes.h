@@ -1,0 +1,25 @@
+/* Function and variable specifiers (CUDA C++ Programming Guide 7.1, 7.2) as clang's attributes. */
+#ifndef NCC_CUDA_ATTRIBUTES_H
+#define NCC_CUDA_ATTRIBUTES_H
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __align__(bytes)
+#define __grid_constant__
+/* clang has __noinline__ as a keyword since 15; as a macro it would break the C++ library's attributes. */
+
+#define NCC_DEVICE static __inline__ __attribute__((device, always_inline))
+#define NCC_BOTH static __inline__ __attribute__((host, device, always_inline))
+
+#define CUDART_VERSION 12000
+#define CUDA_VERSION 12000
+#define __CUDACC__ 1
+
+#endif

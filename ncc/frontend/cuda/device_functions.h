@@ -1,0 +1,2 @@
+/* Found where programs expect it; all of it is in the prelude. */
+#include "prelude.h"

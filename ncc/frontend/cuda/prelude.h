@@ -1,0 +1,22 @@
+/* The part of CUDA C++ that programs take for granted, for a machine without a CUDA toolkit.
+ * Written from the CUDA C++ Programming Guide: enough to compile device code to IR, nothing to link. */
+#ifndef NCC_CUDA_PRELUDE_H
+#define NCC_CUDA_PRELUDE_H
+
+#include "attributes.h"
+#include "vectors.h"
+#include "indices.h"
+#include "synchronization.h"
+#include "mathematics.h"
+#include "host.h"
+
+/* nvcc gives every file these without being asked, and programs rely on it. After the declarations for the
+ * device, so that the C++ library takes both into namespace std. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#endif

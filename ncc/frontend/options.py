@@ -1,0 +1,60 @@
+"""What a user can choose about a compilation, checked when it is chosen."""
+
+from dataclasses import dataclass
+
+from ncc.errors import InputError
+from ncc.frontend.languages import LANGUAGES
+
+__all__ = ["CompileOptions"]
+
+_OPTIMIZATION_LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """How to turn source into LLVM IR.
+
+    Attributes:
+        clang: path or name of a clang; without it the environment variable NCC_CLANG, and without
+            that the clang in the ziglang wheel.
+        optimization: "-O1" and the like; the "-O" may be left out. Levels: 0, 1, 2, 3, s, z, fast.
+        include_paths: folders to search for headers, as with -I.
+        defines: macros, as with -D: "NAME" or "NAME=VALUE".
+        flags: further flags for clang, passed last, so that they win.
+        language: one of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
+        debug_lines: keep line numbers in the IR (-gline-tables-only).
+        timeout_s: seconds after which the compiler is stopped.
+
+    Raises:
+        InputError: for an unknown level or language, a time limit that is not positive, or one string
+            where a tuple of strings belongs.
+    """
+
+    clang: str | None = None
+    optimization: str = "-O1"
+    include_paths: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    language: str | None = None
+    debug_lines: bool = False
+    timeout_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        level = self.optimization.removeprefix("-O")
+        if level not in _OPTIMIZATION_LEVELS:
+            levels = ", ".join(f"-O{known}" for known in _OPTIMIZATION_LEVELS)
+            raise InputError(f"unknown optimization level {self.optimization!r}; expected one of {levels}")
+        if self.language is not None and self.language not in LANGUAGES:
+            raise InputError(f"unknown language {self.language!r}; expected one of {', '.join(LANGUAGES)}")
+        if not self.timeout_s > 0:
+            raise InputError(f"timeout_s is {self.timeout_s!r}; expected a number of seconds above 0")
+        object.__setattr__(self, "optimization", f"-O{level}")
+        for name in ("include_paths", "defines", "flags"):
+            self._freeze_strings(name)
+
+    def _freeze_strings(self, name: str) -> None:
+        """Keep a list as a tuple, so that options stay hashable, and refuse a lone string."""
+        value = getattr(self, name)
+        if isinstance(value, str):
+            raise InputError(f"{name} is the string {value!r}; expected a tuple of strings: ({value!r},)")
+        object.__setattr__(self, name, tuple(value))

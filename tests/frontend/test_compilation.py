@@ -1,0 +1,196 @@
+"""C and C++ to IR: headers, options, determinism, and every way to fail."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ncc.frontend
+from ncc.errors import CompileError, InputError
+from ncc.frontend import CompileOptions, compile_source
+
+
+def test_all_names_exist():
+    assert all(hasattr(ncc.frontend, name) for name in ncc.frontend.__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "function"),
+    [
+        ("dot.c", "c", b"@dot("),
+        ("platform.c", "c", b"@descriptor("),
+        ("words.cpp", "c++", b"@main("),
+        ("contest.cpp", "c++", b"@main("),
+    ],
+)
+def test_compiles_without_warnings(sources, name, language, function):
+    compiled = compile_source(sources / name)
+    assert re.search(rb"define .*" + re.escape(function), compiled.ir)
+    assert compiled.language == language
+    assert compiled.warnings == ""
+    assert b"-unknown-linux-gnu" in compiled.ir
+
+
+def test_the_command_in_the_result_gives_the_same_ir(sources):
+    compiled = compile_source(sources / "dot.c")
+    again = subprocess.run(compiled.command, capture_output=True, check=True)
+    assert again.stdout == compiled.ir
+
+
+def test_same_ir_twice(sources):
+    options = CompileOptions(optimization="-O2")
+    assert compile_source(sources / "words.cpp", options) == compile_source(sources / "words.cpp", options)
+
+
+def test_date_and_time_do_not_change_the_ir():
+    text = b"const char *when(void) { return __DATE__ __TIME__; }"
+    assert b"Jan  1 197000:00:00" in compile_source(text, CompileOptions(language="c")).ir
+
+
+@pytest.mark.parametrize("name", ["dot.c", "platform.c", "words.cpp", "contest.cpp"])
+def test_standard_headers_are_the_bundled_ones(sources, name):
+    listing = compile_source(sources / name, CompileOptions(flags=("-H",), optimization="-O0")).warnings
+    headers = [line.lstrip(". ") for line in listing.splitlines() if line.startswith(".")]
+    assert len(headers) > 10
+    own = str(Path(ncc.frontend.__file__).parent)
+    assert [path for path in headers if "ziglang" not in path and not path.startswith(own)] == []
+
+
+def test_search_paths_of_the_environment_do_not_reach_the_bundled_clang(sources, tmp_path, monkeypatch):
+    (tmp_path / "stdio.h").write_text("#error not this one\n")
+    for variable in ("CPATH", "C_INCLUDE_PATH"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    compile_source(sources / "dot.c")
+
+
+def test_eigen_is_found_beside_the_bundled_headers(sources):
+    if not Path("/usr/include/eigen3/Eigen/Dense").exists():
+        pytest.skip("Eigen is not installed")
+    options = CompileOptions(include_paths=("/usr/include/eigen3",), optimization="-O0")
+    assert b"define " in compile_source(sources / "inverse.cpp", options).ir
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("--target=aarch64-linux-gnu", b"aarch64"),
+        ("--target=riscv64-unknown-linux-gnu", b"riscv64"),
+        ("--target=i386-linux-gnu", b"i386"),
+    ],
+)
+def test_a_target_in_the_flags_wins_and_brings_its_headers(sources, target, expected):
+    assert b'target triple = "' + expected in compile_source(sources / "dot.c", CompileOptions(flags=(target,))).ir
+
+
+def test_source_text_needs_a_language():
+    text = b"int one(void) { return 1; }"
+    assert b"define" in compile_source(text, CompileOptions(language="c")).ir
+    with pytest.raises(InputError, match=r"source text has no file extension.*set language to one of c, c\+\+"):
+        compile_source(text)
+
+
+def test_language_option_beats_the_extension(tmp_path):
+    path = tmp_path / "kernel.txt"
+    path.write_text("int one() { return 1; }")
+    assert b"@_Z3onev" in compile_source(path, CompileOptions(language="c++")).ir
+
+
+def test_a_name_that_starts_with_a_dash(tmp_path, monkeypatch):
+    (tmp_path / "-c.c").write_text("int one(void) { return 1; }")
+    monkeypatch.chdir(tmp_path)
+    assert b"@one" in compile_source("-c.c").ir
+
+
+def test_defines_include_paths_level_and_flags_reach_the_compiler(tmp_path):
+    folder = tmp_path / "headers of mine"
+    folder.mkdir()
+    (folder / "size.h").write_text("#define SIZE 4321\n")
+    text = b'#include "size.h"\nint size(void) { return SIZE + N + M; }'
+    options = CompileOptions(language="c", include_paths=(str(folder),), defines=("N=10000",), flags=("-DM=5",))
+    assert b"ret i32 14326" in compile_source(text, options).ir
+    loop = b"int f(int *p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += p[i]; return s; }"
+    unoptimized = compile_source(loop, CompileOptions(language="c", optimization="-O0")).ir
+    optimized = compile_source(loop, CompileOptions(language="c", optimization="3")).ir
+    assert b"alloca" in unoptimized
+    assert b"<4 x i32>" not in unoptimized
+    assert b"<4 x i32>" in optimized
+
+
+def test_fast_means_fast_math_without_a_warning():
+    text = b"float f(float a, float b) { return a * b + a; }"
+    compiled = compile_source(text, CompileOptions(language="c", optimization="fast"))
+    assert b"fmul fast" in compiled.ir
+    assert compiled.warnings == ""
+
+
+def test_debug_lines():
+    text = b"int one(void) { return 1; }"
+    assert b"DILocation" not in compile_source(text, CompileOptions(language="c")).ir
+    assert b"DILocation" in compile_source(text, CompileOptions(language="c", debug_lines=True)).ir
+
+
+def test_default_standards():
+    checks = b'static_assert(__cplusplus == 201703L, ""); using namespace std;'
+    assert compile_source(b"#include <vector>\n" + checks, CompileOptions(language="c++")).ir
+    text = b'_Static_assert(__STDC_VERSION__ == 201710L, "");'
+    assert compile_source(text, CompileOptions(language="c")).ir
+
+
+def test_warnings_are_kept():
+    compiled = compile_source(b"int f(void) { int x = 5u == -1; }", CompileOptions(language="c"))
+    assert "<stdin>:1" in compiled.warnings
+    assert "warning:" in compiled.warnings
+
+
+def test_missing_file_folder_and_unknown_extension(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere\.c: no such file"):
+        compile_source(tmp_path / "nowhere.c")
+    with pytest.raises(InputError, match="is a folder; expected one source file"):
+        compile_source(tmp_path)
+    path = tmp_path / "notes.md"
+    path.write_text("# Notes")
+    with pytest.raises(InputError, match=r"notes\.md: extension '\.md' is not .*\.cpp.*set language"):
+        compile_source(path)
+
+
+def test_errors_name_the_file_the_places_and_the_command(tmp_path):
+    path = tmp_path / "five errors.c"
+    path.write_text("".join(f"int f{i}(void) {{ return missing{i}; }}\n" for i in range(5)))
+    with pytest.raises(CompileError) as caught:
+        compile_source(path)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == f"{path}: does not compile"
+    assert lines[1] == f"  {path}:1:23: error: use of undeclared identifier 'missing0'"
+    assert lines[3] == f"  {path}:3:23: error: use of undeclared identifier 'missing2'"
+    assert lines[4] == "  and 2 more errors"
+    assert len(lines) == 6
+    command = shlex.split(lines[5].removeprefix("command: "))
+    again = subprocess.run(command, capture_output=True, check=False)
+    assert again.returncode == 1
+    assert b"missing0" in again.stderr
+
+
+def test_an_error_in_source_text_is_placed_in_standard_input():
+    with pytest.raises(CompileError, match=r"(?s)^source text: does not compile\n  <stdin>:1:1: error"):
+        compile_source(b"nonsense", CompileOptions(language="c"))
+
+
+def test_an_unknown_flag_is_reported(sources):
+    with pytest.raises(CompileError, match=r"error: .*--no-such-flag"):
+        compile_source(sources / "dot.c", CompileOptions(flags=("--no-such-flag",)))
+
+
+def test_flags_that_ask_for_another_output(sources):
+    with pytest.raises(CompileError, match="printed no IR; do the flags ask for another output"):
+        compile_source(sources / "dot.c", CompileOptions(flags=("-fsyntax-only",)))
+
+
+def test_source_that_is_not_utf8(tmp_path):
+    path = tmp_path / "latin1.c"
+    path.write_bytes(b'// caf\xe9\nconst char *s = "\xff\xfe";\nint f(void) { return \xe9t\xe9; }\n')
+    with pytest.raises(CompileError, match=r"latin1\.c:3:\d+: error"):
+        compile_source(path)
+    path.write_bytes(b'// caf\xe9\nconst char *s = "caf\xe9";\n')
+    assert b"caf\\E9" in compile_source(path).ir

@@ -1,0 +1,34 @@
+"""Languages by extension."""
+
+import pytest
+
+from ncc.frontend import SOURCE_EXTENSIONS, language_of
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("a.c", "c"),
+        ("a.cc", "c++"),
+        ("a.cpp", "c++"),
+        ("a.cxx", "c++"),
+        ("a.c++", "c++"),
+        ("a.C", "c++"),
+        ("a.CPP", "c++"),
+        ("dir.c/a.cl", "opencl"),
+        ("a.ocl", "opencl"),
+        ("a.cu", "cuda"),
+        ("a.h", None),
+        ("a.hpp", None),
+        ("a.ll", None),
+        ("Makefile", None),
+        (".c", None),
+    ],
+)
+def test_extension_decides(name, language):
+    assert language_of(name) == language
+
+
+def test_source_extensions_all_have_a_language():
+    assert {".c", ".cpp", ".cl", ".cu"} <= SOURCE_EXTENSIONS
+    assert all(language_of(f"a{extension}") for extension in SOURCE_EXTENSIONS)

@@ -1,0 +1,44 @@
+"""Options are checked when they are made."""
+
+import dataclasses
+
+import pytest
+
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+
+
+@pytest.mark.parametrize("level", ["0", "1", "2", "3", "s", "z", "fast"])
+def test_optimization_with_and_without_dash(level):
+    assert CompileOptions(optimization=level).optimization == f"-O{level}"
+    assert CompileOptions(optimization=f"-O{level}").optimization == f"-O{level}"
+
+
+@pytest.mark.parametrize("level", ["", "-O", "4", "O2", "-Os -g"])
+def test_unknown_optimization(level):
+    with pytest.raises(InputError, match=r"unknown optimization level .*expected one of -O0, -O1"):
+        CompileOptions(optimization=level)
+
+
+def test_unknown_language():
+    with pytest.raises(InputError, match=r"unknown language 'cpp'; expected one of c, c\+\+, opencl, cuda"):
+        CompileOptions(language="cpp")
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1.0, float("nan")])
+def test_time_limit_must_be_positive(timeout_s):
+    with pytest.raises(InputError, match=r"timeout_s is .*; expected a number of seconds above 0"):
+        CompileOptions(timeout_s=timeout_s)
+
+
+def test_one_string_is_not_a_tuple_of_strings():
+    with pytest.raises(InputError, match=r"defines is the string 'N=4'; expected a tuple of strings: \('N=4',\)"):
+        CompileOptions(defines="N=4")
+
+
+def test_lists_become_tuples_and_options_stay_hashable():
+    options = CompileOptions(flags=["-w"])
+    assert options.flags == ("-w",)
+    assert hash(options) == hash(CompileOptions(flags=("-w",)))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        options.flags = ()
