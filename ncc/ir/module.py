@@ -102,6 +102,11 @@ class Module:
         """Functions that have a body."""
         return len(self.function_node)
 
+    @property
+    def num_lines(self) -> int:
+        """Lines of the text that was read."""
+        return self._ir.count(b"\n")
+
     @cached_property
     def function_names(self) -> tuple[str, ...]:
         """Names of the functions that have a body, in order."""

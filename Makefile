@@ -1,0 +1,9 @@
+.PHONY: check test
+
+check:
+	ruff format --check .
+	ruff check .
+	mypy ncc
+
+test:
+	pytest

@@ -1,0 +1,25 @@
+// What programs of POJ-104 expect to be there: their own include lines were removed when the set was made.
+#include <algorithm>
+#include <cctype>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <list>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <sstream>
+#include <stack>
+#include <string>
+#include <utility>
+#include <vector>
+extern "C" char *gets(char *);  // gone from C++14, used by many
+using namespace std;

@@ -1,0 +1,110 @@
+"""Back-off: from a statement to ever more general forms of it, so that none is ever without a vector.
+
+The paper maps every statement outside the vocabulary to one UNK; here it takes the nearest form that is known.
+"""
+
+import functools
+import re
+from enum import IntEnum
+
+__all__ = ["BackoffLevel", "generalise"]
+
+
+class BackoffLevel(IntEnum):
+    """How far a statement had to be generalised before it was known."""
+
+    EXACT = 0
+    FLAGS = 1
+    ALIGNMENT = 2
+    SIZES = 3
+    TYPES = 4
+    OPERATION = 5
+    OPCODE = 6
+
+
+_FLAGS = re.compile(
+    r" (?:nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw|volatile|weak|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc"
+    r"|inalloca|swifterror|cleanup)\b"
+)
+_TAIL = re.compile(r"\b(?:tail|musttail|notail) ")
+_ALIGNMENT = re.compile(r", (?:align|addrspace) ?\(?\d+\)?| syncscope\(\"[^\"]*\"\)")
+_ADDRESS_SPACE = re.compile(r" ?addrspace\([^)]*\)")
+_PLACEHOLDER = re.compile(r"<(%ID|@ID|LABEL|INT|FLOAT|STRING)>")
+_LENGTH = re.compile(r"\[\d+ x ")
+_INTEGER = re.compile(r"\bi\d+\b")
+_FLOAT = re.compile(r"\b(?:half|bfloat|float|double|x86_fp80|fp128|ppc_fp128)\b")
+_VECTOR = re.compile(r"<(?:vscale x )?\d+ x ([^<>\[\]{}]*)>")
+_ARRAY = re.compile(r"\[N x [^\[\]{}<>]*\]")
+_STRUCT = re.compile(r"<?\{(?!\})[^{}\[\]<>]*\}>?|\{\}")
+_INDICES = re.compile(r"(?:, \d+)+$")
+_OPERATION = re.compile(
+    r"^(?:<%ID> = )?(?P<opcode>[a-z_0-9]+)(?: (?P<predicate>(?:[us]?(?:gt|ge|lt|le)|eq|ne|o(?:eq|gt|ge|lt|le|ne)|ord|uno"
+    r"|u(?:eq|ne)))\b)?"
+)
+_CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)\(")
+_CALLS = frozenset({"call", "invoke", "callbr"})
+
+
+def _without_flags(text: str) -> str:
+    return _TAIL.sub("", _FLAGS.sub("", text))
+
+
+def _without_alignment(text: str) -> str:
+    return _ADDRESS_SPACE.sub("", _ALIGNMENT.sub("", text))
+
+
+def _without_sizes(text: str) -> str:
+    """Arrays of any length are ``[N x …]``."""
+    return _LENGTH.sub("[N x ", text)
+
+
+def _without_types(text: str) -> str:
+    """Integers of any width are ``int``, floats ``fp``; aggregates lose what is inside them, vectors their length."""
+    text = _PLACEHOLDER.sub(r"\\\1\\", text)
+    text = _FLOAT.sub("fp", _INTEGER.sub("int", text))
+    previous = ""
+    while text != previous:
+        previous = text
+        text = _STRUCT.sub("struct", _ARRAY.sub("array", _VECTOR.sub(r"vector of \1", text)))
+    text = _INDICES.sub(", N", text)
+    return re.sub(r"\\([%@A-Z]+)\\", r"<\1>", text)
+
+
+def _operation(text: str) -> str:
+    """The opcode with its predicate, or with the function that it calls."""
+    found = _OPERATION.match(text)
+    if not found:
+        return text
+    opcode = found["opcode"]
+    if opcode in _CALLS:
+        callee = _CALLEE.search(text)
+        return f"{opcode} {callee[1] if callee else '<@ID>'} …"
+    return f"{opcode} {found['predicate']} …" if found["predicate"] else f"{opcode} …"
+
+
+def opcode_of(text: str) -> str:
+    """The opcode of a statement or of any of its generalisations."""
+    found = _OPERATION.match(_without_flags(text))
+    return found["opcode"] if found else text
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def generalise(text: str) -> tuple[str, ...]:
+    """An abstracted statement and its generalisations, one for each `BackoffLevel`.
+
+    Neighbouring levels may agree: a statement without flags is its own form without flags.
+
+    >>> for form in generalise("<%ID> = add nsw i32 <%ID>, <INT>"): print(form)
+    <%ID> = add nsw i32 <%ID>, <INT>
+    <%ID> = add i32 <%ID>, <INT>
+    <%ID> = add i32 <%ID>, <INT>
+    <%ID> = add i32 <%ID>, <INT>
+    <%ID> = add int <%ID>, <INT>
+    add …
+    add
+    """
+    flags = _without_flags(text)
+    alignment = _without_alignment(flags)
+    sizes = _without_sizes(alignment)
+    types = _without_types(sizes)
+    return text, flags, alignment, sizes, types, _operation(alignment), opcode_of(alignment)

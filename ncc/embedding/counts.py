@@ -1,0 +1,179 @@
+"""Co-occurrence counts of a corpus: statements, pairs of statements in context, and their addition and storage.
+
+Counts add up over files, processes and machines, which is what makes training independent of the corpus's size.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.vocabulary import Vocabulary
+from ncc.errors import AssetError
+
+__all__ = ["CorpusCounts", "CountsBuilder", "load_counts", "save_counts"]
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CorpusCounts:
+    """What a corpus comes to.
+
+    Attributes:
+        texts: distinct abstracted statements.
+        statements: (num_texts,) int64 times that each was seen.
+        center, context: (num_pairs,) int32 indices into ``texts``, sorted, each pair once.
+        count: (num_pairs,) int64 times that the pair was seen.
+        width: context size in hops.
+        num_files, num_lines: files read, and lines of IR in them.
+    """
+
+    texts: tuple[str, ...]
+    statements: NDArray[np.int64]
+    center: NDArray[np.int32]
+    context: NDArray[np.int32]
+    count: NDArray[np.int64]
+    width: int
+    num_files: int
+    num_lines: int
+
+    def over(self, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """The pairs between words of a vocabulary, statements outside it taking the word that they back off to."""
+        word, _ = vocabulary.encode(self.texts)
+        return _sum_pairs(word[self.center], word[self.context], self.count)
+
+
+class CountsBuilder:
+    """Adds up the counts of files in bounded memory; texts are numbered in the order in which they arrive."""
+
+    def __init__(self, width: int, *, compact_at: int = 1 << 22) -> None:
+        """Counts contexts of ``width`` hops; sums repeated pairs whenever ``compact_at`` have gathered."""
+        self.width = width
+        self.num_files = 0
+        self.num_lines = 0
+        self._compact_at = compact_at
+        self._index: dict[str, int] = {}
+        self._statements: list[int] = []
+        self._pairs = _no_pairs()
+        self._pending: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]] = []
+        self._num_pending = 0
+
+    def add(
+        self,
+        texts: Sequence[str],
+        statements: NDArray[np.int64],
+        pairs: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]],
+        *,
+        num_files: int = 1,
+        num_lines: int = 0,
+    ) -> None:
+        """Adds one file's counts: pairs of indices into its own ``texts``, with how often each occurs."""
+        number = np.empty(len(texts), np.int32)
+        for i, (text, times) in enumerate(zip(texts, statements.tolist(), strict=True)):
+            at = self._index.setdefault(text, len(self._statements))
+            if at == len(self._statements):
+                self._statements.append(0)
+            self._statements[at] += times
+            number[i] = at
+        center, context, count = pairs
+        self._pending.append((number[center], number[context], count))
+        self._num_pending += len(count)
+        self.num_files += num_files
+        self.num_lines += num_lines
+        if self._num_pending >= max(self._compact_at, len(self._pairs[2])):
+            self._compact()
+
+    def _compact(self) -> None:
+        pieces = [self._pairs, *self._pending]
+        self._pairs = _sum_pairs(*(np.concatenate([piece[k] for piece in pieces]) for k in range(3)))
+        self._pending, self._num_pending = [], 0
+
+    def finish(self) -> CorpusCounts:
+        """The sum, with texts in alphabetical order, so that it does not depend on the order of the files."""
+        self._compact()
+        texts = sorted(self._index)
+        rank = np.empty(len(texts), np.int32)
+        rank[[self._index[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
+        center, context, count = _sum_pairs(rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2])
+        statements = np.zeros(len(texts), np.int64)
+        statements[rank] = self._statements
+        return CorpusCounts(
+            texts=tuple(texts),
+            statements=statements,
+            center=center,
+            context=context,
+            count=count,
+            width=self.width,
+            num_files=self.num_files,
+            num_lines=self.num_lines,
+        )
+
+
+def _no_pairs() -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
+
+
+def _sum_pairs(
+    center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Pairs sorted and each once, their counts added."""
+    if not len(count):
+        return _no_pairs()
+    key = center.astype(np.int64) << 32 | context
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    summed = np.add.reduceat(count[order], first)
+    return (key[first] >> 32).astype(np.int32), (key[first] & 0xFFFFFFFF).astype(np.int32), summed
+
+
+def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
+    """Writes ``counts.safetensors`` and ``counts.json`` into a folder, each in one step."""
+    from safetensors.numpy import save
+
+    from ncc.storage import write_atomically
+
+    folder = Path(folder)
+    arrays = {"statements": counts.statements, "center": counts.center, "context": counts.context, "count": counts.count}
+    about = {
+        "format_version": FORMAT_VERSION,
+        "width": counts.width,
+        "num_files": counts.num_files,
+        "num_lines": counts.num_lines,
+        "texts": counts.texts,
+    }
+    write_atomically(folder / "counts.safetensors", save(arrays))
+    write_atomically(folder / "counts.json", json.dumps(about, ensure_ascii=False).encode())
+
+
+def load_counts(folder: str | Path) -> CorpusCounts:
+    """Reads what `save_counts` wrote.
+
+    Raises:
+        AssetError: a file is missing or damaged, or of another format version.
+    """
+    from ncc.storage import read_json, read_tensors
+
+    folder = Path(folder)
+    about = read_json(folder / "counts.json", FORMAT_VERSION)
+    arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"))
+    texts = tuple(about["texts"])
+    pairs = [arrays[name] for name in ("center", "context", "count")]
+    if len({len(column) for column in pairs}) != 1 or len(arrays["statements"]) != len(texts):
+        raise AssetError(f"{folder}: the columns of the counts differ in length; build the corpus again")
+    if any(len(column) and not 0 <= column.min() <= column.max() < len(texts) for column in pairs[:2]):
+        raise AssetError(f"{folder}: a pair names a statement that is not there; build the corpus again")
+    return CorpusCounts(
+        texts=texts,
+        statements=arrays["statements"],
+        center=arrays["center"],
+        context=arrays["context"],
+        count=arrays["count"],
+        width=int(about["width"]),
+        num_files=int(about["num_files"]),
+        num_lines=int(about["num_lines"]),
+    )

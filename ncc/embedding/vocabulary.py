@@ -1,0 +1,109 @@
+"""The vocabulary: which forms of statements have a row of their own, and which row any statement falls back to.
+
+Reference: Ben-Nun et al. 2018, section 4.1 (vocabulary); the back-off is ours.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.backoff import BackoffLevel, generalise
+from ncc.ir import OPCODES
+
+__all__ = ["Vocabulary", "build_vocabulary"]
+
+UNKNOWN = "<unknown>"
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Words (forms of statements at any `BackoffLevel`) and how often each stood for a statement of the corpus.
+
+    Attributes:
+        words: distinct forms; the last is the word of opcodes that LLVM had not yet invented.
+        counts: (num_words,) int64 statements of the corpus that this word stands for; 0 for words that are there
+            only to be fallen back to.
+    """
+
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]
+    _index: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Checks that words and counts agree, and indexes the words.
+
+        Raises:
+            ValueError: words repeat, or there are not as many counts as words.
+        """
+        index = {word: row for row, word in enumerate(self.words)}
+        if len(index) != len(self.words) or len(self.counts) != len(self.words):
+            raise ValueError("a vocabulary needs distinct words and one count for each")
+        object.__setattr__(self, "_index", index)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._index
+
+    def find(self, text: str) -> tuple[int, BackoffLevel]:
+        """The word that stands for a statement, and how far it had to be generalised.
+
+        >>> vocabulary = Vocabulary(("ret void", "ret", "<unknown>"), np.array([5, 1, 0]))
+        >>> vocabulary.find("ret i32 <INT>")
+        (1, <BackoffLevel.OPCODE: 6>)
+        """
+        for level, form in zip(BackoffLevel, generalise(text), strict=True):
+            row = self._index.get(form)
+            if row is not None:
+                return row, level
+        return len(self.words) - 1, BackoffLevel.OPCODE
+
+    def encode(self, texts: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Words and back-off levels of statements: (n,) int32 and (n,) uint8."""
+        found = [self.find(text) for text in texts]
+        rows = np.array([row for row, _ in found], np.int32)
+        return rows, np.array([level for _, level in found], np.uint8)
+
+
+def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) -> Vocabulary:
+    """Chooses the words for a corpus.
+
+    A statement seen often enough is a word. The rarer ones are gathered, level by level, under their generalisations,
+    which become words where the statements under them are frequent enough together; so that these words stand in the
+    corpus for real statements, in real contexts. Every word's generalisations are words too, and every opcode.
+
+    Args:
+        statement_counts: abstracted statement → times seen in the corpus.
+        min_count: times that a statement, or the rare statements under one generalisation, must be seen.
+
+    Raises:
+        ValueError: ``min_count`` is below 1.
+    """
+    if min_count < 1:
+        raise ValueError(f"min_count is {min_count}; expected 1 or more")
+    chosen: dict[str, int] = {}
+    pending = Counter(dict(statement_counts))
+    example = {text: text for text in statement_counts}
+    for level in BackoffLevel:
+        rarer: Counter[str] = Counter()
+        rarer_example: dict[str, str] = {}
+        for form, count in pending.items():
+            if form in chosen or count >= min_count or level == BackoffLevel.OPCODE:
+                chosen[form] = chosen.get(form, 0) + count
+                continue
+            general = generalise(example[form])[level + 1]
+            rarer[general] += count
+            rarer_example.setdefault(general, example[form])
+        pending, example = rarer, rarer_example
+    for text in [text for text in chosen if text in statement_counts]:
+        for form in generalise(text):
+            chosen.setdefault(form, 0)
+    for opcode in OPCODES:
+        chosen.setdefault(opcode, 0)
+    ordered = sorted(chosen, key=lambda form: (-chosen[form], form))
+    words = (*ordered, UNKNOWN)
+    return Vocabulary(words, np.array([*(chosen[form] for form in ordered), 0], np.int64))
