@@ -1,0 +1,1 @@
+"""Downstream tasks: samples, splits that say what they leak, controls and metrics."""

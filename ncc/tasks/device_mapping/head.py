@@ -1,0 +1,188 @@
+"""The LSTM device mapper: trains ensembles on statement embeddings, as a method for `evaluate` and for shipping.
+
+Reference: Ben-Nun et al. 2018, section 6.2 (task, auxiliary inputs); predicting the ratio is ours.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ncc.embedding import Embedding
+from ncc.errors import NccError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.graph import reachable_statements
+from ncc.heads import NumpyLSTMHead, RatioHead
+from ncc.heads.lstm import LSTMHead, LSTMHeadConfig
+from ncc.ir import Module, read_module
+from ncc.tasks.device_mapping.samples import DeviceMappingSamples, load_legacy_ir
+from ncc.training import TrainingConfig, train
+
+__all__ = ["KernelWords", "LSTMMethod", "RatioTraining", "kernel_words", "load_words"]
+
+_LONGEST = 2048
+_REFERENCE_ROWS = 64
+_LOG_SCALE_RANGE = (-3.0, 2.0)
+
+
+@dataclass(frozen=True)
+class KernelWords:
+    """Each row's kernel as sequences of words, one for each form (legacy IR, compiled source) that it comes in.
+
+    The first form of a row is the one that is tested.
+    """
+
+    sequences: tuple[tuple[NDArray[np.int64], ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioTraining:
+    """How the ensemble is trained: members, sizes of a head, and the loop."""
+
+    members: int = 1
+    hidden: int = 64
+    dropout: float = 0.3
+    loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=20, batch_size=32))
+
+
+def kernel_words(module: Module, function: int, embedding: Embedding) -> NDArray[np.int64]:
+    """Words of a kernel's statements and of those that it calls, cut to the first 2048."""
+    statements = reachable_statements(module, function)[:_LONGEST]
+    words, _ = embedding.vocabulary.encode(module.texts)
+    return words[module.text_id[statements]].astype(np.int64)
+
+
+def load_words(samples: DeviceMappingSamples, embedding: Embedding, folder: str | None = None) -> KernelWords:
+    """Reads every row's legacy IR, and compiles its source where that is sound.
+
+    Raises:
+        DataError: the archive of legacy IR is missing or damaged.
+    """
+    legacy = load_legacy_ir(folder)
+    compiled: dict[str, NDArray[np.int64] | None] = {}
+    rows = []
+    for row in range(len(samples)):
+        name, source = samples.ir_name(row), str(samples.source[row])
+        if source not in compiled:
+            compiled[source] = _compiled_words(source, embedding)
+        forms = [_only_kernel(read_module(legacy[name], name=name, abstraction=embedding.abstraction), embedding)]
+        if (form := compiled[source]) is not None:
+            forms.append(form)
+        rows.append(tuple(forms))
+    return KernelWords(tuple(rows))
+
+
+def _only_kernel(module: Module, embedding: Embedding) -> NDArray[np.int64]:
+    kernels = np.flatnonzero(module.function_is_kernel)
+    return kernel_words(module, int(kernels[0]) if len(kernels) else 0, embedding)
+
+
+def _compiled_words(source: str, embedding: Embedding) -> NDArray[np.int64] | None:
+    try:
+        ir = compile_source(source.encode(), CompileOptions(language="opencl")).ir
+    except NccError:  # 60 of the 256 published sources are damaged; their legacy IR stands for them
+        return None
+    return _only_kernel(read_module(ir, abstraction=embedding.abstraction), embedding)
+
+
+class LSTMMethod:
+    """An ensemble of LSTM heads as a method that `evaluate` can measure."""
+
+    name = "lstm"
+
+    def __init__(self, embedding: Embedding, words: KernelWords, training: RatioTraining | None = None) -> None:
+        """Keeps the kernels' words; nothing is trained before `fit`."""
+        self.embedding = embedding
+        self.words = words
+        self.training = training or RatioTraining()
+        self.head: RatioHead | None = None
+
+    def fit(
+        self,
+        samples: DeviceMappingSamples,
+        train_idx: NDArray[np.int64],
+        rng: np.random.Generator,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """Trains the ensemble on some rows, forgetting earlier folds."""
+        auxiliary = _auxiliary(samples)
+        mean, std = auxiliary[train_idx].mean(axis=0), auxiliary[train_idx].std(axis=0)
+        seeds = rng.integers(2**31, size=self.training.members).tolist()
+        data = _RatioData(self.words, (auxiliary - mean) / std, samples.log_ratio, train_idx)
+        members = tuple(self._train_member(data, seed, progress) for seed in seeds)
+        chosen = rng.choice(train_idx, min(_REFERENCE_ROWS, len(train_idx)), replace=False)
+        reference = np.stack([samples.transfer_bytes[chosen], samples.wgsize[chosen]], axis=1)
+        self.head = RatioHead(members, mean, std, reference, 1.0, embedding_id=self.embedding.fingerprint)
+
+    def _train_member(
+        self, data: "_RatioData", seed: int, progress: Callable[[int, float], None] | None
+    ) -> NumpyLSTMHead:
+        torch.manual_seed(seed)
+        config = LSTMHeadConfig(
+            num_outputs=2, num_auxiliary=2, hidden=self.training.hidden, dropout=self.training.dropout
+        )
+        model = LSTMHead(self.embedding.vectors, config)
+        train(model, data, laplace_loss, replace(self.training.loop, seed=seed), progress=progress)
+        tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+        tensors.pop("norm.num_batches_tracked")
+        return NumpyLSTMHead(tensors, config.layers)
+
+    def predict_log_ratio(
+        self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Median log(CPU time / GPU time) of each row."""
+        return self.predict_distribution(samples, test_idx)[:, 0]
+
+    def predict_distribution(
+        self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Median and both ends of the 80 % interval of each row's log ratio.
+
+        Raises:
+            ValueError: nothing was fitted yet.
+        """
+        if self.head is None:
+            raise ValueError("fit the method before predicting")
+        rows = []
+        for row in test_idx.tolist():
+            vectors = self.embedding.vectors[self.words.sequences[row][0]]
+            answer = self.head.predict(vectors, float(samples.transfer_bytes[row]), float(samples.wgsize[row]))
+            rows.append((answer.log_ratio, *answer.interval))
+        return np.array(rows)
+
+
+def _auxiliary(samples: DeviceMappingSamples) -> NDArray[np.float64]:
+    return np.log1p(np.stack([samples.transfer_bytes, samples.wgsize], axis=1))
+
+
+def laplace_loss(output: Tensor, target: Tensor) -> Tensor:
+    """Mean negative log-likelihood under Laplace distributions given as (location, log scale)."""
+    log_scale = output[:, 1].clamp(*_LOG_SCALE_RANGE)
+    return ((output[:, 0] - target).abs() * torch.exp(-log_scale) + log_scale).mean()
+
+
+class _RatioData:
+    """Rows of the table as training data; each time a row is drawn, in one of the forms that its kernel has."""
+
+    def __init__(
+        self, words: KernelWords, auxiliary: NDArray[np.float64], log_ratio: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> None:
+        self.words, self.auxiliary, self.log_ratio, self.rows = words, auxiliary, log_ratio, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batch(self, samples: Sequence[int], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
+        rows = self.rows[np.asarray(samples)]
+        forms = [self.words.sequences[row] for row in rows.tolist()]
+        sequences = [form[int(rng.integers(len(form)))] for form in forms]
+        lengths = torch.tensor([len(sequence) for sequence in sequences])
+        padded = torch.zeros(len(sequences), int(lengths.max()), dtype=torch.int64)
+        for i, sequence in enumerate(sequences):
+            padded[i, : len(sequence)] = torch.from_numpy(sequence)
+        auxiliary = torch.from_numpy(self.auxiliary[rows]).float()
+        target = torch.from_numpy(self.log_ratio[rows]).float()
+        return (padded, lengths, auxiliary, torch.arange(len(rows))), target

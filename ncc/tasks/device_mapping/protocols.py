@@ -1,0 +1,139 @@
+"""Evaluation protocols of device mapping as index splits, and what each lets through to the test rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+
+from ncc.errors import InputError
+from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Unit
+
+__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+
+Protocol = Literal["published", "kernel", "application", "suite"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeakageReport:
+    """How many test rows have a twin among the training rows of their fold, summed over all folds.
+
+    Args:
+        protocol: The protocol that was audited.
+        num_test_rows: Test rows of all folds.
+        shared_kernel: Those whose kernel (by name) is also in training, at another data size.
+        shared_source: Those whose source text is; kernels of different names can have one text.
+        shared_transfer: Those whose exact transfer size is.
+        shared_application: Those whose application is.
+        shared_suite: Those whose suite is.
+    """
+
+    protocol: Protocol
+    num_test_rows: int
+    shared_kernel: int
+    shared_source: int
+    shared_transfer: int
+    shared_application: int
+    shared_suite: int
+
+
+def splits(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, num_folds: int = 10) -> Iterator[Split]:
+    """Split samples into training and test rows, every row being tested exactly once.
+
+    `published` is the papers' protocol: folds over rows, stratified by label, so that most test rows
+    have their own kernel in training. `kernel` and `application` keep all rows of one kernel or
+    application together, in folds of balanced size; `suite` leaves out one suite after the other.
+    Even `application` lets a few source texts through, those that occur under two applications' names;
+    see `audit_leakage`.
+
+    Args:
+        samples: The n samples.
+        protocol: One of `PROTOCOLS`.
+        seed: Shuffles the rows, or which groups share a fold; `suite` has nothing to shuffle. The
+            papers use 204.
+        num_folds: Number of folds, at least 2; `suite` has one per suite.
+
+    Returns:
+        Row indices of training and test rows, fold by fold, each (m,) int64, ascending.
+
+    Raises:
+        InputError: The protocol is unknown, or the samples are too few for so many folds.
+
+    Reference:
+        Cummins et al., PACT 2017, case study A (`published`).
+    """
+    if protocol == "published":
+        _check_folds(np.bincount(samples.is_gpu, minlength=2).min(), num_folds, "rows of either label")
+        folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+        return iter(folds.split(samples.counts, samples.is_gpu))
+    if protocol == "suite":
+        _check_folds(len(np.unique(samples.suite)), 2, "suites")
+        return iter(LeaveOneGroupOut().split(samples.counts, groups=samples.suite))
+    if protocol not in PROTOCOLS:
+        raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    return _balanced_folds(samples.groups(protocol), num_folds, seed)
+
+
+def independent_unit(protocol: Protocol) -> Unit:
+    """Return what may count as independent when an interval is put on a protocol's result.
+
+    Rows of one kernel are alike, so never rows: kernels for `published`, else the protocol's groups.
+    """
+    return "kernel" if protocol == "published" else protocol
+
+
+def audit_leakage(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204) -> LeakageReport:
+    """Count the test rows that share something telling with a training row of their fold.
+
+    Args:
+        samples: The samples.
+        protocol: One of `PROTOCOLS`.
+        seed: The split's seed.
+
+    Returns:
+        Counts of rows, summed over the folds.
+
+    Raises:
+        InputError: As for `splits`.
+    """
+    folds = list(splits(samples, protocol, seed))
+
+    def shared(column: np.ndarray) -> int:
+        codes = np.unique(column, return_inverse=True)[1]
+        return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
+
+    return LeakageReport(
+        protocol=protocol,
+        num_test_rows=sum(len(test) for _, test in folds),
+        shared_kernel=shared(samples.benchmark),
+        shared_source=shared(samples.source),
+        shared_transfer=shared(samples.transfer_bytes),
+        shared_application=shared(samples.application),
+        shared_suite=shared(samples.suite),
+    )
+
+
+def _balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
+    # Not GroupKFold: shuffled, it balances the number of groups only, so that several of NPB's large
+    # applications could share a fold; unshuffled, it takes no seed, and its older releases sort
+    # groups of one size in an order that depends on the processor.
+    names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    _check_folds(len(names), num_folds, "groups")
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    fold_of_group, fold_sizes = np.empty(len(names), dtype=np.int64), np.zeros(num_folds, dtype=np.int64)
+    for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:  # largest first
+        lightest = int(np.argmin(fold_sizes))
+        fold_of_group[group] = lightest
+        fold_sizes[lightest] += sizes[group]
+    fold_of_row = fold_of_group[codes]
+    return ((np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)) for fold in range(num_folds))
+
+
+def _check_folds(found: int, wanted: int, what: str) -> None:
+    if wanted < 2 or found < wanted:
+        raise InputError(f"can't make {wanted} folds: expected at least {max(2, wanted)} {what}, found {found}")

@@ -1,0 +1,142 @@
+"""Reading and extracting archives that may be damaged or hostile."""
+
+import bz2
+import io
+import lzma
+import random
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ncc.data import iter_members
+from ncc.data.archives import extract_archive
+from ncc.errors import DataError, OutputError
+
+# Incompressible content, so that a cut or a changed byte hits data wherever it falls.
+FILES = {
+    "ir/a.ll": b"define void @a()",
+    "ir/b.ll": b"",
+    "ir/notes.txt": b"read me",
+    "ir/c.ll": random.Random(0).randbytes(40_000),
+}
+
+
+def make_archive(path: Path, files: dict[str, bytes] = FILES, *extra: tarfile.TarInfo) -> Path:
+    with tarfile.open(path, f"w:{path.suffix[1:]}") as tar:  # type: ignore[call-overload]
+        folder = tarfile.TarInfo("ir")
+        folder.type = tarfile.DIRTYPE
+        tar.addfile(folder)
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+        for member in extra:
+            tar.addfile(member)
+    return path
+
+
+def make_link(kind: bytes, target: str) -> tarfile.TarInfo:
+    member = tarfile.TarInfo("ir/link")
+    member.type, member.linkname = kind, target
+    return member
+
+
+@pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
+def test_members_in_order(tmp_path: Path, suffix: str) -> None:
+    archive = make_archive(tmp_path / f"ir.tar.{suffix}")
+    assert dict(iter_members(archive)) == FILES
+    assert [name for name, _ in iter_members(archive, ".ll")] == ["ir/a.ll", "ir/b.ll", "ir/c.ll"]
+
+
+@pytest.mark.parametrize("name", ["../up", "ir/../../up", "/etc/up", "ir\\..\\up", "C:/up"])
+def test_escaping_member_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    archive = make_archive(tmp_path / "bad.tar.xz", {"ir/a.ll": b"", name: b"boo"})
+    with pytest.raises(DataError, match="leads out of the archive") as caught:
+        list(iter_members(archive, ".ll"))
+    assert repr(name) in str(caught.value)
+    with pytest.raises(DataError, match="leads out of the archive"):
+        extract_archive(archive, tmp_path / "out" / "ir")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["bad.tar.xz", "out"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
+    archive = make_archive(tmp_path / "bad.tar.bz2", FILES, make_link(kind, "/etc/passwd"))
+    with pytest.raises(DataError, match="'ir/link' is a link or device"):
+        list(iter_members(archive))
+
+
+@pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.95])
+def test_truncated_archive_is_refused(tmp_path: Path, suffix: str, share: float) -> None:
+    archive = make_archive(tmp_path / f"ir.tar.{suffix}")
+    content = archive.read_bytes()
+    archive.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(DataError, match=r"ir\.tar\.\w+: damaged or truncated archive"):
+        list(iter_members(archive))
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress])
+def test_whole_stream_of_a_truncated_tar_is_refused(tmp_path: Path, compress: object) -> None:
+    plain = make_archive(tmp_path / "ir.tar.xz")
+    tar = lzma.decompress(plain.read_bytes())
+    cut = tmp_path / "cut.tar.z"
+    cut.write_bytes(compress(tar[:20_000]))  # type: ignore[operator]
+    with pytest.raises(DataError, match="damaged or truncated"):
+        list(iter_members(cut))
+
+
+@pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
+def test_damaged_archive_is_refused(tmp_path: Path, suffix: str) -> None:
+    archive = make_archive(tmp_path / f"ir.tar.{suffix}")
+    content = bytearray(archive.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 64] = bytes(64)
+    archive.write_bytes(content)
+    with pytest.raises(DataError, match="damaged or truncated"):
+        list(iter_members(archive))
+
+
+def test_missing_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such archive"):
+        list(iter_members(tmp_path / "gone.tar.xz"))
+
+
+def test_extract_once(tmp_path: Path) -> None:
+    archive, target = make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key"
+    assert extract_archive(archive, target) == target
+    found = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*.*")}
+    assert found == FILES
+    (target / "ir" / "mark").touch()
+    archive.unlink()
+    assert extract_archive(archive, target) == target  # kept, the archive not even opened
+    assert (target / "ir" / "mark").exists()
+
+
+def test_failed_extraction_leaves_nothing(tmp_path: Path) -> None:
+    archive = make_archive(tmp_path / "ir.tar.xz")
+    archive.write_bytes(archive.read_bytes()[:-2000])
+    with pytest.raises(DataError, match="truncated"):
+        extract_archive(archive, tmp_path / "cache" / "key")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_lost_race_keeps_the_winner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, target = make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key"
+    rename = Path.rename
+
+    def win_first(staging: Path, name: Path) -> Path:
+        (name / "winner").mkdir(parents=True)
+        return rename(staging, name)
+
+    monkeypatch.setattr(Path, "rename", win_first)
+    assert extract_archive(archive, target) == target
+    assert [path.name for path in target.iterdir()] == ["winner"]
+    assert [path.name for path in target.parent.iterdir()] == ["key"]
+
+
+def test_unwritable_cache(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file, not a folder")
+    with pytest.raises(OutputError, match="can't extract"):
+        extract_archive(make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key")
