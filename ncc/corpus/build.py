@@ -82,11 +82,15 @@ def build_corpus(
         pending: set[Future[None]] = {
             pool.submit(_count_batch, batches[number], recipe, folder, number) for number in missing
         }
-        for future in as_completed(pending):
-            future.result()
-            done += 1
-            if progress:
-                progress(done, len(batches))
+        try:
+            for future in as_completed(pending):
+                future.result()
+                done += 1
+                if progress:
+                    progress(done, len(batches))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return _merge(folder, recipe, len(batches))
 
 

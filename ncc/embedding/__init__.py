@@ -1,0 +1,30 @@
+"""Vocabulary with back-off, co-occurrence counts, the exact skip-gram, and the embedding table."""
+
+from ncc.embedding.backoff import BackoffLevel, generalise
+from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
+from ncc.embedding.fit import fit_embedding, load_corpora
+from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
+from ncc.embedding.table import Embedding, Lookup, Neighbor, compose_missing, load_embedding, save_embedding
+from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
+
+__all__ = [
+    "BackoffLevel",
+    "CorpusCounts",
+    "CountsBuilder",
+    "Embedding",
+    "Lookup",
+    "Neighbor",
+    "SkipGramConfig",
+    "SkipGramResult",
+    "Vocabulary",
+    "build_vocabulary",
+    "compose_missing",
+    "fit_embedding",
+    "generalise",
+    "load_corpora",
+    "load_counts",
+    "load_embedding",
+    "save_counts",
+    "save_embedding",
+    "train_skipgram",
+]

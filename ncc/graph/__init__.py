@@ -2,6 +2,7 @@
 
 from ncc.graph.contexts import ContextCounts, context_pairs, count_contexts
 from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_html, to_json, to_networkx
+from ncc.graph.reach import reachable_statements
 from ncc.graph.xfg import XFG, EdgeKind, build_xfg
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "build_xfg",
     "context_pairs",
     "count_contexts",
+    "reachable_statements",
     "to_dot",
     "to_graphml",
     "to_html",

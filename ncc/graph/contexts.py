@@ -43,13 +43,15 @@ def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> Cont
         width: context size in hops; the paper compares 1, 2 and 3.
 
     Raises:
-        ValueError: ``width`` is not between 1 and 8.
+        ValueError: ``width`` is not between 1 and 8, or ``label`` is not one number a statement.
 
     Reference: Ben-Nun et al. 2018, section 4.1.
     """
     if not 1 <= width <= MAX_WIDTH:
         raise ValueError(f"context width is {width}; expected 1 to {MAX_WIDTH}")
     num_statements = graph.module.num_statements
+    if label.shape != (num_statements,):  # the kernel would read past its end
+        raise ValueError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")
     ends = np.concatenate([graph.source, graph.target])
     statement = np.concatenate([graph.statement, graph.statement])
     incidence = np.unique(statement.astype(np.int64) * graph.num_nodes + ends)

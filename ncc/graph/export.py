@@ -3,6 +3,7 @@
 import html
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ncc.graph.xfg import XFG, EdgeKind
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_html", "to_json", "to_networkx"]
 
+# Names may hold control characters (LLVM puts \1 before names that are not to be mangled); XML may not.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL: "#bf3f1f"}
 
 
@@ -50,12 +53,12 @@ def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
 
 
 def to_graphml(graph: XFG) -> str:
-    """GraphML text, as networkx writes it."""
+    r"""GraphML text, as networkx writes it; characters that XML does not allow become ``\x01`` and the like."""
     import networkx
 
     out = io.BytesIO()
     networkx.write_graphml(to_networkx(graph), out, named_key_ids=True)
-    return out.getvalue().decode()
+    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", out.getvalue().decode())
 
 
 def to_json(graph: XFG) -> str:

@@ -118,7 +118,7 @@ def build_xfg(module: Module) -> XFG:
     - A statement that makes no value and is no terminator leads to an effect node of its own as it would to a result.
     - An unconditional branch, a switch and the like lead from every leaf of the block (a node that the block reaches
       and leads on from nowhere) to the labels (control); a conditional branch from its condition. A switch leads from
-      its condition too. What leaves the function leads from the leaves and its operands to the return node.
+      its condition too, an invoke from what it makes. Arguments belong to the entry block. What leaves the function leads from the leaves and its operands to the return node.
     - A call of a function in the module leads from each actual argument (from the label for an immediate) to the
       formal one and from the return node to the result; a call that passes nothing leads to the callee's root. Any
       other call leads from its arguments to the result.
@@ -157,6 +157,9 @@ class _Builder:
         self.operand_kind = kind[module.operand]
         self.is_node = (module.operand >= 0) & (self.operand_kind != NodeKind.BLOCK)
         self.place = np.arange(len(self.of), dtype=np.int32) - module.operand_start[self.of]
+        self.num_operands = np.diff(module.operand_start)
+        values = np.where(self.is_node, module.operand, np.int32(-1))
+        self.first_operand = np.append(values, np.int32(-1))[module.operand_start[:-1]]
         self.callee_function = self._callee_functions()
         # where a statement's flow ends: its result, or a node of its own
         makes_effect = (module.result < 0) & (~self.is_terminator | self.is_call)
@@ -221,7 +224,7 @@ class _Builder:
         module = self.module
         call = np.flatnonzero(self.callee_function >= 0).astype(np.int32)
         self.edges.add(self.exit + self.callee_function[call], self.sink[call], call, EdgeKind.DATA)
-        num_arguments = (module.operand_start[1:] - module.operand_start[:-1])[module.function_start[:-1]]
+        num_arguments = self.num_operands[module.function_start[:-1]]
         callee = self.callee_function[self.of]
         passed = (callee >= 0) & (self.place >= 1) & (self.operand_kind != NodeKind.BLOCK)
         passed &= self.place <= np.append(num_arguments, 0)[callee]
@@ -236,20 +239,19 @@ class _Builder:
 
     def add_terminators(self) -> None:
         module = self.module
-        conditional = (module.opcode == _BR) & (np.diff(module.operand_start) > 1)
+        conditional = (module.opcode == _BR) & (self.num_operands > 1)
         is_label = self.operand_kind == NodeKind.BLOCK
+        leaf_block, leaf_node = self._leaves()  # of what stands so far: terminators' own edges make no leaves
         # from the operands: a conditional branch's condition, a switch's, the value that is returned
         flows = self.is_node & (self.is_terminator & ~self.is_call)[self.of]
         self._connect(self.of[flows], module.operand[flows], is_label)
-        constant = conditional & (module.operand[module.operand_start[:-1].clip(max=len(module.operand) - 1)] < 0)
-        constant_at = np.flatnonzero(constant).astype(np.int32)
+        constant_at = np.flatnonzero(conditional & (self.first_operand < 0)).astype(np.int32)
         self._connect(constant_at, self.label[constant_at], is_label)
         # an invoke ends its block: what it makes leads on
         invoke = np.flatnonzero(self.is_call & self.is_terminator).astype(np.int32)
         self._connect(invoke, self.sink[invoke], is_label)
         # from the leaves of the block
         leafy = self.is_terminator & ~conditional & ~self.is_call
-        leaf_block, leaf_node = self._leaves()
         statement_of_block = np.full(len(module.block_node), -1, np.int32)
         ends = np.flatnonzero(leafy).astype(np.int32)
         statement_of_block[module.block[ends]] = ends
@@ -262,8 +264,7 @@ class _Builder:
         """Edges from sources to all labels of their terminators, and to the return node from those that exit."""
         module = self.module
         if skip_operands:  # a leaf that is also an operand has its edges already
-            first = module.operand[module.operand_start[statement].clip(max=max(len(module.operand) - 1, 0))]
-            repeated = (np.diff(module.operand_start)[statement] > 0) & (first == source)
+            repeated = (self.num_operands[statement] > 0) & (self.first_operand[statement] == source)
             statement, source = statement[~repeated], source[~repeated]
         num_labels = np.bincount(self.of[is_label], minlength=module.num_statements).astype(np.int32)
         counts = num_labels[statement]
@@ -284,15 +285,14 @@ class _Builder:
         source, target, statement = (self.edges.joined(column) for column in range(3))
         home = self._home_blocks(num_nodes)
         block = module.block[statement]
-        inside = module.opcode[statement] != _DEFINE
         leads_on = np.zeros(num_nodes, bool)
-        leads_on[source[inside & (home[source] == block)]] = True
+        leads_on[source[home[source] == block]] = True
         at_home = np.flatnonzero((home >= 0) & ~leads_on).astype(np.int32)
         # the few nodes that a block reaches but another defines: pointers that it stores to
-        away = inside & (home[target] != block) & ~self._into_callee(target, statement)
+        away = (home[target] != block) & ~self._into_callee(target, statement)
         is_away = np.zeros(num_nodes, bool)
         is_away[target[away]] = True
-        leaves_from = inside & is_away[source]
+        leaves_from = is_away[source]
         reached = block[away].astype(np.int64) * num_nodes + target[away]
         reached = np.setdiff1d(reached, block[leaves_from].astype(np.int64) * num_nodes + source[leaves_from])
         leaf_block = np.concatenate([home[at_home], (reached // num_nodes).astype(np.int32)])
@@ -304,11 +304,11 @@ class _Builder:
         return np.append(leaf_block, without), np.append(leaf_node, module.block_node[without])
 
     def _home_blocks(self, num_nodes: int) -> Int32Array:
-        """(num_nodes,) the block that defines a result, an effect or a label; -1 for other nodes."""
+        """(num_nodes,) the block that defines a result, an argument, an effect or a label; -1 for other nodes."""
         module = self.module
         home = np.full(num_nodes, -1, np.int32)
-        result = np.flatnonzero(module.node_kind == NodeKind.RESULT)
-        home[result] = module.block[module.node_definition[result]]
+        local = np.flatnonzero((module.node_kind == NodeKind.RESULT) | (module.node_kind == NodeKind.ARGUMENT))
+        home[local] = module.block[module.node_definition[local]]
         home[module.block_node] = np.arange(len(module.block_node), dtype=np.int32)
         home[self.effect :] = module.block[self.effect_statement]
         return home

@@ -1,0 +1,210 @@
+"""`Embedding`: a vector for every statement, with back-off; its files, neighbours and export.
+
+Files are ``embedding.safetensors`` (vectors, counts) and ``embedding.json`` (words and how they were made).
+"""
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.backoff import BackoffLevel, generalise
+from ncc.embedding.vocabulary import Vocabulary
+from ncc.errors import AssetError
+from ncc.ir import Abstraction
+
+if TYPE_CHECKING:
+    import gensim.models
+
+__all__ = ["Embedding", "Lookup", "Neighbor", "compose_missing", "load_embedding", "save_embedding"]
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Which words stand for some statements.
+
+    Attributes:
+        word: (num_statements,) int32 rows of the embedding.
+        level: (num_statements,) uint8 `BackoffLevel` at which each was found.
+    """
+
+    word: NDArray[np.int32]
+    level: NDArray[np.uint8]
+
+    @property
+    def unknown_rate(self) -> float:
+        """Share of statements that are not in the vocabulary as they stand; 0 where there are none."""
+        return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
+
+    def count_by_level(self) -> dict[str, int]:
+        """How many statements were found at each level, by its name."""
+        counts = np.bincount(self.level, minlength=len(BackoffLevel))
+        return {level.name.lower(): int(counts[level]) for level in BackoffLevel}
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A word near another, with their cosine similarity and how often the word was seen."""
+
+    text: str
+    similarity: float
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Vectors of statements.
+
+    Attributes:
+        vocabulary: the words.
+        vectors: (num_words, dim) float32, rows of length 1.
+        abstraction: how statements must be abstracted to be looked up.
+        about: corpus, command, configuration and scores, as the card in the JSON file.
+    """
+
+    vocabulary: Vocabulary
+    vectors: NDArray[np.float32]
+    abstraction: Abstraction = field(default_factory=Abstraction)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Checks that there is one finite vector for each word.
+
+        Raises:
+            ValueError: the shapes disagree, or a number is not finite.
+        """
+        if self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary):
+            raise ValueError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
+        if not np.isfinite(self.vectors).all():
+            raise ValueError("vectors are not all finite")
+
+    @property
+    def dim(self) -> int:
+        """Numbers a vector."""
+        return int(self.vectors.shape[1])
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A short hash of words and vectors, by which a head knows the embedding that it was trained on."""
+        digest = hashlib.sha256("\0".join(self.vocabulary.words).encode())
+        digest.update(self.vectors.astype(np.float16).tobytes())
+        return digest.hexdigest()[:16]
+
+    def look_up(self, texts: Iterable[str]) -> Lookup:
+        """Finds the words that stand for abstracted statements."""
+        return Lookup(*self.vocabulary.encode(texts))
+
+    def vector(self, text: str) -> NDArray[np.float32]:
+        """The (dim,) float32 vector of one abstracted statement, by back-off where it has none of its own."""
+        return self.vectors[self.vocabulary.find(text)[0]]
+
+    def nearest(self, text: str, k: int = 10) -> list[Neighbor]:
+        """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out."""
+        row, _ = self.vocabulary.find(text)
+        similarity = self.vectors @ self.vectors[row]
+        similarity[row] = -np.inf
+        similarity[self.vocabulary.counts == 0] = -np.inf
+        k = min(k, int(np.isfinite(similarity).sum()))
+        best = np.argpartition(-similarity, k - 1)[:k] if k else np.zeros(0, np.int64)
+        best = best[np.argsort(-similarity[best], kind="stable")]
+        words, counts = self.vocabulary.words, self.vocabulary.counts
+        return [Neighbor(words[i], float(similarity[i]), int(counts[i])) for i in best.tolist()]
+
+    def to_keyed_vectors(self) -> "gensim.models.KeyedVectors":
+        """The words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
+        from gensim.models import KeyedVectors
+
+        keyed = KeyedVectors(self.dim, count=len(self.vocabulary))
+        keyed.add_vectors(list(self.vocabulary.words), self.vectors)
+        for word, count in zip(self.vocabulary.words, self.vocabulary.counts.tolist(), strict=True):
+            keyed.set_vecattr(word, "count", count)
+        return keyed
+
+
+def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows scaled to length 1; rows of zeros stay zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.maximum(length, 1e-12)).astype(np.float32)
+
+
+def compose_missing(vocabulary: Vocabulary, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Gives every word without a trained vector the mean of the words under it, weighted by count.
+
+    Args:
+        vocabulary: the words; those with a count of 0 are only there to be fallen back to.
+        vectors: (num_words, dim), zero rows where nothing was trained.
+
+    Returns:
+        (num_words, dim) float32 with rows of length 1; a word with nothing under it gets the mean of all.
+    """
+    vectors = normalised(vectors)
+    trained = np.linalg.norm(vectors, axis=1) > 0
+    total = np.zeros_like(vectors)
+    row_of = {word: row for row, word in enumerate(vocabulary.words)}
+    weight = np.sqrt(np.maximum(vocabulary.counts, 1)).astype(np.float32)
+    for row in np.flatnonzero(trained).tolist():
+        for form in set(generalise(vocabulary.words[row])[1:]):
+            above = row_of.get(form)
+            if above is not None and not trained[above]:
+                total[above] += weight[row] * vectors[row]
+    mean = (weight[trained, None] * vectors[trained]).sum(axis=0)
+    empty = ~trained & (np.linalg.norm(total, axis=1) == 0)
+    total[empty] = mean
+    return np.where(trained[:, None], vectors, normalised(total)).astype(np.float32)
+
+
+def save_embedding(embedding: Embedding, folder: str | Path) -> None:
+    """Writes the two files of an embedding; vectors as float16.
+
+    Raises:
+        OutputError: the folder can't be written.
+    """
+    from safetensors.numpy import save
+
+    from ncc.storage import write_atomically
+
+    folder = Path(folder)
+    arrays = {"vectors": embedding.vectors.astype(np.float16), "counts": embedding.vocabulary.counts}
+    card = {
+        "format_version": FORMAT_VERSION,
+        "abstraction": {"keep_callees": embedding.abstraction.keep_callees},
+        "about": embedding.about,
+        "words": embedding.vocabulary.words,
+    }
+    write_atomically(folder / "embedding.safetensors", save(arrays))
+    write_atomically(folder / "embedding.json", json.dumps(card, ensure_ascii=False, indent=0).encode())
+
+
+def load_embedding(folder: str | Path | None = None) -> Embedding:
+    """Reads an embedding; without a folder, the one that ships with ncc (read once a process).
+
+    Raises:
+        AssetError: a file is missing, damaged, or of another format version.
+    """
+    return _load_shipped() if folder is None else _load(Path(folder))
+
+
+@functools.cache
+def _load_shipped() -> Embedding:
+    return _load(Path(__file__).parents[1] / "assets" / "embedding")
+
+
+def _load(folder: Path) -> Embedding:
+    from ncc.storage import read_json, read_tensors
+
+    card = read_json(folder / "embedding.json", FORMAT_VERSION)
+    arrays = read_tensors(folder / "embedding.safetensors", ("vectors", "counts"))
+    try:
+        vocabulary = Vocabulary(tuple(card["words"]), arrays["counts"].astype(np.int64))
+        vectors = normalised(arrays["vectors"].astype(np.float32))
+        return Embedding(vocabulary, vectors, Abstraction(**card["abstraction"]), card["about"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error

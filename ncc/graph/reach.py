@@ -1,0 +1,27 @@
+"""Which functions a function may run, by the calls that the module shows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.ir import Module
+
+__all__ = ["reachable_statements"]
+
+
+def reachable_statements(module: Module, function: int) -> NDArray[np.int32]:
+    """Statements of a function and of every function of the module that it calls, directly or not, in module order.
+
+    A function whose address is used counts as called.
+    """
+    number = np.full(module.num_nodes + 1, -1, np.int32)
+    number[module.function_node] = np.arange(module.num_functions, dtype=np.int32)
+    used = number[module.operand]
+    caller = module.statement_function[module.operand_statement]
+    edges = np.unique(np.stack([caller[used >= 0], used[used >= 0]], axis=1), axis=0)
+    reached, frontier = {function}, [function]
+    while frontier:
+        found = set(edges[np.isin(edges[:, 0], frontier), 1].tolist())
+        frontier = sorted(found - reached)
+        reached |= found
+    starts = module.function_start
+    return np.concatenate([np.arange(starts[f], starts[f + 1], dtype=np.int32) for f in sorted(reached)])

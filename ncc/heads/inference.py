@@ -1,0 +1,69 @@
+"""The LSTM head's forward pass in NumPy: an answer without importing torch, which takes longer than the answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NumpyLSTMHead"]
+
+Array = NDArray[np.float32]
+
+
+def _sigmoid(x: Array) -> Array:
+    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class NumpyLSTMHead:
+    """A trained `LSTMHead` in evaluation mode.
+
+    Attributes:
+        tensors: the head's ``state_dict`` as float32 arrays.
+        layers: LSTM layers.
+    """
+
+    tensors: dict[str, Array]
+    layers: int
+
+    def encode(self, vectors: Array) -> Array:
+        """Last state, mean and maximum over time of one sequence of vectors: (3 * hidden,) float32.
+
+        Args:
+            vectors: (time, dim) float32, time at least 1.
+        """
+        out = vectors
+        for layer in range(self.layers):
+            out = self._layer(out, layer)
+        return np.concatenate([out[-1], out.mean(axis=0), out.max(axis=0)])
+
+    def _layer(self, inputs: Array, layer: int) -> Array:
+        bias = self.tensors[f"lstm.bias_ih_l{layer}"] + self.tensors[f"lstm.bias_hh_l{layer}"]
+        driven = inputs @ self.tensors[f"lstm.weight_ih_l{layer}"].T + bias
+        recurrent = np.ascontiguousarray(self.tensors[f"lstm.weight_hh_l{layer}"].T)
+        hidden = len(recurrent)
+        state, cell = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
+        out = np.empty((len(inputs), hidden), np.float32)
+        for step, drive in enumerate(driven):
+            gates = drive + state @ recurrent
+            # torch's order: input, forget, candidate, output
+            opening = _sigmoid(gates)
+            candidate = np.tanh(gates[2 * hidden : 3 * hidden])
+            cell = opening[hidden : 2 * hidden] * cell + opening[:hidden] * candidate
+            state = opening[3 * hidden :] * np.tanh(cell)
+            out[step] = state
+        return out
+
+    def outputs(self, encoded: Array, auxiliary: Array) -> Array:
+        """Outputs for one encoded sequence under several auxiliary inputs: (samples, num_outputs) float32.
+
+        Args:
+            encoded: (3 * hidden,) float32 from `encode`.
+            auxiliary: (samples, num_auxiliary) float32, standardised as in training.
+        """
+        t = self.tensors
+        features = np.concatenate([np.broadcast_to(encoded, (len(auxiliary), len(encoded))), auxiliary], axis=1)
+        scale = t["norm.weight"] / np.sqrt(t["norm.running_var"] + 1e-5)
+        features = (features - t["norm.running_mean"]) * scale + t["norm.bias"]
+        hidden = np.maximum(features @ t["dense.weight"].T + t["dense.bias"], 0)
+        return (hidden @ t["output.weight"].T + t["output.bias"]).astype(np.float32)

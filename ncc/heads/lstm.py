@@ -1,0 +1,94 @@
+"""The LSTM head: a sequence of statement vectors, and auxiliary numbers, to a few outputs.
+
+Reference: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalisation, Dense(32), Dense(n)); mean and maximum
+over time beside the last state are ours.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LSTMHead", "LSTMHeadConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSTMHeadConfig:
+    """Sizes of the head.
+
+    Attributes:
+        num_outputs: numbers a sample.
+        num_auxiliary: numbers given beside the sequence, standardised by the caller.
+        hidden: units of each LSTM layer (the paper's 200).
+        layers: LSTM layers.
+        dense: units of the layer between.
+        dropout: share of features dropped in training, before the dense layer and between LSTM layers.
+    """
+
+    num_outputs: int
+    num_auxiliary: int = 0
+    hidden: int = 64
+    layers: int = 2
+    dense: int = 32
+    dropout: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Checks the sizes.
+
+        Raises:
+            ValueError: a size is below 1, or dropout is not in [0, 1).
+        """
+        if min(self.num_outputs, self.hidden, self.layers, self.dense) < 1 or self.num_auxiliary < 0:
+            raise ValueError("num_outputs, hidden, layers and dense must be 1 or more, num_auxiliary 0 or more")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected at least 0 and below 1")
+
+
+class LSTMHead(nn.Module):
+    """Frozen statement vectors → LSTM layers → pooled state ⊕ auxiliary → outputs."""
+
+    def __init__(self, vectors: "NDArray", config: LSTMHeadConfig) -> None:
+        """Makes a head on (num_words, dim) float32 vectors, which are not trained and not saved with it."""
+        super().__init__()
+        self.config = config
+        self.register_buffer("vectors", torch.from_numpy(vectors), persistent=False)
+        between = config.dropout if config.layers > 1 else 0.0
+        self.lstm = nn.LSTM(vectors.shape[1], config.hidden, config.layers, batch_first=True, dropout=between)
+        num_features = 3 * config.hidden + config.num_auxiliary
+        self.norm = nn.BatchNorm1d(num_features)
+        self.dropout = nn.Dropout(config.dropout)
+        self.dense = nn.Linear(num_features, config.dense)
+        self.output = nn.Linear(config.dense, config.num_outputs)
+
+    def encode(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """Last state, mean and maximum over time: (batch, 3 * hidden) float32.
+
+        Args:
+            words: (batch, time) int64 rows of the vectors; what lies behind a sequence's end is ignored.
+            lengths: (batch,) int64 on the CPU, at least 1.
+        """
+        packed = pack_padded_sequence(self.vectors[words], lengths, batch_first=True, enforce_sorted=False)
+        packed_out, (last, _) = self.lstm(packed)
+        out, _ = pad_packed_sequence(packed_out, batch_first=True)
+        steps = torch.arange(out.shape[1], device=out.device)
+        inside = (steps[None, :] < lengths.to(out.device)[:, None])[:, :, None]
+        mean = out.sum(dim=1) / lengths.to(out.device)[:, None]
+        highest = out.masked_fill(~inside, -torch.inf).amax(dim=1)
+        return torch.cat([last[-1], mean, highest], dim=1)
+
+    def forward(self, words: Tensor, lengths: Tensor, auxiliary: Tensor, owner: Tensor) -> Tensor:
+        """Outputs of samples that may share a sequence: (samples, num_outputs) float32.
+
+        Args:
+            words, lengths: as for `encode`.
+            auxiliary: (samples, num_auxiliary) float32.
+            owner: (samples,) int64 sequence of each sample.
+        """
+        features = torch.cat([self.encode(words, lengths)[owner], auxiliary], dim=1)
+        hidden = torch.relu(self.dense(self.dropout(self.norm(features))))
+        return self.output(hidden)

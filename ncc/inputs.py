@@ -1,0 +1,105 @@
+"""Inputs: files, folders, globs, text and standard input, each to a `Module`."""
+
+import glob
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ncc.errors import InputError
+from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source
+from ncc.ir import Abstraction, Module, is_bitcode, read_module
+
+__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module"]
+
+IR_EXTENSIONS = frozenset({".ll", ".bc"})
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class ExpandedInput:
+    """One thing to answer for: a file (or "-"), or the reason why an argument led to none."""
+
+    name: str
+    error: str | None = None
+
+
+def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
+    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin."""
+    expanded: list[ExpandedInput] = []
+    for argument in arguments:
+        path = Path(argument)
+        if argument == STDIN or path.is_file():
+            expanded.append(ExpandedInput(argument))
+        elif path.is_dir():
+            found = _files_below(path)
+            known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
+            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
+        elif glob.has_magic(argument):
+            matches = [match for match in sorted(glob.glob(argument, recursive=True)) if Path(match).is_file()]
+            nothing = [ExpandedInput(argument, f"{argument}: no file matches this pattern")]
+            expanded += [ExpandedInput(match) for match in matches] or nothing
+        else:
+            expanded.append(ExpandedInput(argument, f"{argument}: no such file or folder"))
+    return expanded
+
+
+def _files_below(folder: Path) -> list[ExpandedInput]:
+    extensions = IR_EXTENSIONS | SOURCE_EXTENSIONS
+    found = [
+        Path(parent) / name
+        for parent, _, names in os.walk(folder)
+        for name in names
+        if Path(name).suffix in extensions
+    ]
+    return [ExpandedInput(str(path)) for path in sorted(found)]
+
+
+def load_module(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    options: CompileOptions | None = None,
+    abstraction: Abstraction | None = None,
+) -> Module:
+    """Makes a module of whatever holds code.
+
+    Args:
+        source: a path; "-" for standard input; or the text itself: bytes, or a string of more than one line. A file's
+            extension says what it is; text and standard input are IR unless ``options.language`` names a language.
+        options: how source is compiled; its ``language`` overrides the extension.
+        abstraction: what statements keep.
+
+    Raises:
+        InputError: there is no such file, it is empty, or of a kind that ncc does not read.
+        CompileError: the compiler refuses the source.
+        IRError: the IR can't be read.
+    """
+    options = options or CompileOptions()
+    if isinstance(source, str) and "\n" in source:
+        source = source.encode()
+    if source == STDIN:
+        source = sys.stdin.buffer.read()
+        if not source.strip():
+            raise InputError("standard input is empty")
+    if isinstance(source, bytes):
+        return _from_text(source, options, abstraction)
+    path = Path(source)
+    if path.suffix in IR_EXTENSIONS and options.language is None:
+        return read_module(path, abstraction=abstraction)
+    if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
+        raise InputError(
+            f"{path}: extension {path.suffix!r} is not one that ncc reads "
+            f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
+        )
+    if path.is_file() and not path.read_bytes().strip():
+        raise InputError(f"{path}: the file is empty; expected source code")
+    ir = compile_source(path, options).ir
+    return read_module(ir, name=os.fspath(source), abstraction=abstraction)
+
+
+def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None) -> Module:
+    if options.language is None or is_bitcode(text):
+        return read_module(text, name="<text>", abstraction=abstraction)
+    ir = compile_source(text, options).ir
+    return read_module(ir, name="<text>", abstraction=abstraction)

@@ -1,0 +1,175 @@
+"""The training loop: model, data and config in, trained model out; it knows no task.
+
+Under torchrun every rank takes its part of each batch and gradients are averaged, so that the loop is the same for one
+process and for many.
+"""
+
+import io
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch import distributed as dist
+
+__all__ = ["TrainingConfig", "TrainingData", "train"]
+
+logger = logging.getLogger(__name__)
+
+
+class TrainingData(Protocol):
+    """Samples that can be gathered into batches."""
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+
+    def batch(self, samples: Sequence[int], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
+        """The model's inputs for some samples, and the targets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How to train.
+
+    Attributes:
+        epochs: passes over the samples.
+        batch_size: samples a step, over all ranks.
+        learning_rate: of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
+        weight_decay: decoupled L2 penalty.
+        clip: largest norm of the gradient.
+        seed: of the order of samples and of dropout.
+    """
+
+    epochs: int = 30
+    batch_size: int = 32
+    learning_rate: float = 2e-3
+    weight_decay: float = 1e-2
+    clip: float = 1.0
+    seed: int = 204
+
+    def __post_init__(self) -> None:
+        """Checks the ranges.
+
+        Raises:
+            ValueError: a value is out of its range.
+        """
+        if self.epochs < 1 or self.batch_size < 1:
+            raise ValueError("epochs and batch_size must be 1 or more")
+        if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:
+            raise ValueError("learning_rate and clip must be above 0, weight_decay 0 or more")
+
+
+def train(
+    model: nn.Module,
+    data: TrainingData,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    config: TrainingConfig,
+    *,
+    checkpoint: Path | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> list[float]:
+    """Trains a model in place and leaves it in evaluation mode.
+
+    Args:
+        model: called with the inputs that ``data.batch`` gives.
+        data: the samples.
+        loss: mean loss of outputs and targets.
+        config: how to train.
+        checkpoint: file for the state after each epoch; a run that finds it goes on from there, and ends as it would
+            have without the stop.
+        progress: called with the number of epochs done and the last one's mean loss.
+
+    Returns:
+        Mean loss of each epoch.
+    """
+    rank, world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+    steps = max(1, -(-len(data) // config.batch_size))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, steps * config.epochs))
+    losses: list[float] = []
+    if checkpoint and checkpoint.exists():
+        losses = _resume(checkpoint, model, optimizer, schedule)
+    model.train()
+    for epoch in range(len(losses), config.epochs):
+        rng = np.random.default_rng([config.seed, epoch])
+        torch.manual_seed(int(rng.integers(2**31)) + rank)
+        order = rng.permutation(len(data))
+        total = 0.0
+        for start in range(0, len(order), config.batch_size):
+            samples = order[start : start + config.batch_size]
+            total += _step(model, data, loss, optimizer, samples[rank::world], rng, config.clip) * len(samples)
+            schedule.step()
+        losses.append(total / len(data))
+        if checkpoint and rank == 0:
+            _save(checkpoint, model, optimizer, schedule, losses)
+        if progress:
+            progress(epoch + 1, losses[-1])
+    model.eval()
+    return losses
+
+
+def _step(
+    model: nn.Module,
+    data: TrainingData,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[int],
+    rng: np.random.Generator,
+    clip: float,
+) -> float:
+    inputs, target = data.batch(samples, rng)
+    optimizer.zero_grad(set_to_none=False)
+    value = loss(model(*inputs), target)
+    value.backward()  # type: ignore[no-untyped-call]
+    _average_gradients(model)
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+    return float(value.detach())
+
+
+def _average_gradients(model: nn.Module) -> None:
+    if not dist.is_initialized():
+        return
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= dist.get_world_size()
+
+
+def _warm_cosine(warm: int, total: int) -> Callable[[int], float]:
+    def factor(step: int) -> float:
+        if step < warm:
+            return (step + 1) / warm
+        return 0.5 * (1 + float(np.cos(np.pi * (step - warm) / max(1, total - warm))))
+
+    return factor
+
+
+def _save(path: Path, model: nn.Module, optimizer: Any, schedule: Any, losses: list[float]) -> None:
+
+
+    from ncc.storage import write_atomically
+
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "schedule": schedule.state_dict(),
+        "losses": losses,
+    }
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_atomically(path, buffer.getvalue())
+
+
+def _resume(path: Path, model: nn.Module, optimizer: Any, schedule: Any) -> list[float]:
+    state = torch.load(path, weights_only=True)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    schedule.load_state_dict(state["schedule"])
+    losses: list[float] = list(state["losses"])
+    logger.info("resumed %s after %d epochs", path, len(losses))
+    return losses
