@@ -20,7 +20,7 @@ _COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL
 
 
 def node_kind(graph: XFG, node: int) -> str:
-    """"global", "function", "block", "argument", "result", "root", "return" or "effect"."""
+    """ "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
     if node >= graph.effect:
         return "effect"
     if node >= graph.exit:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ncc.ir import Module, NodeKind, opcode_number
 
-__all__ = ["EdgeKind", "XFG", "build_xfg"]
+__all__ = ["XFG", "EdgeKind", "build_xfg"]
 
 Int32Array = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
@@ -23,12 +23,8 @@ _PHI = opcode_number("phi")
 _BR = opcode_number("br")
 _CALLS = [opcode_number(name) for name in ("call", "invoke", "callbr")]
 _EXITS = [opcode_number(name) for name in ("ret", "resume", "unreachable", "cleanupret", "catchswitch")]
-_TERMINATORS = [
-    opcode_number(name)
-    for name in (
-        "ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr".split()
-    )
-]
+_ENDS = ("ret", "br", "switch", "indirectbr", "invoke", "resume", "catchswitch", "catchret", "cleanupret")
+_TERMINATORS = [opcode_number(name) for name in (*_ENDS, "unreachable", "callbr")]
 
 
 class EdgeKind(IntEnum):
@@ -118,7 +114,8 @@ def build_xfg(module: Module) -> XFG:
     - A statement that makes no value and is no terminator leads to an effect node of its own as it would to a result.
     - An unconditional branch, a switch and the like lead from every leaf of the block (a node that the block reaches
       and leads on from nowhere) to the labels (control); a conditional branch from its condition. A switch leads from
-      its condition too, an invoke from what it makes. Arguments belong to the entry block. What leaves the function leads from the leaves and its operands to the return node.
+      its condition too, an invoke from what it makes. What leaves the function leads from the leaves and its operands
+      to the return node. Arguments belong to the entry block: those that it does not use are among its leaves.
     - A call of a function in the module leads from each actual argument (from the label for an immediate) to the
       formal one and from the return node to the result; a call that passes nothing leads to the callee's root. Any
       other call leads from its arguments to the result.

@@ -44,7 +44,9 @@ work_group_all work_group_any work_group_broadcast work_group_reduce_add sub_gro
 sub_group_broadcast sub_group_reduce_add
 """
 _OPENCL_LANES = tuple(f"{name}{lanes}" for name in ("vload", "vstore") for lanes in (2, 3, 4, 8, 16, "_half"))
-_CUDA = "vprintf __assertfail __syncthreads __nv_sinf __nv_cosf __nv_expf __nv_logf __nv_powf __nv_sqrtf __nv_exp __nv_pow"
+_CUDA = (
+    "vprintf __assertfail __syncthreads __nv_sinf __nv_cosf __nv_expf __nv_logf __nv_powf __nv_sqrtf __nv_exp __nv_pow"
+)
 
 KNOWN_CALLEES: frozenset[str] = frozenset(
     [name + suffix for name in _LIBM.split() for suffix in ("", "f", "l")]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ncc import native
 from ncc.errors import InputError, IRError
 from ncc.ir.abstraction import Abstraction
+from ncc.ir.llvm import LLVMRefusalError, print_module
 from ncc.ir.module import Module
 
 __all__ = ["is_bitcode", "print_canonically", "read_module"]
@@ -58,7 +59,9 @@ def read_module(
     if is_bitcode(data):
         return _from_text(print_canonically(data, name), name, "bitcode", abstraction)
     if b"\0" in data:
-        raise InputError(f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)")
+        raise InputError(
+            f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)"
+        )
     try:
         return _from_text(data, name, "direct", abstraction)
     except native.SyntaxProblem as problem:
@@ -69,15 +72,11 @@ def print_canonically(data: bytes, name: str = "<bytes>") -> bytes:
     """Text or bitcode of any version, parsed by LLVM and printed in the current dialect.
 
     Raises:
-        IRError: LLVM can't read it.
+        IRError: LLVM can't read it, or crashes on it.
     """
-    import llvmlite.binding as llvm
-
     try:
-        if is_bitcode(data):
-            return str(llvm.parse_bitcode(data)).encode()
-        return str(llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))).encode()
-    except RuntimeError as error:
+        return print_module(data)
+    except LLVMRefusalError as error:
         raise _llvm_refusal(str(error), data, name) from error
 
 

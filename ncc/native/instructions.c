@@ -317,8 +317,12 @@ static void read_call_tail(reader *r) {
     } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
       r->p++;
       skip_number(r);
-    } else if (*r->p == '"') {
-      read_attributes(r);
+    } else if (*r->p == '"') { /* not read_attributes, which would go on to the words of the next line */
+      skip_string(r);
+      if (*r->p == '=') {
+        r->p++;
+        skip_string(r);
+      }
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);
       if (w.kind & (WORD_OPCODE | WORD_TAIL) || is(w, "to") || w.s[w.n] == ':') return;
@@ -618,10 +622,7 @@ int read_statement(reader *r) {
   }
   if (result != NO_NODE) {
     r->node_def.data[result] = (int32_t)r->opcode.len;
-    if (r->node_name_len.data[result]) {
-      const char *name = r->text + r->node_name.data[result];
-      if (*name >= '0' && *name <= '9' && strtoul(name, NULL, 10) < 0x7FFFFFFF) r->next_number = (int32_t)strtoul(name, NULL, 10) + 1;
-    }
+    note_number(r, r->text + r->node_name.data[result], r->node_name_len.data[result]);
   }
   end_statement(r, op, result, callee, first_operand);
   return is_terminator(op);

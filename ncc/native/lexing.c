@@ -34,8 +34,9 @@ void skip_space(reader *r) {
 }
 
 void skip_string(reader *r) {
+  if (*r->p != '"') fail(r, "expected a string");
   const char *close = memchr(r->p + 1, '"', (size_t)(r->end - r->p - 1));
-  if (r->p >= r->end || !close) fail(r, "string that does not end");
+  if (!close) fail(r, "string that does not end");
   r->p = close + 1;
 }
 

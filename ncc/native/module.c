@@ -45,6 +45,8 @@ static void read_metadata(reader *r) {
     }
   } else {
     r->p++;
+    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+    if (r->p == at + 1 || !accept(r, '=')) fail_at(r, at, "expected '!name = '"); /* so that "! prose" is no module */
   }
   skip_entity(r);
 }
@@ -119,9 +121,8 @@ static void read_parameters(reader *r) {
     skip_space(r);
     int32_t node;
     if (*r->p == '%') {
-      const char *name = r->p + 1;
       node = define_local(r, NODE_ARGUMENT, read_local(r));
-      if (*name >= '0' && *name <= '9') r->next_number++;
+      note_number(r, r->text + r->node_name.data[node], r->node_name_len.data[node]);
     } else {
       node = define_number(r, NODE_ARGUMENT);
     }
@@ -194,12 +195,9 @@ static void begin_block(reader *r, const word *name) {
     /* a label is written like the reference to it, but for the sigil in front */
     r->p = name->s - 1;
     if (*r->p == '"') r->p--;
-    word copy = *name;
-    int digits = 1;
-    for (size_t i = 0; i < copy.n; i++) digits &= copy.s[i] >= '0' && copy.s[i] <= '9';
     node = define_local(r, NODE_BLOCK, read_local(r));
+    note_number(r, r->text + r->node_name.data[node], r->node_name_len.data[node]);
     r->p = resume;
-    if (digits && copy.n < 10) r->next_number = (int32_t)strtoul(copy.s, NULL, 10) + 1;
   } else {
     node = define_number(r, NODE_BLOCK);
   }
@@ -266,6 +264,10 @@ static void read_function(reader *r) {
   emit(r, "define");
   const char *at = r->p;
   int32_t node = read_prototype(r, &kernel);
+  /* clang 21 and later put a kernel's body into a function of its own, with the kernel's metadata */
+  static const char body_of_kernel[] = "__clang_ocl_kern_imp_";
+  int is_body = r->node_name_len.data[node] >= sizeof body_of_kernel &&
+                !memcmp(r->text + r->node_name.data[node], body_of_kernel, sizeof body_of_kernel - 1);
   if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second definition of this function");
   r->node_kind.data[node] = NODE_FUNCTION;
   r->node_def.data[node] = r->function;
@@ -279,7 +281,7 @@ static void read_function(reader *r) {
   check_locals(r, first_node);
   int ok = ints_push(&r->fn_node, node) && ints_push(&r->fn_first_stmt, first_stmt) &&
            ints_push(&r->fn_first_block, first_block) && ints_push(&r->fn_first_arg, (int32_t)first_arg) &&
-           ints_push(&r->fn_num_args, num_args) && bytes_push(&r->fn_kernel, (uint8_t)kernel);
+           ints_push(&r->fn_num_args, num_args) && bytes_push(&r->fn_kernel, (uint8_t)(kernel && !is_body));
   if (!ok) fail_memory(r);
   r->function = -1;
 }

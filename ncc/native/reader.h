@@ -108,6 +108,7 @@ int32_t new_node(reader *r, int kind, const char *name, size_t len);
 int32_t read_local(reader *r);
 int32_t define_local(reader *r, int kind, int32_t node);
 int32_t define_number(reader *r, int kind);
+void note_number(reader *r, const char *name, size_t len);
 int32_t read_global(reader *r, word *name);
 int32_t global_node(reader *r, const char *name, size_t len);
 int32_t read_value(reader *r, size_t type_at);

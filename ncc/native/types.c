@@ -5,6 +5,7 @@
 
 static void read_elements(reader *r, char close, const char *message) {
   int first = 1;
+  size_t start = r->out.len;
   for (;;) {
     skip_space(r);
     if (*r->p == close) break;
@@ -14,6 +15,7 @@ static void read_elements(reader *r, char close, const char *message) {
     }
     read_type(r);
     first = 0;
+    if (r->out.len - start > MAX_STRUCT_TEXT) r->out.len = start + MAX_STRUCT_TEXT + 1;
   }
   r->p++;
 }
@@ -40,19 +42,25 @@ static void read_structure(reader *r) {
   emit(r, "{ ");
   size_t before = r->out.len;
   read_elements(r, '}', "expected ',' or '}' in a structure type");
+  if (r->out.len - before > MAX_STRUCT_TEXT) {
+    r->out.len = before - 2;
+    emit(r, "{...}");
+    return;
+  }
   if (r->out.len == before) r->out.len--;
   else emit(r, " ");
   emit(r, "}");
 }
 
 /* A named structure is expanded once and copied from then on. A structure inside itself, or one whose text
-   passes MAX_STRUCT_TEXT, is cut to "{...}". */
+   passes MAX_STRUCT_TEXT (checked where it grows, or copies of copies would fill the memory), is cut to "{...}". */
 static void read_named(reader *r) {
   const char *at = r->p;
   word name;
   name_of(r, &name);
   int32_t id = table_find(&r->type_names, name.s, name.n);
   if (id < 0) fail_at(r, at, "use of undefined type");
+  if (*r->p == '*') return; /* read_suffixes writes the pointer; chains of structures can be hundreds long */
   if (r->types.data[id].expanding) {
     emit(r, "{...}");
     return;

@@ -71,9 +71,22 @@ int32_t define_local(reader *r, int kind, int32_t node) {
   return node;
 }
 
+/* The number behind a name that is nothing but one takes its turn; "5x", which LLVM quotes, is none. */
+void note_number(reader *r, const char *name, size_t len) {
+  int32_t number = 0;
+  if (!len || len > 9) return;
+  for (size_t i = 0; i < len; i++) {
+    if (name[i] < '0' || name[i] > '9') return;
+    number = number * 10 + (name[i] - '0');
+  }
+  r->next_number = number + 1;
+}
+
 /* A value or block without a name of its own takes the next number. */
 int32_t define_number(reader *r, int kind) {
-  size_t number = (size_t)r->next_number++;
+  size_t number = (size_t)r->next_number;
+  if (number > (size_t)(r->end - r->text)) fail(r, "number of a value that can't exist in this file");
+  r->next_number++;
   while (number >= r->numbered.len)
     if (!ints_push(&r->numbered, -1)) fail_memory(r);
   if (r->numbered.data[number] < 0) r->numbered.data[number] = new_node(r, NODE_UNDEFINED, r->text + number, 0);
@@ -313,7 +326,7 @@ int32_t read_typed_value(reader *r) {
       return NO_NODE;
     }
     r->out.len = type_at;
-    return read_typed_value(r);
+    read_type(r); /* "metadata i32 %x": not by calling itself, or a hostile text would decide how deep */
   }
   read_attributes(r);
   return read_value(r, type_at);

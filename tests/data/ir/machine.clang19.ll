@@ -1,0 +1,188 @@
+; ModuleID = 'machine.c'
+source_filename = "machine.c"
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-pc-linux-gnu"
+
+%struct.__va_list_tag = type { i32, i32, ptr, ptr }
+
+@interpret.labels = internal unnamed_addr constant [3 x ptr] [ptr blockaddress(@interpret, %3), ptr blockaddress(@interpret, %7), ptr blockaddress(@interpret, %9)], align 16
+
+; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none) uwtable
+define dso_local <4 x float> @shuffle(<4 x float> noundef %0, <4 x float> noundef %1, i32 noundef %2) local_unnamed_addr #0 {
+  %4 = shufflevector <4 x float> %0, <4 x float> %1, <4 x i32> <i32 0, i32 5, i32 2, i32 7>
+  %5 = shufflevector <4 x float> %1, <4 x float> poison, <4 x i32> <i32 3, i32 poison, i32 poison, i32 poison>
+  %6 = fmul <4 x float> %5, %0
+  %7 = extractelement <4 x float> %6, i64 0
+  %8 = insertelement <4 x float> %4, float %7, i32 %2
+  ret <4 x float> %8
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #1
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.lifetime.end.p0(i64 immarg, ptr nocapture) #1
+
+; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none) uwtable
+define dso_local range(i32 -1, 1) <4 x i32> @compare(<4 x float> noundef %0, <4 x float> noundef %1) local_unnamed_addr #0 {
+  %3 = fcmp olt <4 x float> %0, %1
+  %4 = sext <4 x i1> %3 to <4 x i32>
+  ret <4 x i32> %4
+}
+
+; Function Attrs: mustprogress nofree norecurse nounwind willreturn uwtable
+define dso_local i32 @fetch(ptr nocapture noundef %0, i32 noundef %1) local_unnamed_addr #2 {
+  %3 = atomicrmw add ptr %0, i32 2 seq_cst, align 4
+  %4 = cmpxchg ptr %0, i32 %1, i32 5 acq_rel acquire, align 4
+  %5 = extractvalue { i32, i1 } %4, 0
+  fence release
+  store atomic i32 %3, ptr %0 release, align 4
+  %6 = load atomic i32, ptr %0 acquire, align 4
+  %7 = add nsw i32 %6, %5
+  ret i32 %7
+}
+
+; Function Attrs: nofree norecurse nosync nounwind uwtable
+define dso_local i32 @add_all(i32 noundef %0, ...) local_unnamed_addr #3 {
+  %2 = alloca [1 x %struct.__va_list_tag], align 16
+  call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %2) #9
+  call void @llvm.va_start.p0(ptr nonnull %2)
+  %3 = icmp eq i32 %0, 0
+  br i1 %3, label %30, label %4
+
+4:                                                ; preds = %1
+  %5 = load i32, ptr %2, align 16
+  %6 = getelementptr inbounds i8, ptr %2, i64 8
+  %7 = getelementptr inbounds i8, ptr %2, i64 16
+  %8 = load ptr, ptr %7, align 16
+  %9 = load ptr, ptr %6, align 8
+  br label %10
+
+10:                                               ; preds = %4, %23
+  %11 = phi ptr [ %9, %4 ], [ %24, %23 ]
+  %12 = phi i32 [ %0, %4 ], [ %15, %23 ]
+  %13 = phi i32 [ 0, %4 ], [ %28, %23 ]
+  %14 = phi i32 [ %5, %4 ], [ %25, %23 ]
+  %15 = add nsw i32 %12, -1
+  %16 = icmp ult i32 %14, 41
+  br i1 %16, label %17, label %21
+
+17:                                               ; preds = %10
+  %18 = zext nneg i32 %14 to i64
+  %19 = getelementptr i8, ptr %8, i64 %18
+  %20 = add nuw nsw i32 %14, 8
+  store i32 %20, ptr %2, align 16
+  br label %23
+
+21:                                               ; preds = %10
+  %22 = getelementptr i8, ptr %11, i64 8
+  store ptr %22, ptr %6, align 8
+  br label %23
+
+23:                                               ; preds = %21, %17
+  %24 = phi ptr [ %11, %17 ], [ %22, %21 ]
+  %25 = phi i32 [ %20, %17 ], [ %14, %21 ]
+  %26 = phi ptr [ %19, %17 ], [ %11, %21 ]
+  %27 = load i32, ptr %26, align 4, !tbaa !4
+  %28 = add nsw i32 %27, %13
+  %29 = icmp eq i32 %15, 0
+  br i1 %29, label %30, label %10, !llvm.loop !8
+
+30:                                               ; preds = %23, %1
+  %31 = phi i32 [ 0, %1 ], [ %28, %23 ]
+  call void @llvm.va_end.p0(ptr %2)
+  call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %2) #9
+  ret i32 %31
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn
+declare void @llvm.va_start.p0(ptr) #4
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn
+declare void @llvm.va_end.p0(ptr) #4
+
+; Function Attrs: nofree norecurse nosync nounwind uwtable
+define dso_local i32 @with_arguments() local_unnamed_addr #3 {
+  %1 = tail call i32 (i32, ...) @add_all(i32 noundef 3, i32 noundef 1, i32 noundef 2, i32 noundef 3)
+  ret i32 %1
+}
+
+; Function Attrs: nounwind uwtable
+define dso_local i64 @timestamp() local_unnamed_addr #5 {
+  %1 = tail call { i32, i32 } asm sideeffect "rdtsc ; \22(", "={ax},={dx},~{memory},~{dirflag},~{fpsr},~{flags}"() #9, !srcloc !11
+  %2 = extractvalue { i32, i32 } %1, 0
+  %3 = extractvalue { i32, i32 } %1, 1
+  %4 = zext i32 %3 to i64
+  %5 = shl nuw i64 %4, 32
+  %6 = zext i32 %2 to i64
+  %7 = or disjoint i64 %5, %6
+  ret i64 %7
+}
+
+; Function Attrs: nofree norecurse nosync nounwind memory(read, inaccessiblemem: none) uwtable
+define dso_local i32 @interpret(ptr nocapture noundef readonly %0, i32 noundef %1) #6 {
+  br label %10
+
+3:                                                ; preds = %10
+  %4 = add nsw i32 %12, 1
+  br label %5
+
+5:                                                ; preds = %3, %7
+  %6 = phi i32 [ %4, %3 ], [ %8, %7 ]
+  br label %10
+
+7:                                                ; preds = %10
+  %8 = shl nsw i32 %12, 1
+  br label %5
+
+9:                                                ; preds = %10
+  ret i32 %12
+
+10:                                               ; preds = %5, %2
+  %11 = phi ptr [ %0, %2 ], [ %16, %5 ]
+  %12 = phi i32 [ %1, %2 ], [ %6, %5 ]
+  %13 = load i8, ptr %11, align 1, !tbaa !12
+  %14 = zext i8 %13 to i64
+  %15 = getelementptr inbounds [3 x ptr], ptr @interpret.labels, i64 0, i64 %14
+  %16 = getelementptr inbounds i8, ptr %11, i64 1
+  %17 = load ptr, ptr %15, align 8, !tbaa !13
+  indirectbr ptr %17, [label %3, label %7, label %9]
+}
+
+; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(argmem: readwrite) uwtable
+define dso_local void @copy(ptr noalias nocapture noundef writeonly %0, ptr noalias nocapture noundef readonly %1, i64 noundef %2) local_unnamed_addr #7 {
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %0, ptr align 1 %1, i64 %2, i1 false)
+  ret void
+}
+
+; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.memcpy.p0.p0.i64(ptr noalias nocapture writeonly, ptr noalias nocapture readonly, i64, i1 immarg) #8
+
+attributes #0 = { mustprogress nofree norecurse nosync nounwind willreturn memory(none) uwtable "min-legal-vector-width"="128" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #1 = { mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite) }
+attributes #2 = { mustprogress nofree norecurse nounwind willreturn uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #3 = { nofree norecurse nosync nounwind uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #4 = { mustprogress nocallback nofree nosync nounwind willreturn }
+attributes #5 = { nounwind uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #6 = { nofree norecurse nosync nounwind memory(read, inaccessiblemem: none) uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #7 = { mustprogress nofree norecurse nosync nounwind willreturn memory(argmem: readwrite) uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #8 = { mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite) }
+attributes #9 = { nounwind }
+
+!llvm.module.flags = !{!0, !1, !2, !3}
+
+!0 = !{i32 1, !"wchar_size", i32 4}
+!1 = !{i32 8, !"PIC Level", i32 2}
+!2 = !{i32 7, !"PIE Level", i32 2}
+!3 = !{i32 7, !"uwtable", i32 2}
+!4 = !{!5, !5, i64 0}
+!5 = !{!"int", !6, i64 0}
+!6 = !{!"omnipotent char", !7, i64 0}
+!7 = !{!"Simple C/C++ TBAA"}
+!8 = distinct !{!8, !9, !10}
+!9 = !{!"llvm.loop.mustprogress"}
+!10 = !{!"llvm.loop.unroll.disable"}
+!11 = !{i64 1072}
+!12 = !{!6, !6, i64 0}
+!13 = !{!14, !14, i64 0}
+!14 = !{!"any pointer", !6, i64 0}

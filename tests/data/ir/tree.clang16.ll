@@ -1,0 +1,146 @@
+; ModuleID = 'tree.c'
+source_filename = "tree.c"
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-pc-linux-gnu"
+
+%struct.node = type { i32, ptr, ptr, %struct.anon }
+%struct.anon = type { double, [4 x i8] }
+
+@table = dso_local local_unnamed_addr global [2 x ptr] [ptr @score, ptr null], align 16
+
+; Function Attrs: nofree nosync nounwind memory(read, inaccessiblemem: none) uwtable
+define dso_local double @total(ptr noundef readonly %0) local_unnamed_addr #0 {
+  %2 = icmp eq ptr %0, null
+  br i1 %2, label %16, label %3
+
+3:                                                ; preds = %1, %3
+  %4 = phi double [ %12, %3 ], [ 0.000000e+00, %1 ]
+  %5 = phi ptr [ %14, %3 ], [ %0, %1 ]
+  %6 = getelementptr inbounds %struct.node, ptr %5, i64 0, i32 3
+  %7 = load double, ptr %6, align 8, !tbaa !4
+  %8 = getelementptr inbounds %struct.node, ptr %5, i64 0, i32 1
+  %9 = load ptr, ptr %8, align 8, !tbaa !12
+  %10 = tail call double @total(ptr noundef %9)
+  %11 = fadd double %7, %10
+  %12 = fadd double %4, %11
+  %13 = getelementptr inbounds %struct.node, ptr %5, i64 0, i32 2
+  %14 = load ptr, ptr %13, align 8, !tbaa !13
+  %15 = icmp eq ptr %14, null
+  br i1 %15, label %16, label %3, !llvm.loop !14
+
+16:                                               ; preds = %3, %1
+  %17 = phi double [ 0.000000e+00, %1 ], [ %12, %3 ]
+  ret double %17
+}
+
+; Function Attrs: nofree nosync nounwind memory(read, inaccessiblemem: none) uwtable
+define dso_local i32 @score(ptr noundef %0, i32 noundef %1) #0 {
+  switch i32 %1, label %11 [
+    i32 0, label %3
+    i32 1, label %5
+    i32 7, label %8
+  ]
+
+3:                                                ; preds = %2
+  %4 = load i32, ptr %0, align 8, !tbaa !16
+  br label %11
+
+5:                                                ; preds = %2
+  %6 = tail call fastcc i32 @depth(ptr noundef %0)
+  %7 = mul nsw i32 %6, 3
+  br label %11
+
+8:                                                ; preds = %2
+  %9 = tail call double @total(ptr noundef %0)
+  %10 = fptosi double %9 to i32
+  br label %11
+
+11:                                               ; preds = %2, %8, %5, %3
+  %12 = phi i32 [ %10, %8 ], [ %7, %5 ], [ %4, %3 ], [ -1, %2 ]
+  ret i32 %12
+}
+
+; Function Attrs: nofree nosync nounwind memory(argmem: read) uwtable
+define internal fastcc i32 @depth(ptr noundef readonly %0) unnamed_addr #1 {
+  %2 = icmp eq ptr %0, null
+  br i1 %2, label %3, label %5
+
+3:                                                ; preds = %1, %5
+  %4 = phi i32 [ %13, %5 ], [ 0, %1 ]
+  ret i32 %4
+
+5:                                                ; preds = %1
+  %6 = getelementptr inbounds %struct.node, ptr %0, i64 0, i32 1
+  %7 = load ptr, ptr %6, align 8, !tbaa !12
+  %8 = tail call fastcc i32 @depth(ptr noundef %7)
+  %9 = getelementptr inbounds %struct.node, ptr %0, i64 0, i32 2
+  %10 = load ptr, ptr %9, align 8, !tbaa !13
+  %11 = tail call fastcc i32 @depth(ptr noundef %10)
+  %12 = tail call i32 @llvm.smax.i32(i32 %8, i32 %11)
+  %13 = add nsw i32 %12, 1
+  br label %3
+}
+
+; Function Attrs: nofree norecurse nosync nounwind memory(none) uwtable
+define dso_local i32 @collatz(i32 noundef %0) local_unnamed_addr #2 {
+  %2 = icmp eq i32 %0, 1
+  br i1 %2, label %14, label %3
+
+3:                                                ; preds = %1, %3
+  %4 = phi i32 [ %12, %3 ], [ 0, %1 ]
+  %5 = phi i32 [ %11, %3 ], [ %0, %1 ]
+  %6 = and i32 %5, 1
+  %7 = icmp eq i32 %6, 0
+  %8 = mul i32 %5, 3
+  %9 = add i32 %8, 1
+  %10 = lshr i32 %5, 1
+  %11 = select i1 %7, i32 %10, i32 %9
+  %12 = add i32 %4, 1
+  %13 = icmp eq i32 %11, 1
+  br i1 %13, label %14, label %3, !llvm.loop !17
+
+14:                                               ; preds = %3, %1
+  %15 = phi i32 [ 0, %1 ], [ %12, %3 ]
+  ret i32 %15
+}
+
+; Function Attrs: nounwind uwtable
+define dso_local i32 @through_pointer(ptr noundef %0, i32 noundef %1) local_unnamed_addr #3 {
+  %3 = sext i32 %1 to i64
+  %4 = getelementptr inbounds [2 x ptr], ptr @table, i64 0, i64 %3
+  %5 = load ptr, ptr %4, align 8, !tbaa !18
+  %6 = tail call i32 %5(ptr noundef %0, i32 noundef %1) #5
+  ret i32 %6
+}
+
+; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare i32 @llvm.smax.i32(i32, i32) #4
+
+attributes #0 = { nofree nosync nounwind memory(read, inaccessiblemem: none) uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #1 = { nofree nosync nounwind memory(argmem: read) uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #2 = { nofree norecurse nosync nounwind memory(none) uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #3 = { nounwind uwtable "min-legal-vector-width"="0" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="x86-64" "target-features"="+cx8,+fxsr,+mmx,+sse,+sse2,+x87" "tune-cpu"="generic" }
+attributes #4 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #5 = { nounwind }
+
+!llvm.module.flags = !{!0, !1, !2, !3}
+
+!0 = !{i32 1, !"wchar_size", i32 4}
+!1 = !{i32 8, !"PIC Level", i32 2}
+!2 = !{i32 7, !"PIE Level", i32 2}
+!3 = !{i32 7, !"uwtable", i32 2}
+!4 = !{!5, !11, i64 24}
+!5 = !{!"node", !6, i64 0, !9, i64 8, !9, i64 16, !10, i64 24}
+!6 = !{!"int", !7, i64 0}
+!7 = !{!"omnipotent char", !8, i64 0}
+!8 = !{!"Simple C/C++ TBAA"}
+!9 = !{!"any pointer", !7, i64 0}
+!10 = !{!"", !11, i64 0, !7, i64 8}
+!11 = !{!"double", !7, i64 0}
+!12 = !{!5, !9, i64 8}
+!13 = !{!5, !9, i64 16}
+!14 = distinct !{!14, !15}
+!15 = !{!"llvm.loop.mustprogress"}
+!16 = !{!5, !6, i64 0}
+!17 = distinct !{!17, !15}
+!18 = !{!9, !9, i64 0}

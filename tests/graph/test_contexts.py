@@ -1,0 +1,169 @@
+"""Context counts against a breadth-first search in plain sets."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ncc.graph import XFG, build_xfg, context_pairs, count_contexts
+from ncc.graph.contexts import MAX_WIDTH
+from ncc.ir import read_module
+
+IR = Path(__file__).parents[1] / "data" / "ir"
+SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]
+
+
+def brute_force(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int, int]]:
+    nodes_of: dict[int, set[int]] = {}
+    statements_at: dict[int, set[int]] = {}
+    for source, target, statement in zip(
+        graph.source.tolist(), graph.target.tolist(), graph.statement.tolist(), strict=True
+    ):
+        nodes_of.setdefault(statement, set()).update((source, target))
+        statements_at.setdefault(source, set()).add(statement)
+        statements_at.setdefault(target, set()).add(statement)
+    counts: Counter[tuple[int, int]] = Counter()
+    for center in range(graph.module.num_statements):
+        met = frontier = {center}
+        for _ in range(width):
+            frontier = {
+                other for near in frontier for node in nodes_of.get(near, ()) for other in statements_at[node]
+            } - met
+            met = met | frontier
+        for context in met - {center}:
+            if labels[center] >= 0 and labels[context] >= 0:
+                counts[labels[center], labels[context]] += 1
+    return counts
+
+
+def counted(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int, int]]:
+    counts = count_contexts(graph, np.array(labels, np.int32), width)
+    keys = list(zip(counts.center.tolist(), counts.context.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    assert (counts.count >= 1).all()
+    return Counter(dict(zip(keys, counts.count.tolist(), strict=True)))
+
+
+def check(graph: XFG, labels: list[int], width: int) -> None:
+    found = counted(graph, labels, width)
+    assert found == brute_force(graph, labels, width)
+    assert all(found[context, center] == count for (center, context), count in found.items())
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("file", SMALL)
+def test_real_modules(file: str, width: int) -> None:
+    graph = build_xfg(read_module(IR / file))
+    assert graph.num_edges > 50
+    check(graph, graph.module.text_id.tolist(), width)
+    # statements without a word of the vocabulary are walked through but not counted
+    check(graph, [label if label % 3 else -1 for label in graph.module.text_id.tolist()], width)
+
+
+@pytest.mark.parametrize("width", range(1, MAX_WIDTH + 1))
+def test_every_width(width: int) -> None:
+    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
+    check(graph, list(range(graph.module.num_statements)), width)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_one_slot_used_fifty_times(width: int) -> None:
+    body = "".join(
+        f"  %l{i} = load i32, ptr %slot\n  %a{i} = add i32 %l{i}, {i}\n  store i32 %a{i}, ptr %slot\n"
+        for i in range(50)
+    )
+    graph = build_xfg(read_module(f"define void @f() {{\n  %slot = alloca i32\n{body}  ret void\n}}\n".encode()))
+    check(graph, graph.module.text_id.tolist(), width)
+    check(graph, [0] * graph.module.num_statements, width)
+
+
+@st.composite
+def small_modules(draw: st.DrawFn) -> str:
+    """Functions of a few blocks; operands are drawn from few values, so that some become hubs."""
+    num_functions = draw(st.integers(1, 3))
+    lines = ["@g = global i32 0", "declare i32 @outside(i32)"]
+    for function in range(num_functions):
+        lines.append(f"define i32 @f{function}(i32 %a, ptr %p) {{")
+        values, num_blocks = ["%a", "7"], draw(st.integers(1, 4))
+        for block in range(num_blocks):
+            lines.append(f"b{block}:")
+            for _ in range(draw(st.integers(0, 5))):
+                name = f"%v{len(values)}"
+                x, y = draw(st.sampled_from(values[:3] + values[-2:])), draw(st.sampled_from(values))
+                match draw(st.integers(0, 6)):
+                    case 0 | 1:
+                        lines.append(f"  {name} = add i32 {x}, {y}")
+                    case 2:
+                        lines.append(f"  {name} = load i32, ptr {draw(st.sampled_from(['%p', '@g']))}")
+                    case 3:
+                        lines.append(f"  store i32 {x}, ptr {draw(st.sampled_from(['%p', '@g']))}")
+                        continue
+                    case 4:
+                        lines.append(
+                            f"  {name} = call i32 @f{draw(st.integers(0, num_functions - 1))}(i32 {x}, ptr %p)"
+                        )
+                    case 5:
+                        lines.append(f"  {name} = call i32 @outside(i32 {x})")
+                    case _:
+                        lines.append("  fence acquire")
+                        continue
+                values.append(name)
+            target = [draw(st.integers(0, num_blocks - 1)) for _ in range(2)]
+            value = draw(st.sampled_from(values))
+            match draw(st.integers(0, 3)):
+                case 0:
+                    lines.append(f"  br label %b{target[0]}")
+                case 1:
+                    lines.append(f"  switch i32 {value}, label %b{target[0]} [ i32 1, label %b{target[1]} ]")
+                case _:
+                    lines.append(f"  ret i32 {value}")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(small_modules(), st.integers(1, 4), st.integers(1, 12))
+def test_random_modules(ir: str, width: int, num_labels: int) -> None:
+    graph = build_xfg(read_module(ir.encode()))
+    check(graph, [i % num_labels - 1 for i in range(graph.module.num_statements)], width)
+
+
+def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:
+    graph = build_xfg(
+        read_module(b"define i32 @f(i32 %a) {\n  %b = add i32 %a, 1\n  %c = add i32 %b, 1\n  ret i32 %c\n}")
+    )
+    # define and b share a; b and c share b; c and ret share c; no node connects define with c
+    assert [tuple(pair) for pair in context_pairs(graph, 1).tolist()] == [
+        (0, 1),
+        (1, 0),
+        (1, 2),
+        (2, 1),
+        (2, 3),
+        (3, 2),
+    ]
+    assert len(context_pairs(graph, 2)) == 10
+    assert len(context_pairs(graph, 3)) == 12
+
+
+@pytest.mark.parametrize("width", [0, -1, MAX_WIDTH + 1, 1000])
+def test_widths_out_of_range(width: int) -> None:
+    graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
+    with pytest.raises(ValueError, match=re.escape(f"context width is {width}; expected 1 to {MAX_WIDTH}")):
+        count_contexts(graph, np.zeros(2, np.int32), width)
+
+
+@pytest.mark.parametrize("num_labels", [0, 1, 3])
+def test_labels_that_do_not_fit_the_graph(num_labels: int) -> None:
+    graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
+    with pytest.raises(ValueError, match=rf"{num_labels}.*expected .*2 statements"):
+        count_contexts(graph, np.zeros(num_labels, np.int32))
+
+
+def test_a_module_without_statements_has_no_contexts() -> None:
+    graph = build_xfg(read_module(b"declare void @f()\n"))
+    assert len(count_contexts(graph, np.zeros(0, np.int32)).count) == 0
+    assert context_pairs(graph).shape == (0, 2)

@@ -1,0 +1,96 @@
+"""Error messages: file, line, column, what was wrong, and the line itself."""
+
+import re
+
+import pytest
+
+from ncc.errors import InputError, IRError, NccError
+from ncc.ir import read_module
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "column", "message"),
+    [
+        ("  %x = add i32 %y, 1\n  ret void", 3, 16, "use of undefined value '%y'"),
+        ("  %x = frobnicate i32 1\n  ret void", 3, 8, "expected instruction opcode"),
+        ("  %x = add i32 1, 2", 4, 1, "expected instruction opcode"),
+        ("  store i32 (1, ptr null\n  ret void", 3, 14, "expected type"),
+        ('  call void @"f()\n  ret void', 3, 13, "end of file in global variable name"),
+        ("  %x = add i32 1, 2\n  %x = add i32 1, 2\n  ret void", 4, 3, "multiple definition of local value named 'x'"),
+        ("  br label %nowhere", 3, 12, "use of undefined value '%nowhere'"),
+        ("  store i32 1, ptr @nothing\n  ret void", 3, 20, "use of undefined value '@nothing'"),
+        ("  %x = add i32 1\n  ret void", 4, 3, "expected ','"),
+        ("  br i1 true, label %a\na:\n  ret void", 4, 1, "expected ',' after true destination"),
+        ("  ret i32 %\n", 3, 11, "expected value token"),
+    ],
+    ids=[
+        "undefined value",
+        "unknown opcode",
+        "missing terminator",
+        "unbalanced bracket",
+        "unterminated string",
+        "second definition",
+        "label not found",
+        "undefined global",
+        "missing operand",
+        "missing label",
+        "no name",
+    ],
+)
+def test_position_and_excerpt(lines: str, line: int, column: int, message: str) -> None:
+    text = f"; file\ndefine void @f() {{\n{lines}\n}}\n"
+    with pytest.raises(IRError, match=message) as caught:
+        read_module(text.encode(), name="dir/some.ll")
+    assert str(caught.value).startswith(f"dir/some.ll:{line}:{column}: ")
+    assert (caught.value.line, caught.value.column) == (line, column)
+    excerpt = text.splitlines()[line - 1].strip()
+    assert str(caught.value).endswith(f"\n    {excerpt}")
+    assert isinstance(caught.value, NccError)
+    assert caught.value.__cause__ is not None
+
+
+def test_second_definitions_of_functions_and_globals() -> None:
+    function = "define void @f() {\n  ret void\n}\n"
+    with pytest.raises(IRError, match=r"^x:4:13: invalid redefinition of function 'f'\n    define void @f\(\) {$"):
+        read_module((function + function).encode(), name="x")
+    with pytest.raises(IRError, match=r"^x:2:1: redefinition of global '@g'\n    @g = global i8 2$"):
+        read_module(b"@g = global i8 1\n@g = global i8 2\n", name="x")
+
+
+def test_positions_of_the_direct_reader() -> None:
+    # a type too deep for the direct reader, in LLVM's printing too
+    deep = "[1 x " * 1000 + "i8" + "]" * 1000
+    with pytest.raises(IRError, match=r"^x \(as LLVM prints it\):\d+:\d+: types nested too deep\n") as caught:
+        read_module(f"define void @f() {{\n  %x = alloca {deep}\n  ret void\n}}".encode(), name="x")
+    assert len(str(caught.value)) < 250
+    assert caught.value.line is not None
+
+
+def test_the_excerpt_of_a_long_line_is_the_part_that_matters() -> None:
+    text = "define void @f() {\n  ret void " + "; " + "x" * 500 + "\n}\n" + "y" * 400 + " @@@@ " + "z" * 100_000
+    with pytest.raises(IRError) as caught:
+        read_module(text.encode())
+    assert len(str(caught.value)) < 300
+    assert caught.value.line == 4
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b" \r\n\t\n"])
+def test_empty_input(data: bytes) -> None:
+    with pytest.raises(InputError, match=r"^here: the file is empty; expected LLVM IR$"):
+        read_module(data, name="here")
+
+
+@pytest.mark.parametrize("data", [b"\0", b"define void @f() {\n  ret void\n}\n\0", b"\x7fELF\x02\x01\0\0" * 9])
+def test_nul_bytes(data: bytes) -> None:
+    with pytest.raises(InputError, match=r"^here: not LLVM IR: neither text \(it holds NUL bytes\) nor bitcode"):
+        read_module(data, name="here")
+
+
+def test_something_else_than_ir() -> None:
+    with pytest.raises(IRError, match=re.escape("main.c:1:1: expected top-level entity\n    int main(void) {")):
+        read_module(b"int main(void) {\n  return 0;\n}\n", name="main.c")
+
+
+def test_damaged_bitcode() -> None:
+    with pytest.raises(IRError, match=r"^here: LLVM can't read this bitcode: \S"):
+        read_module(b"BC\xc0\xde" + b"\x35\x14" * 40, name="here")

@@ -1,0 +1,76 @@
+"""LLVM in a process of its own: its crashes are errors, and the next request is served."""
+
+import os
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ncc.errors import IRError
+from ncc.ir import llvm, print_canonically, read_module
+
+GOOD = b"define void @f() {\n  ret void\n}\n"
+# so deep that LLVM's parser runs out of stack
+DEADLY = b"@g = global i32 " + b"add (i32 " * 300_000
+
+
+def test_a_crash_is_an_error_and_the_next_request_is_served() -> None:
+    assert b"@f" in print_canonically(GOOD)
+    with pytest.raises(
+        IRError, match=r"^deep: LLVM can't read this text: LLVM crashes on this input \(exit code -\d+\)"
+    ):
+        print_canonically(DEADLY, "deep")
+    assert b"@f" in print_canonically(GOOD)
+
+
+def test_reading_survives_a_crash_and_says_where_the_direct_reader_stopped() -> None:
+    with pytest.raises(IRError, match=r"^deep:1:\d+: bracket that is never closed\n"):
+        read_module(DEADLY, name="deep")
+    assert read_module(GOOD).num_statements == 2
+
+
+def test_one_helper_serves_many_requests() -> None:
+    print_canonically(GOOD)
+    (helper,) = llvm._helpers
+    for _ in range(20):
+        print_canonically(GOOD)
+        with pytest.raises(IRError, match="expected top-level entity"):
+            print_canonically(b"nonsense")
+    assert llvm._helpers == [helper]
+    assert helper.process.poll() is None
+
+
+def test_a_helper_that_was_killed_is_replaced() -> None:
+    print_canonically(GOOD)
+    llvm._helpers[0].process.kill()
+    llvm._helpers[0].process.wait()
+    with pytest.raises(IRError, match=re.escape("crashes on this input (exit code -9)")):
+        print_canonically(GOOD)
+    assert b"@f" in print_canonically(GOOD)
+
+
+def test_threads_take_turns() -> None:
+    texts = [b"define void @f%d() {\n  ret void\n}\n" % i for i in range(50)]
+    with ThreadPoolExecutor(8) as threads:
+        printed = list(threads.map(print_canonically, texts))
+    assert all(b"@f%d()" % i in text for i, text in enumerate(printed))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_a_helper_of_its_own() -> None:
+    print_canonically(GOOD)
+    (helper,) = llvm._helpers
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            served = b"@f" in print_canonically(GOOD)
+            code = 0 if served and llvm._helpers[0].process.pid != helper.process.pid else 2
+            llvm.stop_helper()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert llvm._helpers == [helper]
+    assert b"@f" in print_canonically(GOOD)
