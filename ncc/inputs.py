@@ -37,7 +37,8 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
             expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
         elif glob.has_magic(argument):
-            matches = [match for match in sorted(glob.glob(argument, recursive=True)) if Path(match).is_file()]
+            found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
+            matches = [match for match in found_paths if Path(match).is_file()]
             nothing = [ExpandedInput(argument, f"{argument}: no file matches this pattern")]
             expanded += [ExpandedInput(match) for match in matches] or nothing
         else:
@@ -48,10 +49,7 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
 def _files_below(folder: Path) -> list[ExpandedInput]:
     extensions = IR_EXTENSIONS | SOURCE_EXTENSIONS
     found = [
-        Path(parent) / name
-        for parent, _, names in os.walk(folder)
-        for name in names
-        if Path(name).suffix in extensions
+        Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
     ]
     return [ExpandedInput(str(path)) for path in sorted(found)]
 

@@ -1,10 +1,9 @@
 """Recipes, and the parallel, resumable build of a corpus: files to co-occurrence counts."""
 
 from ncc.corpus.build import CorpusReport, build_corpus
-from ncc.corpus.recipe import IR_EXTENSIONS, CorpusFile, Recipe, Source, find_files, load_recipe
+from ncc.corpus.recipe import CorpusFile, Recipe, Source, find_files, load_recipe
 
 __all__ = [
-    "IR_EXTENSIONS",
     "CorpusFile",
     "CorpusReport",
     "Recipe",

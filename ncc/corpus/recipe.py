@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.inputs import IR_EXTENSIONS
 
-__all__ = ["IR_EXTENSIONS", "Attempt", "CorpusFile", "Recipe", "Source", "find_files", "load_recipe"]
-
-IR_EXTENSIONS = frozenset({".ll", ".bc"})
+__all__ = ["Attempt", "CorpusFile", "Recipe", "Source", "find_files", "load_recipe"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,10 +38,10 @@ _ARRAY = re.compile(r"\[N x [^\[\]{}<>]*\]")
 _STRUCT = re.compile(r"<?\{(?!\})[^{}\[\]<>]*\}>?|\{\}")
 _INDICES = re.compile(r"(?:, \d+)+$")
 _OPERATION = re.compile(
-    r"^(?:<%ID> = )?(?P<opcode>[a-z_0-9]+)(?: (?P<predicate>(?:[us]?(?:gt|ge|lt|le)|eq|ne|o(?:eq|gt|ge|lt|le|ne)|ord|uno"
-    r"|u(?:eq|ne)))\b)?"
+    r"^(?:<%ID> = )?(?P<opcode>[a-z_0-9]+)"
+    r"(?: (?P<predicate>(?:[us]?(?:gt|ge|lt|le)|eq|ne|o(?:eq|gt|ge|lt|le|ne)|ord|uno|u(?:eq|ne)))\b)?"
 )
-_CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)\(")
+_CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)(?:\(| …)")
 _CALLS = frozenset({"call", "invoke", "callbr"})
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +139,12 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from ncc.storage import write_atomically
 
     folder = Path(folder)
-    arrays = {"statements": counts.statements, "center": counts.center, "context": counts.context, "count": counts.count}
+    arrays: dict[str, NDArray[Any]] = {
+        "statements": counts.statements,
+        "center": counts.center,
+        "context": counts.context,
+        "count": counts.count,
+    }
     about = {
         "format_version": FORMAT_VERSION,
         "width": counts.width,
@@ -161,7 +167,13 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     folder = Path(folder)
     about = read_json(folder / "counts.json", FORMAT_VERSION)
     arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"))
-    texts = tuple(about["texts"])
+    try:
+        texts = tuple(map(str, about["texts"]))
+        width, num_files, num_lines = (int(about[name]) for name in ("width", "num_files", "num_lines"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssetError(
+            f"{folder / 'counts.json'}: lacks a field or has a wrong one ({error!r}); it is damaged"
+        ) from error
     pairs = [arrays[name] for name in ("center", "context", "count")]
     if len({len(column) for column in pairs}) != 1 or len(arrays["statements"]) != len(texts):
         raise AssetError(f"{folder}: the columns of the counts differ in length; build the corpus again")
@@ -173,7 +185,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
         center=arrays["center"],
         context=arrays["context"],
         count=arrays["count"],
-        width=int(about["width"]),
-        num_files=int(about["num_files"]),
-        num_lines=int(about["num_lines"]),
+        width=width,
+        num_files=num_files,
+        num_lines=num_lines,
     )

@@ -106,7 +106,8 @@ def train_skipgram(
     Deterministic on a CPU for a seed and a number of threads.
 
     Args:
-        center, context: (num_pairs,) int32 words.
+        center: (num_pairs,) int32 words in the middle.
+        context: (num_pairs,) int32 words near them.
         count: (num_pairs,) int64.
         num_words: size of the vocabulary.
         config: how to train.
@@ -123,7 +124,7 @@ def train_skipgram(
         raise ValueError("there are no pairs of statements to train on")
     weight = pair_weights(center, context, count, num_words, config.subsample)
     weight /= weight.sum()
-    mass = np.bincount(center, weights=weight, minlength=num_words)
+    mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
     entropy = float(-(weight * np.log(weight / mass[center])).sum())
     generator = torch.Generator().manual_seed(config.seed)
     scale = config.dim**-0.5

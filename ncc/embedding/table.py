@@ -44,6 +44,10 @@ class Lookup:
         """Share of statements that are not in the vocabulary as they stand; 0 where there are none."""
         return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
 
+    def over(self, text_id: NDArray[np.int32]) -> "Lookup":
+        """From distinct statements to all statements: (num_statements,) indices of the distinct ones."""
+        return Lookup(self.word[text_id], self.level[text_id])
+
     def count_by_level(self) -> dict[str, int]:
         """How many statements were found at each level, by its name."""
         counts = np.bincount(self.level, minlength=len(BackoffLevel))
@@ -122,7 +126,7 @@ class Embedding:
         """The words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
         from gensim.models import KeyedVectors
 
-        keyed = KeyedVectors(self.dim, count=len(self.vocabulary))
+        keyed = KeyedVectors(self.dim)  # with a count, gensim would put as many nameless zero vectors first
         keyed.add_vectors(list(self.vocabulary.words), self.vectors)
         for word, count in zip(self.vocabulary.words, self.vocabulary.counts.tolist(), strict=True):
             keyed.set_vecattr(word, "count", count)
@@ -172,7 +176,10 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     from ncc.storage import write_atomically
 
     folder = Path(folder)
-    arrays = {"vectors": embedding.vectors.astype(np.float16), "counts": embedding.vocabulary.counts}
+    arrays: dict[str, NDArray[Any]] = {
+        "vectors": embedding.vectors.astype(np.float16),
+        "counts": embedding.vocabulary.counts,
+    }
     card = {
         "format_version": FORMAT_VERSION,
         "abstraction": {"keep_callees": embedding.abstraction.keep_callees},

@@ -92,16 +92,15 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         rarer: Counter[str] = Counter()
         rarer_example: dict[str, str] = {}
         for form, count in pending.items():
+            forms = generalise(example[form])[level:]
             if form in chosen or count >= min_count or level == BackoffLevel.OPCODE:
-                chosen[form] = chosen.get(form, 0) + count
+                # its generalisations at once: the rarer ones must stop at the first word, as `find` does
+                chosen.update({general: 0 for general in forms if general not in chosen})
+                chosen[form] += count
                 continue
-            general = generalise(example[form])[level + 1]
-            rarer[general] += count
-            rarer_example.setdefault(general, example[form])
+            rarer[forms[1]] += count
+            rarer_example.setdefault(forms[1], example[form])
         pending, example = rarer, rarer_example
-    for text in [text for text in chosen if text in statement_counts]:
-        for form in generalise(text):
-            chosen.setdefault(form, 0)
     for opcode in OPCODES:
         chosen.setdefault(opcode, 0)
     ordered = sorted(chosen, key=lambda form: (-chosen[form], form))

@@ -63,7 +63,7 @@ def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> Cont
         _offsets(node, graph.num_nodes),
         statement[by_node].astype(np.int32),
         label.astype(np.int32, copy=False),
-        width,
+        width=width,
     )
     order = np.lexsort((context, center))
     return ContextCounts(center[order], context[order], count[order])

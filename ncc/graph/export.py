@@ -20,7 +20,7 @@ _COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL
 
 
 def node_kind(graph: XFG, node: int) -> str:
-    """ "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
+    """Says what a node is: "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
     if node >= graph.effect:
         return "effect"
     if node >= graph.exit:
@@ -40,7 +40,7 @@ def _edge_rows(graph: XFG) -> list[tuple[int, int, int, str]]:
 
 
 def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
-    """A ``MultiDiGraph``: nodes are integers with ``name`` and ``kind``; edges have ``statement``, ``text``, ``kind``."""
+    """A ``MultiDiGraph`` of integers: nodes have ``name`` and ``kind``, edges ``statement``, ``text`` and ``kind``."""
     import networkx
 
     result = networkx.MultiDiGraph(name=graph.module.name)
@@ -115,8 +115,8 @@ def to_dot(graph: XFG) -> str:
 def to_html(graph: XFG) -> str:
     """A page that shows the graph as a table of edges, coloured by kind; it needs no network and no script."""
     rows = [
-        f'<tr style="color:{_COLOURS[EdgeKind[kind.upper()]]}"><td>{kind}</td><td>{html.escape(graph.node_label(source))}'
-        f"</td><td>{html.escape(graph.node_label(target))}</td>"
+        f'<tr style="color:{_COLOURS[EdgeKind[kind.upper()]]}"><td>{kind}</td>'
+        f"<td>{html.escape(graph.node_label(source))}</td><td>{html.escape(graph.node_label(target))}</td>"
         f"<td><code>{html.escape(graph.module.statement_text(statement))}</code></td></tr>"
         for source, target, statement, kind in _edge_rows(graph)
     ]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["LSTMHead", "LSTMHeadConfig"]
@@ -52,7 +52,9 @@ class LSTMHeadConfig:
 class LSTMHead(nn.Module):
     """Frozen statement vectors → LSTM layers → pooled state ⊕ auxiliary → outputs."""
 
-    def __init__(self, vectors: "NDArray", config: LSTMHeadConfig) -> None:
+    vectors: Tensor
+
+    def __init__(self, vectors: "NDArray[np.float32]", config: LSTMHeadConfig) -> None:
         """Makes a head on (num_words, dim) float32 vectors, which are not trained and not saved with it."""
         super().__init__()
         self.config = config
@@ -70,22 +72,24 @@ class LSTMHead(nn.Module):
 
         Args:
             words: (batch, time) int64 rows of the vectors; what lies behind a sequence's end is ignored.
-            lengths: (batch,) int64 on the CPU, at least 1.
+            lengths: (batch,) int64, at least 1.
         """
-        packed = pack_padded_sequence(self.vectors[words], lengths, batch_first=True, enforce_sorted=False)
-        packed_out, (last, _) = self.lstm(packed)
-        out, _ = pad_packed_sequence(packed_out, batch_first=True)
-        steps = torch.arange(out.shape[1], device=out.device)
-        inside = (steps[None, :] < lengths.to(out.device)[:, None])[:, :, None]
-        mean = out.sum(dim=1) / lengths.to(out.device)[:, None]
+        # one direction only: what comes behind a sequence's end can't reach it, so padding needs no packing, which
+        # takes twelve times as long on a CPU (28 s against 2.4 s an epoch of 130,000 statements)
+        out, _ = self.lstm(self.vectors[words])
+        lengths = lengths.to(out.device)
+        inside = (torch.arange(out.shape[1], device=out.device)[None, :] < lengths[:, None])[:, :, None]
+        last = out[torch.arange(len(out), device=out.device), lengths - 1]
+        mean = (out * inside).sum(dim=1) / lengths[:, None]
         highest = out.masked_fill(~inside, -torch.inf).amax(dim=1)
-        return torch.cat([last[-1], mean, highest], dim=1)
+        return torch.cat([last, mean, highest], dim=1)
 
     def forward(self, words: Tensor, lengths: Tensor, auxiliary: Tensor, owner: Tensor) -> Tensor:
         """Outputs of samples that may share a sequence: (samples, num_outputs) float32.
 
         Args:
-            words, lengths: as for `encode`.
+            words: as for `encode`.
+            lengths: as for `encode`.
             auxiliary: (samples, num_auxiliary) float32.
             owner: (samples,) int64 sequence of each sample.
         """

@@ -21,7 +21,10 @@ __all__ = ["RatioHead", "RatioPrediction", "load_ratio_head", "save_ratio_head"]
 FORMAT_VERSION = 1
 INTERVAL = 0.8
 _MEMBER_TENSORS = ("norm.weight", "norm.bias", "norm.running_mean", "norm.running_var")
-_LOG_SCALE_RANGE = (-3.0, 2.0)
+LOG_SCALE_RANGE = (-3.0, 2.0)
+_BUMPS = np.linspace(-2.0, 2.0, 9)
+_BUMP_WIDTH = 0.4
+NUM_AUXILIARY = 2 * (1 + len(_BUMPS))
 
 Array = NDArray[np.float64]
 
@@ -80,12 +83,13 @@ class RatioHead:
         auxiliary = self._auxiliary(transfer_bytes, wgsize)
         outputs = np.concatenate([member.outputs(member.encode(vectors), auxiliary) for member in self.members])
         location = outputs[:, 0].astype(np.float64)
-        scale = np.exp(np.clip(outputs[:, 1], *_LOG_SCALE_RANGE)).astype(np.float64) * self.spread
+        scale = np.exp(np.clip(outputs[:, 1], *LOG_SCALE_RANGE)).astype(np.float64) * self.spread
         tail = (1 - INTERVAL) / 2
         low, middle, high = (mixture_quantile(location, scale, q) for q in (tail, 0.5, 1 - tail))
         return RatioPrediction(middle, (low, high), 1 - mixture_cdf(location, scale, 0.0))
 
     def _auxiliary(self, transfer_bytes: float | None, wgsize: float | None) -> NDArray[np.float32]:
+        """The auxiliary inputs as given, or the whole reference in place of what was not."""
         rows = self.reference if transfer_bytes is None or wgsize is None else self.reference[:1]
         rows = rows.copy()
         for column, (name, value) in enumerate((("transfer", transfer_bytes), ("wgsize", wgsize))):
@@ -94,8 +98,23 @@ class RatioHead:
             if not np.isfinite(value) or value < 0:
                 raise InputError(f"{name} is {value}; expected a number, 0 or more")
             rows[:, column] = value
-        standardised = (np.log1p(rows) - self.auxiliary_mean) / self.auxiliary_std
-        return standardised.astype(np.float32)
+        return auxiliary_features(rows, self.auxiliary_mean, self.auxiliary_std)
+
+
+def auxiliary_features(values: Array, mean: Array, std: Array) -> NDArray[np.float32]:
+    """Transfer bytes and work-group sizes as the head takes them: (n, 2 * (1 + number of bumps)) float32.
+
+    The logarithm, standardised, and Gaussian bumps along it: which device wins turns over and back as data grows, and
+    a straight line can't say so.
+
+    Args:
+        values: (n, 2) transfer bytes and work-group sizes.
+        mean: (2,) of log1p of the same in training.
+        std: (2,) likewise.
+    """
+    standard = (np.log1p(values) - mean) / std
+    bumps = np.exp(-0.5 * ((standard[:, :, None] - _BUMPS) / _BUMP_WIDTH) ** 2)
+    return np.concatenate([standard[:, :, None], bumps], axis=2).reshape(len(values), -1).astype(np.float32)
 
 
 def mixture_cdf(location: Array, scale: Array, x: float) -> float:

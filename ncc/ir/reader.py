@@ -4,9 +4,11 @@ Text of any version is read directly, typed pointers as opaque ones. LLVM itself
 text that the direct reader refuses: what LLVM accepts is read from its own printing, what it refuses is an `IRError`.
 """
 
+import itertools
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +66,7 @@ def read_module(
         )
     try:
         return _from_text(data, name, "direct", abstraction)
-    except native.SyntaxProblem as problem:
+    except native.IRSyntaxError as problem:
         return _as_llvm_sees_it(data, name, abstraction, problem)
 
 
@@ -89,7 +91,7 @@ def _read_file(path: Path) -> bytes:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
-def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: native.SyntaxProblem) -> Module:
+def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: native.IRSyntaxError) -> Module:
     """Text that the direct reader refused: LLVM's verdict, and its printing where it accepts the text."""
     try:
         printed = print_canonically(data, name)
@@ -99,7 +101,7 @@ def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: 
         raise _error_at(data, name, problem) from refusal
     try:
         return _from_text(printed, name, "llvm", abstraction)
-    except native.SyntaxProblem as again:
+    except native.IRSyntaxError as again:
         raise _error_at(printed, f"{name} (as LLVM prints it)", again) from problem
 
 
@@ -112,7 +114,7 @@ def _llvm_refusal(message: str, data: bytes, name: str) -> IRError:
     return _ir_error(data, name, line, column, found[3])
 
 
-def _error_at(data: bytes, name: str, problem: native.SyntaxProblem) -> IRError:
+def _error_at(data: bytes, name: str, problem: native.IRSyntaxError) -> IRError:
     line = data.count(b"\n", 0, problem.offset) + 1
     column = problem.offset - (data.rfind(b"\n", 0, problem.offset) + 1) + 1
     return _ir_error(data, name, line, column, str(problem))
@@ -156,17 +158,13 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
     )
 
 
-def _strings(text: NDArray[np.generic], start: NDArray[np.generic]) -> tuple[str, ...]:
+def _strings(text: NDArray[Any], start: NDArray[Any]) -> tuple[str, ...]:
     whole = text.tobytes()
     bounds = start.tolist()
-    return tuple(
-        whole[begin:end].decode("utf-8", "backslashreplace") for begin, end in zip(bounds, bounds[1:], strict=False)
-    )
+    return tuple(whole[begin:end].decode("utf-8", "backslashreplace") for begin, end in itertools.pairwise(bounds))
 
 
-def _source_lines(
-    debug: NDArray[np.generic], ids: NDArray[np.generic], lines: NDArray[np.generic]
-) -> NDArray[np.int32]:
+def _source_lines(debug: NDArray[Any], ids: NDArray[Any], lines: NDArray[Any]) -> NDArray[np.int32]:
     """Lines of the statements: ``debug`` is a metadata number, -1 for none, or -2 - line where it stood inline."""
     reference = debug.astype(np.int64)
     found = np.where(reference <= -2, -2 - reference, 0)

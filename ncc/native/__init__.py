@@ -6,23 +6,23 @@ They know LLVM's printed form and nothing of the rest of ncc. Rooms above wrap t
 import ctypes
 import functools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import NccError
 
-__all__ = ["OPCODES", "SyntaxProblem", "count_contexts", "read_text"]
+__all__ = ["OPCODES", "IRSyntaxError", "count_contexts", "read_text"]
 
-OPCODES: tuple[str, ...] = tuple(
-    (
-        "define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add "
-        "fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor extractelement insertelement "
-        "shufflevector extractvalue insertvalue alloca load store fence cmpxchg atomicrmw getelementptr trunc zext "
-        "sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast icmp fcmp "
-        "phi select freeze call va_arg landingpad catchpad cleanuppad"
-    ).split()
-)
+_OPCODES = """
+define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add fadd sub fsub
+mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor extractelement insertelement shufflevector extractvalue
+insertvalue alloca load store fence cmpxchg atomicrmw getelementptr trunc zext sext fptrunc fpext fptoui fptosi uitofp
+sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast icmp fcmp phi select freeze call va_arg landingpad catchpad
+cleanuppad
+"""
+OPCODES: tuple[str, ...] = tuple(_OPCODES.split())
 """Names of the opcode numbers; ``define`` stands for a function's header, which is a statement too."""
 
 READER_FIELDS = (
@@ -56,7 +56,7 @@ _KEEP_CALLEES = 1
 _OK, _SYNTAX, _MEMORY = range(3)
 
 
-class SyntaxProblem(Exception):
+class IRSyntaxError(Exception):
     """The text breaks the grammar that the reader knows, at ``offset`` bytes from its start."""
 
     def __init__(self, message: str, offset: int) -> None:
@@ -82,7 +82,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[np.generic]]:
+def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[Any]]:
     """Reads LLVM IR text into arrays in one walk.
 
     Args:
@@ -94,7 +94,7 @@ def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[
         The arrays that ``READER_FIELDS`` names.
 
     Raises:
-        SyntaxProblem: the text is not what the reader expects.
+        IRSyntaxError: the text is not what the reader expects.
         MemoryError: there is not enough memory.
     """
     library = _library()
@@ -106,7 +106,7 @@ def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[
         offset, message = ctypes.c_int64(), ctypes.c_char_p()
         status = library.ncc_status(reader, ctypes.byref(offset), ctypes.byref(message))
         if status == _SYNTAX:
-            raise SyntaxProblem((message.value or b"").decode(), offset.value)
+            raise IRSyntaxError((message.value or b"").decode(), offset.value)
         if status == _MEMORY:
             raise MemoryError("not enough memory to read IR")
         return _copy_arrays(library, reader)
@@ -120,6 +120,7 @@ def count_contexts(
     node_start: NDArray[np.int64],
     node_statement: NDArray[np.int32],
     label: NDArray[np.int32],
+    *,
     width: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Counts, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
@@ -158,7 +159,7 @@ def count_contexts(
     return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]
 
 
-def _copy_arrays(library: ctypes.CDLL, reader: int) -> dict[str, NDArray[np.generic]]:
+def _copy_arrays(library: ctypes.CDLL, reader: int) -> dict[str, NDArray[Any]]:
     data = (ctypes.c_void_p * len(READER_FIELDS))()
     lengths = (ctypes.c_int64 * len(READER_FIELDS))()
     library.ncc_view(reader, data, lengths)
@@ -168,9 +169,9 @@ def _copy_arrays(library: ctypes.CDLL, reader: int) -> dict[str, NDArray[np.gene
     }
 
 
-def _copy(address: int | None, length: int, dtype: type) -> NDArray[np.generic]:
+def _copy(address: int | None, length: int, dtype: type) -> NDArray[Any]:
     if not address or not length:
         return np.zeros(0, dtype)
     size = length * np.dtype(dtype).itemsize
-    view = (ctypes.c_char * size).from_address(address)
-    return np.frombuffer(view, dtype=dtype).copy()
+    view = memoryview((ctypes.c_char * size).from_address(address))
+    return np.array(np.frombuffer(view, dtype=dtype))

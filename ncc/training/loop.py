@@ -6,13 +6,14 @@ process and for many.
 
 import io
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch import distributed as dist
 
@@ -27,7 +28,10 @@ class TrainingData(Protocol):
     def __len__(self) -> int:
         """How many samples there are."""
 
-    def batch(self, samples: Sequence[int], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
+    def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """All samples once, in batches of an epoch; sequences of like length together cost least."""
+
+    def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
         """The model's inputs for some samples, and the targets."""
 
 
@@ -97,10 +101,8 @@ def train(
     for epoch in range(len(losses), config.epochs):
         rng = np.random.default_rng([config.seed, epoch])
         torch.manual_seed(int(rng.integers(2**31)) + rank)
-        order = rng.permutation(len(data))
         total = 0.0
-        for start in range(0, len(order), config.batch_size):
-            samples = order[start : start + config.batch_size]
+        for samples in data.batches(config.batch_size, rng):
             total += _step(model, data, loss, optimizer, samples[rank::world], rng, config.clip) * len(samples)
             schedule.step()
         losses.append(total / len(data))
@@ -117,7 +119,7 @@ def _step(
     data: TrainingData,
     loss: Callable[[Tensor, Tensor], Tensor],
     optimizer: torch.optim.Optimizer,
-    samples: Sequence[int],
+    samples: NDArray[np.int64],
     rng: np.random.Generator,
     clip: float,
 ) -> float:
@@ -150,7 +152,6 @@ def _warm_cosine(warm: int, total: int) -> Callable[[int], float]:
 
 
 def _save(path: Path, model: nn.Module, optimizer: Any, schedule: Any, losses: list[float]) -> None:
-
 
     from ncc.storage import write_atomically
 

@@ -3,7 +3,7 @@
 Reference: Ben-Nun et al. 2018, section 6.2 (task, auxiliary inputs); predicting the ratio is ours.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,15 +17,15 @@ from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import reachable_statements
 from ncc.heads import NumpyLSTMHead, RatioHead
 from ncc.heads.lstm import LSTMHead, LSTMHeadConfig
+from ncc.heads.ratio import LOG_SCALE_RANGE, NUM_AUXILIARY, auxiliary_features
 from ncc.ir import Module, read_module
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.training import TrainingConfig, train
 
 __all__ = ["KernelWords", "LSTMMethod", "RatioTraining", "kernel_words", "load_words"]
 
-_LONGEST = 2048
+_LONGEST = 1024
 _REFERENCE_ROWS = 64
-_LOG_SCALE_RANGE = (-3.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class RatioTraining:
     members: int = 1
     hidden: int = 64
     dropout: float = 0.3
-    loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=20, batch_size=32))
+    loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=15, batch_size=16))
 
 
 def kernel_words(module: Module, function: int, embedding: Embedding) -> NDArray[np.int64]:
-    """Words of a kernel's statements and of those that it calls, cut to the first 2048."""
+    """Words of a kernel's statements and of those that it calls, cut to the first 1024."""
     statements = reachable_statements(module, function)[:_LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)
     return words[module.text_id[statements]].astype(np.int64)
@@ -108,13 +108,13 @@ class LSTMMethod:
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         """Trains the ensemble on some rows, forgetting earlier folds."""
-        auxiliary = _auxiliary(samples)
-        mean, std = auxiliary[train_idx].mean(axis=0), auxiliary[train_idx].std(axis=0)
+        values = np.stack([samples.transfer_bytes, samples.wgsize], axis=1)
+        logs = np.log1p(values[train_idx])
+        mean, std = logs.mean(axis=0), logs.std(axis=0)
         seeds = rng.integers(2**31, size=self.training.members).tolist()
-        data = _RatioData(self.words, (auxiliary - mean) / std, samples.log_ratio, train_idx)
+        data = _RatioData(self.words, auxiliary_features(values, mean, std), samples.log_ratio, train_idx)
         members = tuple(self._train_member(data, seed, progress) for seed in seeds)
-        chosen = rng.choice(train_idx, min(_REFERENCE_ROWS, len(train_idx)), replace=False)
-        reference = np.stack([samples.transfer_bytes[chosen], samples.wgsize[chosen]], axis=1)
+        reference = values[rng.choice(train_idx, min(_REFERENCE_ROWS, len(train_idx)), replace=False)]
         self.head = RatioHead(members, mean, std, reference, 1.0, embedding_id=self.embedding.fingerprint)
 
     def _train_member(
@@ -122,7 +122,7 @@ class LSTMMethod:
     ) -> NumpyLSTMHead:
         torch.manual_seed(seed)
         config = LSTMHeadConfig(
-            num_outputs=2, num_auxiliary=2, hidden=self.training.hidden, dropout=self.training.dropout
+            num_outputs=2, num_auxiliary=NUM_AUXILIARY, hidden=self.training.hidden, dropout=self.training.dropout
         )
         model = LSTMHead(self.embedding.vectors, config)
         train(model, data, laplace_loss, replace(self.training.loop, seed=seed), progress=progress)
@@ -130,15 +130,11 @@ class LSTMMethod:
         tensors.pop("norm.num_batches_tracked")
         return NumpyLSTMHead(tensors, config.layers)
 
-    def predict_log_ratio(
-        self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
         """Median log(CPU time / GPU time) of each row."""
         return self.predict_distribution(samples, test_idx)[:, 0]
 
-    def predict_distribution(
-        self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def predict_distribution(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
         """Median and both ends of the 80 % interval of each row's log ratio.
 
         Raises:
@@ -154,35 +150,51 @@ class LSTMMethod:
         return np.array(rows)
 
 
-def _auxiliary(samples: DeviceMappingSamples) -> NDArray[np.float64]:
-    return np.log1p(np.stack([samples.transfer_bytes, samples.wgsize], axis=1))
-
-
 def laplace_loss(output: Tensor, target: Tensor) -> Tensor:
     """Mean negative log-likelihood under Laplace distributions given as (location, log scale)."""
-    log_scale = output[:, 1].clamp(*_LOG_SCALE_RANGE)
+    log_scale = output[:, 1].clamp(*LOG_SCALE_RANGE)
     return ((output[:, 0] - target).abs() * torch.exp(-log_scale) + log_scale).mean()
 
 
 class _RatioData:
-    """Rows of the table as training data; each time a row is drawn, in one of the forms that its kernel has."""
+    """Kernels as training data: each with all its rows of the table, in one of its forms each time it is drawn.
+
+    Rows whose kernels come to the same words (NPB's sizes differ in constants alone) are one kernel.
+    """
 
     def __init__(
-        self, words: KernelWords, auxiliary: NDArray[np.float64], log_ratio: NDArray[np.float64], rows: NDArray[np.int64]
+        self,
+        words: KernelWords,
+        auxiliary: NDArray[np.float32],
+        log_ratio: NDArray[np.float64],
+        rows: NDArray[np.int64],
     ) -> None:
-        self.words, self.auxiliary, self.log_ratio, self.rows = words, auxiliary, log_ratio, rows
+        self.auxiliary, self.log_ratio = auxiliary, log_ratio
+        rows_of: dict[bytes, list[int]] = {}
+        for row in rows.tolist():
+            rows_of.setdefault(words.sequences[row][0].tobytes(), []).append(row)
+        self.rows = list(rows_of.values())
+        self.forms = [words.sequences[rows[0]] for rows in self.rows]
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def batch(self, samples: Sequence[int], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
-        rows = self.rows[np.asarray(samples)]
-        forms = [self.words.sequences[row] for row in rows.tolist()]
+    def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Batches of kernels of about the same length, in random order."""
+        length = np.array([len(form[0]) for form in self.forms])
+        order = np.argsort(np.log(length) + rng.normal(0, 0.3, len(length)))
+        cut = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        return [cut[i] for i in rng.permutation(len(cut))]
+
+    def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
+        kernels = samples.tolist()
+        forms = [self.forms[kernel] for kernel in kernels]
         sequences = [form[int(rng.integers(len(form)))] for form in forms]
         lengths = torch.tensor([len(sequence) for sequence in sequences])
         padded = torch.zeros(len(sequences), int(lengths.max()), dtype=torch.int64)
         for i, sequence in enumerate(sequences):
             padded[i, : len(sequence)] = torch.from_numpy(sequence)
-        auxiliary = torch.from_numpy(self.auxiliary[rows]).float()
-        target = torch.from_numpy(self.log_ratio[rows]).float()
-        return (padded, lengths, auxiliary, torch.arange(len(rows))), target
+        rows = [row for kernel in kernels for row in self.rows[kernel]]
+        owner = torch.tensor([i for i, kernel in enumerate(kernels) for _ in self.rows[kernel]])
+        auxiliary = torch.from_numpy(self.auxiliary[rows])
+        return (padded, lengths, auxiliary, owner), torch.from_numpy(self.log_ratio[rows]).float()

@@ -1,0 +1,288 @@
+"""The Python API: each command's work as one function, with the command's name and defaults.
+
+Results are frozen dataclasses of NumPy arrays. Nothing here imports torch: embedding and prediction do without it.
+"""
+
+import functools
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding import Embedding, Lookup, load_embedding
+from ncc.errors import AssetError, InputError
+from ncc.frontend import CompileOptions
+from ncc.graph import XFG, build_xfg, reachable_statements
+from ncc.heads import RatioHead, load_ratio_head
+from ncc.inputs import load_module
+from ncc.ir import Module
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "PLATFORMS",
+    "DevicePrediction",
+    "EmbeddedModule",
+    "Level",
+    "build_graph",
+    "embed",
+    "load_embedding",
+    "predict_device",
+]
+
+Source = str | os.PathLike[str] | bytes
+Level = Literal["module", "function", "statement"]
+PLATFORMS = ("amd", "nvidia")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EmbeddedModule:
+    """Vectors of a module.
+
+    Attributes:
+        module: what was read.
+        embedding: what it was looked up in.
+        lookup: the word that stands for each statement, and how far it had to be generalised.
+    """
+
+    module: Module
+    embedding: Embedding
+    lookup: Lookup
+
+    @property
+    def num_statements(self) -> int:
+        """Statements, ``define`` headers included."""
+        return self.module.num_statements
+
+    @property
+    def dim(self) -> int:
+        """Numbers a vector."""
+        return self.embedding.dim
+
+    @property
+    def unknown_rate(self) -> float:
+        """Share of statements that are not in the vocabulary as they stand, and backed off."""
+        return self.lookup.unknown_rate
+
+    @property
+    def backoff(self) -> dict[str, int]:
+        """Statements found at each level of back-off, by its name."""
+        return self.lookup.count_by_level()
+
+    @property
+    def statements(self) -> NDArray[np.float32]:
+        """(num_statements, dim) float32 vectors of length 1."""
+        return self.embedding.vectors[self.lookup.word]
+
+    @property
+    def functions(self) -> NDArray[np.float32]:
+        """(num_functions, dim) float32: the mean over each function's statements."""
+        starts = self.module.function_start[:-1]
+        sums = np.add.reduceat(self.statements.astype(np.float64), starts, axis=0)
+        return (sums / np.diff(self.module.function_start)[:, None]).astype(np.float32)
+
+    @property
+    def vector(self) -> NDArray[np.float32]:
+        """(dim,) float32: the mean over all statements, the module's vector."""
+        share = np.bincount(self.lookup.word, minlength=len(self.embedding.vocabulary)) / self.num_statements
+        used = np.flatnonzero(share)
+        return (share[used] @ self.embedding.vectors[used].astype(np.float64)).astype(np.float32)
+
+    def at(self, level: Level) -> NDArray[np.float32]:
+        """(n, dim) float32 vectors of a level; one row for "module".
+
+        Raises:
+            InputError: there is no such level.
+        """
+        if level not in get_args(Level):
+            raise InputError(f"level is {level!r}; expected one of {', '.join(get_args(Level))}")
+        if level == "module":
+            return self.vector[None, :]
+        return self.functions if level == "function" else self.statements
+
+    def labels(self, level: Level) -> tuple[str, ...]:
+        """What each row of a level stands for: the module's name, functions' names, abstracted statements."""
+        if level == "module":
+            return (self.module.name,)
+        if level == "function":
+            return self.module.function_names
+        return tuple(self.module.statement_text(i) for i in range(self.num_statements))
+
+    def to_dataframe(self, level: Level = "function") -> "pandas.DataFrame":
+        """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`."""
+        import pandas
+
+        return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
+
+
+def embed(
+    source: Source, *, options: CompileOptions | None = None, embedding: Embedding | None = None
+) -> EmbeddedModule:
+    """Embeds a file or a text.
+
+    Args:
+        source: a path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
+            ``options.language`` says which).
+        options: how source is compiled.
+        embedding: default the one that ships with ncc.
+
+    Raises:
+        InputError: the input is missing, empty, of an unknown kind, or has no function with a body.
+        CompileError: the compiler refuses the source.
+        IRError: the IR can't be read.
+
+    Reference: Ben-Nun et al. 2018, section 4.
+    """
+    embedding = embedding or load_embedding()
+    module = load_module(source, options=options, abstraction=embedding.abstraction)
+    if not module.num_functions:
+        raise InputError(f"{module.name}: no function has a body, so there is nothing to embed")
+    return EmbeddedModule(
+        module=module, embedding=embedding, lookup=embedding.look_up(module.texts).over(module.text_id)
+    )
+
+
+def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG:
+    """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
+
+    Raises:
+        InputError: the input is missing, empty or of an unknown kind.
+        CompileError: the compiler refuses the source.
+        IRError: the IR can't be read.
+    """
+    return build_xfg(load_module(source, options=options, abstraction=load_embedding().abstraction))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevicePrediction:
+    """Which device should run a kernel faster, and by how much.
+
+    Attributes:
+        kernel: the kernel's name.
+        device: "CPU" or "GPU".
+        confidence: probability that this device is the faster one, 0.5 to 1.
+        speedup_gpu_over_cpu: expected CPU time / GPU time; above 1 the GPU is faster.
+        interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
+        platform: "amd" or "nvidia": the measurements behind the answer.
+        transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
+        num_statements: statements of the kernel and of what it calls.
+        unknown_rate: share of them that backed off.
+    """
+
+    kernel: str
+    device: str
+    confidence: float
+    speedup_gpu_over_cpu: float
+    interval: tuple[float, float]
+    platform: str
+    transfer_bytes: float | None
+    wgsize: float | None
+    num_statements: int
+    unknown_rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def predict_device(
+    source: Source,
+    *,
+    transfer_bytes: float | None = None,
+    wgsize: float | None = None,
+    platform: str = "nvidia",
+    options: CompileOptions | None = None,
+    head: RatioHead | None = None,
+) -> tuple[DevicePrediction, ...]:
+    """Predicts the faster device for every kernel of a file.
+
+    Args:
+        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `embed`.
+        transfer_bytes: bytes moved between host and device.
+        wgsize: work-items a work-group.
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
+        options: how source is compiled.
+        head: default the one that ships with ncc for the platform.
+
+    Returns:
+        One prediction a kernel, in the order of the file.
+
+    Raises:
+        InputError: no kernel, an unknown platform, a negative input, or what `embed` raises.
+        CompileError, IRError: as for `embed`.
+        AssetError: the head was trained on another embedding.
+
+    Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
+    """
+    head = head or _shipped_head(platform)
+    embedding = load_embedding()
+    if head.embedding_id != embedding.fingerprint:
+        raise AssetError(
+            f"the head for {platform} was trained on embedding {head.embedding_id}, but {embedding.fingerprint} is "
+            "loaded; train the head again with 'ncc train devmap'"
+        )
+    embedded = embed(source, options=options, embedding=embedding)
+    module = embedded.module
+    kernels = np.flatnonzero(module.function_is_kernel).tolist()
+    if not kernels:
+        raise InputError(
+            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
+            "__kernel (OpenCL) or __global__ (CUDA)"
+        )
+    return tuple(_predict_kernel(embedded, kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
+
+
+def _predict_kernel(
+    embedded: EmbeddedModule,
+    kernel: int,
+    head: RatioHead,
+    platform: str,
+    transfer_bytes: float | None,
+    wgsize: float | None,
+) -> DevicePrediction:
+    statements = reachable_statements(embedded.module, kernel)
+    lookup = embedded.lookup.over(statements)
+    answer = head.predict(embedded.embedding.vectors[lookup.word], transfer_bytes, wgsize)
+    # one distribution decides both, so that they can't contradict each other
+    is_gpu = answer.probability_gpu > 0.5
+    return DevicePrediction(
+        kernel=embedded.module.function_names[kernel],
+        device="GPU" if is_gpu else "CPU",
+        confidence=answer.probability_gpu if is_gpu else 1 - answer.probability_gpu,
+        speedup_gpu_over_cpu=math.exp(answer.log_ratio),
+        interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
+        platform=platform,
+        transfer_bytes=transfer_bytes,
+        wgsize=wgsize,
+        num_statements=len(statements),
+        unknown_rate=lookup.unknown_rate,
+    )
+
+
+@functools.cache
+def _shipped_head(platform: str) -> RatioHead:
+    if platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+    return load_ratio_head(Path(__file__).with_name("assets") / "devmap" / platform)
+
+
+def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os.PathLike[str]) -> None:
+    """Writes vectors of modules to one file: .npz, .json, .csv or .parquet, by its extension.
+
+    Every format has a row a vector: ``input``, ``label`` and the numbers.
+
+    Raises:
+        InputError: the extension is none of these.
+        OutputError: the file can't be written.
+    """
+    from ncc.tables import write_vectors
+
+    inputs = [module.module.name for module in modules for _ in module.labels(level)]
+    labels = [label for module in modules for label in module.labels(level)]
+    write_vectors(Path(path), inputs, labels, np.concatenate([module.at(level) for module in modules]))

@@ -1,0 +1,252 @@
+"""Commands that answer questions about code: embed, graph, predict-device, info."""
+
+import json
+import platform as host
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ncc.cli.output import (
+    Clang,
+    Define,
+    Flag,
+    Include,
+    Inputs,
+    Json,
+    Language,
+    Optimization,
+    Timeout,
+    check_writable,
+    compile_options,
+    fail,
+    run_over,
+)
+from ncc.errors import NccError
+
+if TYPE_CHECKING:
+    from ncc.api import EmbeddedModule
+
+__all__ = ["register"]
+
+_LEVELS = ("module", "function", "statement")
+
+
+def embed(
+    inputs: Inputs,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .npz, .json, .csv or .parquet.")
+    ] = None,
+    level: Annotated[str, typer.Option(help="One vector per module, function or statement.")] = "module",
+    embedding: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
+    ] = None,
+    as_json: Json = False,
+    clang: Clang = None,
+    include: Include = None,
+    define: Define = None,
+    flag: Flag = None,
+    optimization: Optimization = "1",
+    language: Language = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Turn code into vectors."""
+    from ncc import api
+    from ncc.tables import FORMATS
+
+    if level not in _LEVELS:
+        fail(f"--level is {level!r}; expected one of {', '.join(_LEVELS)}", code=2)
+    if output:
+        if output.suffix not in FORMATS:
+            fail(f"{output}: extension {output.suffix!r} is none of {' '.join(FORMATS)}", code=2)
+        check_writable(output)
+    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+    table = _load_embedding(embedding)
+    gathered: list[EmbeddedModule] = []
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        result = api.embed(name, options=options, embedding=table)
+        if output:
+            gathered.append(result)
+        vectors = result.at(level)  # type: ignore[arg-type]
+        fields = {
+            "num_statements": result.num_statements,
+            "unknown_rate": result.unknown_rate,
+            "backoff": result.backoff,
+            "dim": result.dim,
+            "level": level,
+            "vectors": {level: vectors.tolist() if as_json else []},
+            "labels": list(result.labels(level)) if as_json else [],  # type: ignore[arg-type]
+        }
+        text = (
+            f"{name}: {len(vectors)} {level} vector(s) of {result.dim} numbers from {result.num_statements} statements "
+            f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
+        )
+        if not output and level != "statement":
+            rows = zip(result.labels(level), vectors, strict=True)  # type: ignore[arg-type]
+            text += "".join(f"\n  {label}\t{_abridged(vector)}" for label, vector in rows)
+        return fields, text
+
+    def finish() -> None:
+        if output and gathered:
+            api.save_vectors(gathered, level, output)  # type: ignore[arg-type]
+
+    run_over(inputs, work, as_json=as_json, fields=("num_statements", "unknown_rate", "vectors", "dim"), finish=finish)
+
+
+def _abridged(vector: Any) -> str:
+    return " ".join(f"{number:+.4f}" for number in vector[:6]) + " …"
+
+
+def _load_embedding(folder: Path | None) -> Any:
+    from ncc.embedding import load_embedding
+
+    try:
+        return load_embedding(folder)
+    except NccError as error:
+        fail(str(error))
+
+
+def graph(
+    inputs: Inputs,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .dot, .graphml, .json or .html.")
+    ] = None,
+    as_json: Json = False,
+    clang: Clang = None,
+    include: Include = None,
+    define: Define = None,
+    flag: Flag = None,
+    optimization: Optimization = "1",
+    language: Language = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Build the contextual flow graph (XFG) of code."""
+    from ncc import api
+    from ncc.graph import EXPORTERS, EdgeKind
+    from ncc.graph.export import to_dict
+    from ncc.inputs import expand_inputs
+    from ncc.storage import write_atomically
+
+    if output:
+        if output.suffix not in EXPORTERS:
+            fail(f"{output}: extension {output.suffix!r} is none of {' '.join(EXPORTERS)}", code=2)
+        if len(expand_inputs(inputs)) != 1:
+            fail("-o takes one input; for several, use --json", code=2)
+        check_writable(output)
+    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        xfg = api.build_graph(name, options=options)
+        unknown_rate = _load_embedding(None).look_up(xfg.module.texts).over(xfg.module.text_id).unknown_rate
+        counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}
+        fields: dict[str, Any] = {
+            "num_statements": xfg.module.num_statements,
+            "unknown_rate": unknown_rate,
+            "num_edges": xfg.num_edges,
+            "edges_by_kind": counts,
+        }
+        if output:
+            write_atomically(output, EXPORTERS[output.suffix](xfg).encode())
+        elif as_json:
+            fields["graph"] = to_dict(xfg)
+        shares = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        text = f"{name}: {xfg.module.num_statements} statements, {xfg.num_edges} edges ({shares})"
+        return fields, text
+
+    run_over(inputs, work, as_json=as_json)
+
+
+def predict_device(
+    inputs: Inputs,
+    transfer: Annotated[
+        float | None, typer.Option(metavar="BYTES", help="Bytes moved between host and device.")
+    ] = None,
+    wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items a work-group.")] = None,
+    platform: Annotated[str, typer.Option(metavar="NAME", help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "nvidia",
+    as_json: Json = False,
+    clang: Clang = None,
+    include: Include = None,
+    define: Define = None,
+    flag: Flag = None,
+    optimization: Optimization = "1",
+    language: Language = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
+    from ncc import api
+
+    if platform not in api.PLATFORMS:
+        fail(f"--platform is {platform!r}; expected one of {', '.join(api.PLATFORMS)}", code=2)
+    for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
+        if value is not None and not 0 <= value < float("inf"):
+            fail(f"{name} is {value}; expected a number, 0 or more", code=2)
+    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        answers = api.predict_device(name, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options)
+        kernels = [answer.to_dict() for answer in answers]
+        lines = [
+            f"{name}: {answer.kernel}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
+            f"{answer.speedup_gpu_over_cpu:.2f}x, 80 % interval {answer.interval[0]:.2f}x to "
+            f"{answer.interval[1]:.2f}x; {answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
+            for answer in answers
+        ]
+        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+
+    fields = [
+        "num_statements",
+        "unknown_rate",
+        "device",
+        "confidence",
+        "speedup_gpu_over_cpu",
+        "interval",
+        "platform",
+    ]
+    run_over(inputs, work, as_json=as_json, fields=fields)
+
+
+def info(as_json: Json = False) -> None:
+    """Show versions, the compiler, the shipped models and where data is looked for."""
+    import llvmlite.binding as llvm
+
+    import ncc
+    from ncc.api import PLATFORMS
+    from ncc.data import data_folder
+    from ncc.frontend import SOURCE_EXTENSIONS
+    from ncc.frontend.compilers import find_compiler
+    from ncc.heads import load_ratio_head
+    from ncc.inputs import IR_EXTENSIONS
+
+    assets = Path(ncc.__file__).with_name("assets")
+    try:
+        embedding = _load_embedding(None)
+        heads = {name: load_ratio_head(assets / "devmap" / name).about for name in PLATFORMS}
+        compiler = " ".join(find_compiler(None).argv)
+    except NccError as error:
+        fail(str(error))
+    facts: dict[str, Any] = {
+        "version": ncc.__version__,
+        "python": host.python_version(),
+        "llvm": ".".join(map(str, llvm.llvm_version_info)),
+        "compiler": compiler,
+        "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
+        "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
+        "device_heads": heads,
+        "data_folder": str(data_folder()),
+    }
+    if as_json:
+        print(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        shown = json.dumps(value, indent=2) if isinstance(value, dict) else value
+        sys.stdout.write(f"{name}: {' '.join(shown) if isinstance(shown, list) else shown}\n")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the application."""
+    app.command()(embed)
+    app.command()(graph)
+    app.command("predict-device")(predict_device)
+    app.command()(info)

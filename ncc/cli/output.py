@@ -1,0 +1,158 @@
+"""What the commands share: compiler options, running over inputs, messages, progress and exit codes."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from ncc.errors import NccError
+
+__all__ = [
+    "Clang",
+    "Define",
+    "Flag",
+    "Include",
+    "Inputs",
+    "Json",
+    "Language",
+    "Optimization",
+    "Timeout",
+    "compile_options",
+    "fail",
+    "progress_bar",
+    "run_over",
+]
+
+Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
+Clang = Annotated[
+    str | None, typer.Option("--clang", metavar="PATH", help="Compiler; default NCC_CLANG, then the bundled clang.")
+]
+Include = Annotated[list[str] | None, typer.Option("-I", "--include", metavar="FOLDER", help="Header search path.")]
+Define = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=VALUE]", help="Macro.")]
+Flag = Annotated[list[str] | None, typer.Option("--flag", metavar="FLAG", help="Further flag for the compiler.")]
+Optimization = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisation level: 0 1 2 3 s z fast.")]
+Language = Annotated[
+    str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
+]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
+
+
+def compile_options(
+    clang: str | None,
+    include: list[str] | None,
+    define: list[str] | None,
+    flag: list[str] | None,
+    optimization: str,
+    language: str | None,
+    timeout_s: float,
+) -> Any:
+    """The options of the compiler from a command's arguments; wrong ones end the command with exit code 2."""
+    from ncc.frontend import CompileOptions
+
+    try:
+        return CompileOptions(
+            clang=clang,
+            include_paths=tuple(include or ()),
+            defines=tuple(define or ()),
+            flags=tuple(flag or ()),
+            optimization=optimization,
+            language=language,
+            timeout_s=timeout_s,
+        )
+    except NccError as error:
+        fail(str(error), code=2)
+
+
+def fail(message: str, *, code: int = 1) -> NoReturn:
+    """Prints a message to stderr and ends the command."""
+    print(f"ncc: {message}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def run_over(
+    arguments: Sequence[str],
+    work: Callable[[str], tuple[dict[str, Any], str]],
+    *,
+    as_json: bool,
+    fields: Sequence[str] = ("num_statements", "unknown_rate"),
+    finish: Callable[[], None] | None = None,
+) -> None:
+    """Does a command's work for each input and prints its answer; one that fails does not stop the others.
+
+    Args:
+        arguments: as the user gave them.
+        work: returns the fields of the JSON object and the text for people.
+        as_json: print objects instead of text.
+        fields: names that an object has, as null, also where its input failed.
+        finish: called at the end, to write what was gathered.
+
+    Raises:
+        typer.Exit: with code 1 if an input failed.
+    """
+    from ncc.inputs import expand_inputs
+
+    failed = False
+    inputs = expand_inputs(arguments)
+    with progress_bar(len(inputs), "inputs") as advance:
+        for item in inputs:
+            try:
+                if item.error:
+                    raise NccError(item.error)
+                values, text = work(item.name)
+            except NccError as error:
+                failed = True
+                print(f"ncc: {error}", file=sys.stderr)
+                if as_json:
+                    _print({"input": item.name, "ok": False, "error": str(error)} | dict.fromkeys(fields))
+            else:
+                _print({"input": item.name, "ok": True, "error": None} | values if as_json else text)
+            advance()
+    if finish:
+        try:
+            finish()
+        except NccError as error:
+            fail(str(error))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print(answer: dict[str, Any] | str) -> None:
+    try:
+        print(json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer, flush=True)
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except UnicodeEncodeError:  # a name that the terminal's encoding lacks
+        print(json.dumps(answer) if isinstance(answer, dict) else answer.encode("ascii", "backslashreplace").decode())
+
+
+@contextmanager
+def progress_bar(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """A progress bar on stderr, where that is a terminal and there is more than a handful to do."""
+    if total < 8 or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
+
+
+def check_writable(path: Path) -> None:
+    """Ends the command at once, rather than after the work, where a file can't be written."""
+    folder = path.parent
+    if path.is_dir():
+        fail(f"{path}: is a folder; expected a file to write")
+    if not folder.is_dir():
+        fail(f"{path}: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        fail(f"{path}: can't be written: Permission denied")
