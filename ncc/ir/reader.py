@@ -24,6 +24,7 @@ __all__ = ["is_bitcode", "print_canonically", "read_module"]
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
+_KERNEL_ANNOTATION = re.compile(rb'@("[^"]+"|[-\w.$]+), !"kernel", i32 1')
 
 
 def is_bitcode(data: bytes) -> bool:
@@ -151,10 +152,22 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
         function_node=raw["function_node"],
         function_start=np.append(raw["function_first_statement"], np.int32(num_statements)),
         function_block=np.append(raw["function_first_block"], np.int32(num_blocks)),
-        function_is_kernel=raw["function_is_kernel"].astype(bool),
+        function_is_kernel=raw["function_is_kernel"].astype(bool) | _annotated_kernels(text, raw),
         _name_start=raw["node_name"],
         _name_len=raw["node_name_len"],
         _ir=text,
+    )
+
+
+def _annotated_kernels(text: bytes, raw: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Functions that metadata marks as kernels, as CUDA's compilers did before LLVM 20: (num_functions,) bool."""
+    if b'!"kernel"' not in text:
+        return np.zeros(len(raw["function_node"]), bool)
+    named = {name.strip(b'"') for name in _KERNEL_ANNOTATION.findall(text)}
+    nodes = raw["function_node"].tolist()
+    starts, lengths = raw["node_name"][nodes].tolist(), raw["node_name_len"][nodes].tolist()
+    return np.array(
+        [text[start : start + length] in named for start, length in zip(starts, lengths, strict=True)], bool
     )
 
 

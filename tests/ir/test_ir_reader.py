@@ -311,3 +311,38 @@ def test_lookup_of_texts() -> None:
     assert module.statement_text(1) == "<%ID> = add i32 <%ID>, <INT>"
     assert module.statement_function.tolist() == [0, 0, 0, 0]
     assert module.operand_statement.tolist() == [0, 1, 1, 2, 2, 2, 3]
+
+
+def test_kernels_that_metadata_marks() -> None:
+    text = b"""
+define void @device(ptr %x) {
+  ret void
+}
+define void @"ker nel"(ptr %x) {
+  ret void
+}
+define void @_Z6kernelPf(ptr %x) {
+  ret void
+}
+!nvvm.annotations = !{!0, !1, !2}
+!0 = !{ptr @_Z6kernelPf, !"kernel", i32 1}
+!1 = !{ptr @"ker nel", !"kernel", i32 1}
+!2 = !{ptr @device, !"maxntidx", i32 1}
+"""
+    module = read_module(text)
+    marked = dict(zip(module.function_names, module.function_is_kernel.tolist(), strict=True))
+    assert marked == {"device": False, "ker nel": True, "_Z6kernelPf": True}
+
+
+def test_the_body_that_clang_splits_from_a_kernel_is_no_kernel() -> None:
+    text = b"""
+define spir_func void @__clang_ocl_kern_imp_k() !kernel_arg_addr_space !0 {
+  ret void
+}
+define spir_kernel void @k() !kernel_arg_addr_space !0 {
+  call spir_func void @__clang_ocl_kern_imp_k()
+  ret void
+}
+!0 = !{}
+"""
+    assert read_module(text).function_is_kernel.tolist() == [False, True]
