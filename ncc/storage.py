@@ -2,8 +2,9 @@
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +23,20 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         OutputError: the file can't be written.
     """
     path = Path(path)
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
+        # opened plainly, so that it gets the permissions that any new file gets
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
     finally:
-        if temporary is not None:
+        with suppress(OSError):
             temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_json(path: Path, format_version: int) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """Commands that make and measure: corpus, train, evaluate, data."""
 
+import importlib.metadata
 import json
+import os
+import platform as host
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +35,15 @@ def _say(message: str) -> None:
 def _command_line() -> str:
     """The command as it was typed, without folders' parents: a card must not depend on where it was made."""
     return shlex.join(["ncc", *(Path(word).name if "/" in word else word for word in sys.argv[1:])])
+
+
+def _environment() -> dict[str, Any]:
+    """What a figure was measured on and with."""
+    packages = ("ncc", "numpy", "scikit-learn", "torch", "llvmlite")
+    return {
+        "hardware": {"machine": host.machine(), "cores": os.cpu_count()},
+        "versions": {"python": host.python_version()} | {name: importlib.metadata.version(name) for name in packages},
+    }
 
 
 @corpus.command("build")
@@ -144,19 +156,26 @@ def evaluate_devmap(
     epochs: Annotated[int, typer.Option(help="Passes over the samples, for the LSTM head.")] = 15,
     seed: Seed = 204,
     data: DataFolder = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure device mapping under every protocol, controls beside heads."""
+    from ncc.storage import write_atomically
     from ncc.tasks.device_mapping.comparison import compare_devices
 
     try:
         scores = compare_devices(
             protocol, platform, with_lstm=lstm, num_trees=trees, epochs=epochs, seed=seed, folder=data, progress=_say
         )
+        figures = {"command": _command_line(), **_environment(), **scores.to_dict()}
+        if output:
+            write_atomically(output, (json.dumps(figures, indent=1) + "\n").encode())
     except NccError as error:
         fail(str(error))
     if as_json:
-        print(json.dumps(scores.to_dict()))
+        print(json.dumps(figures))
     else:
         print(scores.to_text())
 

@@ -8,10 +8,12 @@ import hashlib
 import json
 import logging
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +80,8 @@ def build_corpus(
     _check_plan(folder, recipe, files)
     missing = [number for number in range(len(batches)) if not _shard(folder, number, "report.json").exists()]
     done = len(batches) - len(missing)
-    with executor or ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn")) as pool:
+    # an executor of the caller's stays open
+    with nullcontext(executor) if executor else _processes(jobs) as pool:
         pending: set[Future[None]] = {
             pool.submit(_count_batch, batches[number], recipe, folder, number) for number in missing
         }
@@ -89,9 +92,26 @@ def build_corpus(
                 if progress:
                     progress(done, len(batches))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for future in pending:
+                future.cancel()
             raise
     return _merge(folder, recipe, len(batches))
+
+
+def _processes(jobs: int | None) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """In a worker: ends it when the parent was killed, which a worker that waits for work does not notice by itself."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _shard(folder: Path, number: int, name: str) -> Path:
@@ -102,9 +122,16 @@ def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> No
     """Writes down what this folder is being built from, or checks that it is the same as last time."""
     digest = hashlib.sha256(repr((recipe.width, recipe.keep_callees, BATCH_FILES, files)).encode()).hexdigest()
     plan = folder / "plan.json"
-    if plan.exists() and json.loads(plan.read_text())["files_sha256"] != digest:
+    if plan.exists() and _planned_digest(plan) != digest:
         raise InputError(f"{folder}: holds the corpus of another recipe or of other files; give an empty folder")
     write_atomically(plan, json.dumps({"recipe": recipe.name, "files_sha256": digest}).encode())
+
+
+def _planned_digest(plan: Path) -> str | None:
+    try:
+        return str(json.loads(plan.read_bytes())["files_sha256"])
+    except (OSError, ValueError, KeyError, TypeError):  # another tool's file, or a damaged one: not this plan
+        return None
 
 
 def _count_batch(files: Sequence[CorpusFile], recipe: Recipe, folder: Path, number: int) -> None:

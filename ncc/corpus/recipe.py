@@ -9,9 +9,29 @@ from pathlib import Path
 
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.graph.contexts import MAX_WIDTH
 from ncc.inputs import IR_EXTENSIONS
 
 __all__ = ["Attempt", "CorpusFile", "Recipe", "Source", "find_files", "load_recipe"]
+
+_STRINGS = (list, "a list of strings")
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "name": (str, "a string"),
+    "width": (int, "a whole number"),
+    "keep_callees": (bool, "true or false"),
+    "folder": (str, "a string"),
+    "patterns": _STRINGS,
+    "exclude": _STRINGS,
+    "optimization": _STRINGS,
+    "one_level": (bool, "true or false"),
+    "share": ((int, float), "a number"),
+    "attempts": (list, "a list of tables"),
+    "include_paths": _STRINGS,
+    "defines": _STRINGS,
+    "language": (str, "a string"),
+    "flags": _STRINGS,
+    "header": (str, "a string"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +91,15 @@ class Recipe:
     width: int = 2
     keep_callees: bool = True
 
+    def __post_init__(self) -> None:
+        """Checks the width.
+
+        Raises:
+            InputError: it is out of its range.
+        """
+        if not 1 <= self.width <= MAX_WIDTH:
+            raise InputError(f"recipe {self.name}: width is {self.width}; expected 1 to {MAX_WIDTH}")
+
 
 @dataclass(frozen=True)
 class CorpusFile:
@@ -97,11 +126,23 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
     rows = table.pop("source", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
     sources = tuple(_source(path, row) for row in rows)
     unknown = set(table) - {"name", "width", "keep_callees"}
     if unknown or not sources:
         raise InputError(f"{path}: " + (f"unknown keys {sorted(unknown)}" if unknown else "has no [[source]]"))
+    _check_types(path, "", table)
     return Recipe(sources=sources, **({"name": path.stem} | table))
+
+
+def _check_types(path: Path, where: str, row: dict[str, object]) -> None:
+    """Refuses values of a wrong type: a string where a list belongs would be taken letter by letter."""
+    for key, value in row.items():
+        kind, what = _TYPES[key]
+        right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not right or (isinstance(value, list) and key != "attempts" and not all(isinstance(v, str) for v in value)):
+            raise InputError(f"{path}: {where}{key} is {value!r}; expected {what}")
 
 
 def _source(path: Path, row: dict[str, object]) -> Source:
@@ -109,21 +150,28 @@ def _source(path: Path, row: dict[str, object]) -> Source:
     unknown = set(row) - known
     if unknown or not {"name", "folder"} <= set(row):
         raise InputError(f"{path}: a source has unknown keys {sorted(unknown)} or lacks 'name' or 'folder'")
+    where = f"source {row['name']}: "
+    _check_types(path, where, row)
+    if row.get("attempts") == []:
+        raise InputError(f"{path}: {where}attempts is empty; leave it out to compile by the file's extension")
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     if "attempts" in values:
         values["attempts"] = tuple(_attempt(path, attempt) for attempt in values["attempts"])  # type: ignore[attr-defined]
     return Source(**values)  # type: ignore[arg-type]
 
 
-def _attempt(path: Path, row: dict[str, object]) -> Attempt:
+def _attempt(path: Path, row: object) -> Attempt:
+    if not isinstance(row, dict):
+        raise InputError(f"{path}: an attempt is {row!r}; expected a table")
     unknown = set(row) - {"language", "flags", "header"}
     if unknown:
         raise InputError(f"{path}: an attempt has unknown keys {sorted(unknown)}")
-    header = row.get("header")
+    _check_types(path, "an attempt's ", row)
+    header = path.parent / row["header"] if "header" in row else None
+    if header and not header.is_file():
+        raise InputError(f"{path}: an attempt names {header}: no such header")
     return Attempt(
-        language=row.get("language"),  # type: ignore[arg-type]
-        flags=tuple(row.get("flags", ())),  # type: ignore[arg-type]
-        header=str(path.parent / str(header)) if header else None,
+        language=row.get("language"), flags=tuple(row.get("flags", ())), header=str(header) if header else None
     )
 
 
@@ -142,8 +190,8 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
         raise InputError(f"source {source.name}: {source.folder} names an environment variable that is not set")
     if not folder.is_dir():
         raise InputError(f"source {source.name}: {folder} is not a folder")
-    paths = {path for pattern in source.patterns or ("**/*",) for path in folder.glob(pattern) if path.is_file()}
-    left_out = {path for pattern in source.exclude for path in folder.glob(pattern)}
+    paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
+    left_out = {path for pattern in source.exclude for path in _search(source, folder, pattern)}
     for path in sorted(paths - left_out):
         if not source.patterns and path.suffix not in IR_EXTENSIONS | SOURCE_EXTENSIONS:
             continue
@@ -156,6 +204,13 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
         levels = source.optimization
         for level in (levels[digest % len(levels)],) if source.one_level else levels:
             yield CorpusFile(str(path), source.name, _attempts(source, folder, level))
+
+
+def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
+    try:
+        return [path for path in folder.glob(pattern) if path.is_file()]
+    except (ValueError, NotImplementedError) as error:
+        raise InputError(f"source {source.name}: pattern {pattern!r} can't be searched for: {error}") from error
 
 
 def _attempts(source: Source, folder: Path, level: str) -> tuple[tuple[CompileOptions, str | None], ...]:

@@ -26,6 +26,33 @@ class NumpyLSTMHead:
     tensors: dict[str, Array]
     layers: int
 
+    def __post_init__(self) -> None:
+        """Checks that all tensors are there and fit each other.
+
+        Raises:
+            ValueError: one is missing, left over or of a wrong shape.
+        """
+        shapes = self._shapes()
+        wrong = [
+            name for name, shape in shapes.items() if name not in self.tensors or self.tensors[name].shape != shape
+        ]
+        wrong += [name for name in self.tensors if name.startswith("lstm.") and name not in shapes]
+        if wrong:
+            raise ValueError(f"an LSTM head of {self.layers} layer(s) with missing, wrong or superfluous {wrong}")
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """What the shapes of all tensors should be, by those of some of them."""
+        (gates, dim), (dense, features) = (self.tensors[name].shape for name in ("lstm.weight_ih_l0", "dense.weight"))
+        hidden, outputs = gates // 4, len(self.tensors["output.bias"])
+        shapes: dict[str, tuple[int, ...]] = {"dense.weight": (dense, features), "dense.bias": (dense,)}
+        shapes |= {"output.weight": (outputs, dense), "output.bias": (outputs,)}
+        shapes |= {f"norm.{name}": (features,) for name in ("weight", "bias", "running_mean", "running_var")}
+        for layer in range(self.layers):
+            shapes[f"lstm.weight_ih_l{layer}"] = (4 * hidden, hidden if layer else dim)
+            shapes[f"lstm.weight_hh_l{layer}"] = (4 * hidden, hidden)
+            shapes |= {f"lstm.bias_{side}_l{layer}": (4 * hidden,) for side in ("ih", "hh")}
+        return shapes
+
     def encode(self, vectors: Array) -> Array:
         """Last state, mean and maximum over time of one sequence of vectors: (3 * hidden,) float32.
 

@@ -65,6 +65,20 @@ class RatioHead:
     embedding_id: str
     about: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Checks what the members share.
+
+        Raises:
+            ValueError: there is no member or no reference, or a number is not finite.
+        """
+        if not self.members or self.reference.ndim != 2 or self.reference.shape[1:] != (2,) or not len(self.reference):
+            raise ValueError(f"{len(self.members)} members and a reference of shape {self.reference.shape}")
+        if self.auxiliary_mean.shape != (2,) or self.auxiliary_std.shape != (2,):
+            raise ValueError("auxiliary_mean and auxiliary_std must have 2 numbers each")
+        numbers = (self.auxiliary_mean, self.auxiliary_std, self.reference, np.array([self.spread]))
+        if not all(np.isfinite(array).all() for array in numbers) or self.spread <= 0:
+            raise ValueError("a number is not finite, or the spread is not above 0")
+
     def predict(
         self, vectors: NDArray[np.float32], transfer_bytes: float | None = None, wgsize: float | None = None
     ) -> RatioPrediction:

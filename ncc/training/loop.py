@@ -6,6 +6,7 @@ process and for many.
 
 import io
 import logging
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch import distributed as dist
+
+from ncc.errors import AssetError
 
 __all__ = ["TrainingConfig", "TrainingData", "train"]
 
@@ -88,7 +91,10 @@ def train(
         progress: called with the number of epochs done and the last one's mean loss.
 
     Returns:
-        Mean loss of each epoch.
+        Mean loss of each epoch, over all ranks.
+
+    Raises:
+        AssetError: the checkpoint is damaged or of another model.
     """
     rank, world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
     steps = max(1, -(-len(data) // config.batch_size))
@@ -97,15 +103,19 @@ def train(
     losses: list[float] = []
     if checkpoint and checkpoint.exists():
         losses = _resume(checkpoint, model, optimizer, schedule)
+    _take_from_first_rank(model)
     model.train()
     for epoch in range(len(losses), config.epochs):
         rng = np.random.default_rng([config.seed, epoch])
         torch.manual_seed(int(rng.integers(2**31)) + rank)
         total = 0.0
         for samples in data.batches(config.batch_size, rng):
-            total += _step(model, data, loss, optimizer, samples[rank::world], rng, config.clip) * len(samples)
+            part = samples[rank::world]
+            share = len(part) / len(samples)
+            total += _step(model, data, loss, optimizer, part, share, rng, config.clip) * len(part)
             schedule.step()
-        losses.append(total / len(data))
+        losses.append(_sum_over_ranks(total) / len(data))
+        _take_from_first_rank(model)
         if checkpoint and rank == 0:
             _save(checkpoint, model, optimizer, schedule, losses)
         if progress:
@@ -120,26 +130,50 @@ def _step(
     loss: Callable[[Tensor, Tensor], Tensor],
     optimizer: torch.optim.Optimizer,
     samples: NDArray[np.int64],
+    share: float,
     rng: np.random.Generator,
     clip: float,
 ) -> float:
-    inputs, target = data.batch(samples, rng)
+    """One step on this rank's samples, which are a share of the batch and may be none; returns their mean loss."""
     optimizer.zero_grad(set_to_none=False)
-    value = loss(model(*inputs), target)
-    value.backward()  # type: ignore[no-untyped-call]
-    _average_gradients(model)
+    value = 0.0
+    if len(samples):
+        inputs, target = data.batch(samples, rng)
+        mean = loss(model(*inputs), target)
+        mean.backward()  # type: ignore[no-untyped-call]
+        value = float(mean.detach())
+    _sum_gradients(model, share)
     nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
-    return float(value.detach())
+    return value
 
 
-def _average_gradients(model: nn.Module) -> None:
+def _sum_gradients(model: nn.Module, share: float) -> None:
+    """The gradient of the whole batch's mean loss, from those of the ranks' parts of it."""
     if not dist.is_initialized():
         return
     for parameter in model.parameters():
-        if parameter.grad is not None:
+        if parameter.requires_grad:
+            if parameter.grad is None:  # this rank had no sample; the others wait for it all the same
+                parameter.grad = torch.zeros_like(parameter)
+            parameter.grad *= share
             dist.all_reduce(parameter.grad)
-            parameter.grad /= dist.get_world_size()
+
+
+def _sum_over_ranks(value: float) -> float:
+    if not dist.is_initialized():
+        return value
+    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
+    total = torch.tensor([value], dtype=torch.float64, device=device)
+    dist.all_reduce(total)
+    return float(total)
+
+
+def _take_from_first_rank(model: nn.Module) -> None:
+    """Makes weights and buffers the same on all ranks; those of batch normalisation are gathered by each alone."""
+    if dist.is_initialized():
+        for tensor in model.state_dict().values():
+            dist.broadcast(tensor, src=0)
 
 
 def _warm_cosine(warm: int, total: int) -> Callable[[int], float]:
@@ -152,7 +186,6 @@ def _warm_cosine(warm: int, total: int) -> Callable[[int], float]:
 
 
 def _save(path: Path, model: nn.Module, optimizer: Any, schedule: Any, losses: list[float]) -> None:
-
     from ncc.storage import write_atomically
 
     state = {
@@ -167,10 +200,16 @@ def _save(path: Path, model: nn.Module, optimizer: Any, schedule: Any, losses: l
 
 
 def _resume(path: Path, model: nn.Module, optimizer: Any, schedule: Any) -> list[float]:
-    state = torch.load(path, weights_only=True)
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    schedule.load_state_dict(state["schedule"])
-    losses: list[float] = list(state["losses"])
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        schedule.load_state_dict(state["schedule"])
+        losses: list[float] = list(state["losses"])
+    # torch raises whatever it stumbles over in a damaged file
+    except (pickle.UnpicklingError, EOFError, OSError, RuntimeError, LookupError, TypeError, ValueError) as error:
+        raise AssetError(
+            f"{path}: is no checkpoint of this model ({type(error).__name__}: {error}); remove it to start again"
+        ) from error
     logger.info("resumed %s after %d epochs", path, len(losses))
     return losses

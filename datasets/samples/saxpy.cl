@@ -1,0 +1,5 @@
+// y = a * x + y, one element a work-item: moves two numbers for every two operations.
+__kernel void saxpy(const float a, __global const float *x, __global float *y, const int n) {
+  int i = get_global_id(0);
+  if (i < n) y[i] = a * x[i] + y[i];
+}
