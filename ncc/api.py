@@ -220,6 +220,8 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
+    if platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
     head = head or _shipped_head(platform)
     embedding = load_embedding()
     if head.embedding_id != embedding.fingerprint:
@@ -267,8 +269,6 @@ def _predict_kernel(
 
 @functools.cache
 def _shipped_head(platform: str) -> RatioHead:
-    if platform not in PLATFORMS:
-        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
     return load_ratio_head(Path(__file__).with_name("assets") / "devmap" / platform)
 
 

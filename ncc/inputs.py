@@ -3,7 +3,7 @@
 import glob
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +30,9 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
     expanded: list[ExpandedInput] = []
     for argument in arguments:
         path = Path(argument)
-        if argument == STDIN or path.is_file():
+        if argument == STDIN or _holds(path.is_file):
             expanded.append(ExpandedInput(argument))
-        elif path.is_dir():
+        elif _holds(path.is_dir):
             found = _files_below(path)
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
             expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
@@ -44,6 +44,14 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
         else:
             expanded.append(ExpandedInput(argument, f"{argument}: no such file or folder"))
     return expanded
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """A path's answer to a question; no, where the system can't even look for it (a name that is too long)."""
+    try:
+        return question()
+    except (OSError, ValueError):
+        return False
 
 
 def _files_below(folder: Path) -> list[ExpandedInput]:
@@ -83,6 +91,8 @@ def load_module(
     if isinstance(source, bytes):
         return _from_text(source, options, abstraction)
     path = Path(source)
+    if not _holds(path.exists):
+        raise InputError(f"{path}: no such file")
     if path.suffix in IR_EXTENSIONS and options.language is None:
         return read_module(path, abstraction=abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
@@ -90,10 +100,17 @@ def load_module(
             f"{path}: extension {path.suffix!r} is not one that ncc reads "
             f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
         )
-    if path.is_file() and not path.read_bytes().strip():
+    if path.is_file() and _is_blank(path):
         raise InputError(f"{path}: the file is empty; expected source code")
     ir = compile_source(path, options).ir
     return read_module(ir, name=os.fspath(source), abstraction=abstraction)
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return not path.read_bytes().strip()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None) -> Module:

@@ -75,4 +75,6 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
         OutputError: the file can't be written.
     """
     check_format(path)
+    # a file's name may hold bytes that are no UTF-8, which no format can take
+    inputs, labels = ([text.encode("utf-8", "backslashreplace").decode() for text in names] for names in (inputs, labels))
     write_atomically(path, FORMATS[path.suffix]((inputs, labels, vectors)))

@@ -118,7 +118,17 @@ void read_attributes(reader *r);
 void skip_metadata(reader *r);
 void name_of(reader *r, word *name);
 
+/* calls.c */
+void read_label(reader *r);
+void read_label_list(reader *r);
+int32_t read_call(reader *r);
+int32_t read_invoke(reader *r, opcode op);
+void read_landingpad(reader *r);
+void read_pad(reader *r, opcode op);
+
 /* instructions.c */
+void emit_word(reader *r, word w);
+void read_operand(reader *r);
 int read_statement(reader *r);
 void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t first_operand);
 

@@ -1,0 +1,204 @@
+/* Calls, invokes, landing pads and funclets: callee, arguments, bundles and unwind labels into operands.
+
+   Reference: LLVM Language Reference, "Instruction Reference". */
+#include "reader.h"
+
+/* Words up to the type of a call or a function: fast-math flags are kept, conventions and attributes dropped. */
+static void read_conventions(reader *r, int keep_flags) {
+  while (!at_type(r)) {
+    if (*r->p == '"' || *r->p == '#') {
+      read_attributes(r);
+      continue;
+    }
+    word w = peek_word(r);
+    if (!w.n) fail(r, "expected a type");
+    if (w.kind & (WORD_OPCODE | WORD_VALUE)) fail(r, "expected a type");
+    r->p += w.n;
+    if (keep_flags && w.kind & WORD_FLAG) {
+      emit(r, " ");
+      emit_bytes(r, w.s, w.n);
+    }
+    skip_space(r);
+    if (*r->p == '(') skip_balanced(r);
+    else if (*r->p >= '0' && *r->p <= '9') skip_number(r);
+  }
+}
+
+void read_label(reader *r) {
+  if (!accept_word(r, "label")) fail(r, "expected 'label'");
+  skip_space(r);
+  if (*r->p != '%') fail(r, "expected the name of a label");
+  push_operand(r, read_local(r));
+  emit(r, " label <LABEL>");
+}
+
+void read_label_list(reader *r) {
+  expect(r, '[', "expected '[' and a list of labels");
+  emit(r, " [");
+  size_t before = r->out.len;
+  while (!accept(r, ']')) {
+    r->out.len = before;
+    read_label(r);
+    accept(r, ',');
+  }
+  emit(r, " ]");
+}
+
+/* LLVM has dropped an argument of some intrinsics: the size of a lifetime marker (22), the alignment of memory
+   copies and fills (7). Text from before is read as if it came from after. Returns its position, or -1. */
+static int dropped_argument(reader *r, int32_t callee, int count) {
+  if (callee == NO_NODE || r->node_name_len.data[callee] < 11) return -1;
+  const char *name = r->text + r->node_name.data[callee];
+  if (count == 2 && !memcmp(name, "llvm.lifeti", 11)) return 0;
+  if (count == 5 && (!memcmp(name, "llvm.memcpy", 11) || !memcmp(name, "llvm.memset", 11) || !memcmp(name, "llvm.memmov", 11)))
+    return 3;
+  return -1;
+}
+
+static void read_arguments(reader *r, int32_t callee) {
+  enum { MOST_DROPPABLE = 5 };
+  size_t start[MOST_DROPPABLE + 1];
+  size_t first_operand = r->operand.len;
+  int count = 0;
+  expect(r, '(', "expected '(' and the arguments of a call");
+  emit(r, "(");
+  for (; !accept(r, ')'); count++) {
+    if (count) {
+      expect(r, ',', "expected ',' or ')' in the arguments of a call");
+      emit(r, ", ");
+    }
+    if (count <= MOST_DROPPABLE) start[count] = r->out.len;
+    push_operand(r, read_typed_value(r));
+  }
+  int drop = dropped_argument(r, callee, count);
+  if (drop >= 0) {
+    size_t len = start[drop + 1] - start[drop];
+    memmove(r->out.data + start[drop], r->out.data + start[drop + 1], r->out.len - start[drop + 1]);
+    r->out.len -= len;
+    int32_t *at = r->operand.data + first_operand + drop;
+    memmove(at, at + 1, (size_t)(count - drop - 1) * sizeof *at);
+    r->operand.len--;
+  }
+  emit(r, ")");
+}
+
+/* Function attributes and operand bundles behind a call, on its own line; bundles' locals are operands. */
+static void read_call_tail(reader *r) {
+  for (;;) {
+    while (*r->p == ' ' || *r->p == '\t') r->p++;
+    if (*r->p == '[') {
+      r->collect_locals = 1;
+      skip_balanced(r);
+      r->collect_locals = 0;
+    } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
+      r->p++;
+      skip_number(r);
+    } else if (*r->p == '"') { /* not read_attributes, which would go on to the words of the next line */
+      skip_string(r);
+      if (*r->p == '=') {
+        r->p++;
+        skip_string(r);
+      }
+    } else if (is_name_char(*r->p)) {
+      word w = peek_word(r);
+      if (w.kind & (WORD_OPCODE | WORD_TAIL) || is(w, "to") || w.s[w.n] == ':') return;
+      r->p += w.n;
+      if (*r->p == '(') skip_balanced(r);
+    } else {
+      return;
+    }
+  }
+}
+
+/* Operands: callee, arguments, bundles' values. Returns the callee's node. */
+int32_t read_call(reader *r) {
+  read_conventions(r, 1);
+  emit(r, " ");
+  read_type(r);
+  emit(r, " ");
+  size_t callee_at = r->operand.len;
+  push_operand(r, NO_NODE);
+  int32_t callee = read_callee(r);
+  r->operand.data[callee_at] = callee;
+  read_arguments(r, callee);
+  read_call_tail(r);
+  return callee;
+}
+
+int32_t read_invoke(reader *r, opcode op) {
+  int32_t callee = read_call(r);
+  skip_space(r);
+  if (*r->p == '[') read_call_tail(r);
+  if (!accept_word(r, "to")) fail(r, "expected 'to' and the label of the normal destination");
+  emit(r, " to");
+  read_label(r);
+  if (op == OP_callbr) {
+    read_label_list(r);
+  } else {
+    if (!accept_word(r, "unwind")) fail(r, "expected 'unwind' and a label");
+    emit(r, " unwind");
+    read_label(r);
+  }
+  return callee;
+}
+
+void read_landingpad(reader *r) {
+  emit(r, " ");
+  read_type(r);
+  if (accept_word(r, "cleanup")) emit(r, " cleanup");
+  size_t last = 0, last_len = 0;
+  for (word w; is(w = peek_word(r), "catch") || is(w, "filter");) {
+    size_t from = r->out.len;
+    emit_word(r, w);
+    read_operand(r);
+    size_t len = r->out.len - from;
+    if (last && len == last_len && !memcmp(r->out.data + last, r->out.data + from, len)) r->out.len = from;
+    last = r->out.len - len;
+    last_len = len;
+  }
+}
+
+/* "unwind to caller" or "unwind label %x" */
+static void read_unwind(reader *r) {
+  if (!accept_word(r, "unwind")) fail(r, "expected 'unwind'");
+  emit(r, " unwind");
+  if (accept_word(r, "to")) {
+    if (!accept_word(r, "caller")) fail(r, "expected 'caller'");
+    emit(r, " to caller");
+  } else {
+    read_label(r);
+  }
+}
+
+/* The funclet instructions of Windows exception handling */
+void read_pad(reader *r, opcode op) {
+  skip_space(r);
+  if (op == OP_catchret || op == OP_cleanupret) {
+    if (!accept_word(r, "from")) fail(r, "expected 'from'");
+    emit(r, " from");
+  } else {
+    if (!accept_word(r, "within")) fail(r, "expected 'within'");
+    emit(r, " within");
+  }
+  emit(r, " ");
+  push_operand(r, read_value(r, r->out.len));
+  if (op == OP_catchswitch) read_label_list(r);
+  if (op == OP_catchpad || op == OP_cleanuppad) {
+    expect(r, '[', "expected '[' and the arguments of a pad");
+    emit(r, " [");
+    for (int i = 0; !accept(r, ']'); i++) {
+      if (i) {
+        expect(r, ',', "expected ','");
+        emit(r, ", ");
+      }
+      push_operand(r, read_typed_value(r));
+    }
+    emit(r, "]");
+  }
+  if (op == OP_catchret) {
+    if (!accept_word(r, "to")) fail(r, "expected 'to'");
+    emit(r, " to");
+    read_label(r);
+  }
+  if (op == OP_catchswitch || op == OP_cleanupret) read_unwind(r);
+}
