@@ -24,6 +24,7 @@ _HOMES = {
     "load_module": "ncc.inputs",
     "predict_device": "ncc.api",
     "read_module": "ncc.ir",
+    "save_vectors": "ncc.api",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604

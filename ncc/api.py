@@ -34,6 +34,7 @@ __all__ = [
     "embed",
     "load_embedding",
     "predict_device",
+    "save_vectors",
 ]
 
 Source = str | os.PathLike[str] | bytes

@@ -30,12 +30,14 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
     expanded: list[ExpandedInput] = []
     for argument in arguments:
         path = Path(argument)
-        if argument == STDIN or _holds(path.is_file):
+        if argument == STDIN:
             expanded.append(ExpandedInput(argument))
         elif _holds(path.is_dir):
             found = _files_below(path)
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
             expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
+        elif _holds(path.exists):  # a file, or a pipe
+            expanded.append(ExpandedInput(argument))
         elif glob.has_magic(argument):
             found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
             matches = [match for match in found_paths if Path(match).is_file()]

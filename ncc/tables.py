@@ -76,5 +76,5 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
     """
     check_format(path)
     # a file's name may hold bytes that are no UTF-8, which no format can take
-    inputs, labels = ([text.encode("utf-8", "backslashreplace").decode() for text in names] for names in (inputs, labels))
+    inputs, labels = ([name.encode("utf-8", "backslashreplace").decode() for name in row] for row in (inputs, labels))
     write_atomically(path, FORMATS[path.suffix]((inputs, labels, vectors)))

@@ -4,7 +4,7 @@ import json
 import platform as host
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,9 +24,6 @@ from ncc.cli.output import (
     run_over,
 )
 from ncc.errors import NccError
-
-if TYPE_CHECKING:
-    from ncc.api import EmbeddedModule
 
 __all__ = ["register"]
 
@@ -52,8 +49,10 @@ def embed(
     timeout: Timeout = 60.0,
 ) -> None:
     """Turn code into vectors."""
+    import numpy as np
+
     from ncc import api
-    from ncc.tables import FORMATS
+    from ncc.tables import FORMATS, write_vectors
 
     if level not in _LEVELS:
         fail(f"--level is {level!r}; expected one of {', '.join(_LEVELS)}", code=2)
@@ -63,13 +62,17 @@ def embed(
         check_writable(output)
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
     table = _load_embedding(embedding)
-    gathered: list[EmbeddedModule] = []
+    names: list[str] = []
+    labels: list[str] = []
+    gathered: list[Any] = []  # vectors alone: a folder's modules would not fit in memory
 
     def work(name: str) -> tuple[dict[str, Any], str]:
         result = api.embed(name, options=options, embedding=table)
-        if output:
-            gathered.append(result)
         vectors = result.at(level)  # type: ignore[arg-type]
+        if output:
+            names.extend([result.module.name] * len(vectors))
+            labels.extend(result.labels(level))  # type: ignore[arg-type]
+            gathered.append(vectors)
         fields = {
             "num_statements": result.num_statements,
             "unknown_rate": result.unknown_rate,
@@ -90,9 +93,10 @@ def embed(
 
     def finish() -> None:
         if output and gathered:
-            api.save_vectors(gathered, level, output)  # type: ignore[arg-type]
+            write_vectors(output, names, labels, np.concatenate(gathered))
 
-    run_over(inputs, work, as_json=as_json, fields=("num_statements", "unknown_rate", "vectors", "dim"), finish=finish)
+    fields = ("num_statements", "unknown_rate", "vectors", "dim")
+    run_over(inputs, work, as_json=as_json, fields=fields, finish=finish if output else None)
 
 
 def _abridged(vector: Any) -> str:
@@ -148,7 +152,7 @@ def graph(
             "edges_by_kind": counts,
         }
         if output:
-            write_atomically(output, EXPORTERS[output.suffix](xfg).encode())
+            write_atomically(output, EXPORTERS[output.suffix](xfg).encode("utf-8", "backslashreplace"))
         elif as_json:
             fields["graph"] = to_dict(xfg)
         shares = ", ".join(f"{count} {kind}" for kind, count in counts.items())

@@ -90,7 +90,7 @@ def run_over(
         work: returns the fields of the JSON object and the text for people.
         as_json: print objects instead of text.
         fields: names that an object has, as null, also where its input failed.
-        finish: called at the end, to write what was gathered.
+        finish: called at the end, to write what was gathered, also where the reader of the answers has gone.
 
     Raises:
         typer.Exit: with code 1 if an input failed.
@@ -101,17 +101,19 @@ def run_over(
     inputs = expand_inputs(arguments)
     with progress_bar(len(inputs), "inputs") as advance:
         for item in inputs:
+            answer: dict[str, Any] | str | None = None
             try:
                 if item.error:
                     raise NccError(item.error)
                 values, text = work(item.name)
+                answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text
             except NccError as error:
                 failed = True
                 print(f"ncc: {error}", file=sys.stderr)
                 if as_json:
-                    _print({"input": item.name, "ok": False, "error": str(error)} | dict.fromkeys(fields))
-            else:
-                _print({"input": item.name, "ok": True, "error": None} | values if as_json else text)
+                    answer = {"input": item.name, "ok": False, "error": str(error)} | dict.fromkeys(fields)
+            if answer is not None and not _print(answer) and not finish:
+                raise typer.Exit(0)
             advance()
     if finish:
         try:
@@ -122,14 +124,22 @@ def run_over(
         raise typer.Exit(1)
 
 
-def _print(answer: dict[str, Any] | str) -> None:
+def _print(answer: dict[str, Any] | str) -> bool:
+    """Prints an answer; False where nobody reads them any more."""
+    text = json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer
     try:
-        print(json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer, flush=True)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # a name that the terminal's encoding lacks
-        print(json.dumps(answer) if isinstance(answer, dict) else answer.encode("ascii", "backslashreplace").decode())
+        text = json.dumps(answer) if isinstance(answer, dict) else answer.encode("ascii", "backslashreplace").decode()
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # what is still in the buffer must go somewhere when the process ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader (head, less) has seen enough
+            return False
+        fail(f"standard output can't be written: {error.strerror}")
+    return True
 
 
 @contextmanager

@@ -1,0 +1,255 @@
+"""``ncc embed``: every kind of input, every output, and inputs that can't be read among others that can."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+import ncc as package
+
+FIELDS = {"input", "ok", "error", "num_statements", "unknown_rate", "vectors", "dim"}
+
+
+def _rows(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_json_is_an_object_a_line_with_the_named_fields(ncc, code):
+    finished = ncc("embed", code / "tree.clang22.ll", code / "dot.c", "--json")
+    assert (finished.code, finished.err) == (0, "")
+    rows = _rows(finished.out)
+    assert [row["input"] for row in rows] == [str(code / "tree.clang22.ll"), str(code / "dot.c")]
+    for row in rows:
+        expected = package.embed(row["input"])
+        assert set(row) >= FIELDS
+        assert (row["ok"], row["error"]) == (True, None)
+        assert row["num_statements"] == expected.num_statements
+        assert row["unknown_rate"] == expected.unknown_rate
+        assert row["dim"] == expected.dim
+        assert row["vectors"].keys() == {"module"}
+        assert np.array(row["vectors"]["module"]) == pytest.approx(expected.vector[None], abs=1e-7)
+
+
+@pytest.mark.parametrize("level", ["module", "function", "statement"])
+def test_levels(ncc, code, level):
+    (row,) = _rows(ncc("embed", code / "two_kernels.cl", "--json", "--level", level).out)
+    expected = package.embed(code / "two_kernels.cl")
+    assert np.array(row["vectors"][level]) == pytest.approx(expected.at(level), abs=1e-7)
+    assert row["labels"] == list(expected.labels(level))
+
+
+def test_people_get_a_summary_and_the_first_numbers(ncc, code):
+    finished = ncc("embed", code / "two_kernels.cl", "--level", "function")
+    assert finished.code == 0
+    assert "two_kernels.cl: " in finished.out
+    assert "statements" in finished.out
+    assert "% unknown" in finished.out
+    assert "\n  scale\t" in finished.out
+
+
+def test_a_folder_is_searched_for_everything_that_ncc_reads(ncc, code):
+    finished = ncc("embed", code, "--json")
+    assert finished.code == 0
+    names = [row["input"].removeprefix(f"{code}{os.sep}") for row in _rows(finished.out)]
+    assert names == sorted(names)
+    assert set(names) == {
+        "deep/no_includes.cu", "deep/shapes.cpp", "dot.c", "tree.clang22.ll", "tree.llvm11.bc", "two_kernels.cl"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "number"), [("*.ll", 1), ("tree*", 2), ("**/*.c??", 1), ("deep/*.cu", 1)])
+def test_globs_are_expanded_where_the_shell_did_not(ncc, code, pattern, number):
+    finished = ncc("embed", f"{code}/{pattern}", "--json")
+    assert finished.code == 0
+    assert len(_rows(finished.out)) == number
+
+
+def test_a_file_with_a_name_like_a_glob_is_a_file(ncc, code):
+    path = (code / "dot.c").rename(code / "dot[1].c")
+    assert ncc("embed", path, "--json").code == 0
+
+
+def test_standard_input(ncc, ir, code):
+    for name in ("tree.clang22.ll", "tree.llvm11.bc"):
+        finished = ncc("embed", "-", "--json", stdin=(ir / name).read_bytes())
+        assert finished.code == 0
+        (row,) = _rows(finished.out)
+        assert row["input"] == "-"
+        assert np.array(row["vectors"]["module"]) == pytest.approx(package.embed(ir / name).vector[None], abs=1e-7)
+    assert ncc("embed", "-", "--language", "c", stdin=(code / "dot.c").read_bytes()).code == 0
+    finished = ncc("embed", "-", stdin=b"")
+    assert (finished.code, finished.err) == (1, "ncc: standard input is empty\n")
+
+
+def test_crlf_line_ends_are_read(ncc, ir, tmp_path):
+    path = tmp_path / "crlf.ll"
+    path.write_bytes((ir / "tree.clang22.ll").read_bytes().replace(b"\n", b"\r\n"))
+    (row,) = _rows(ncc("embed", path, "--json").out)
+    assert np.array(row["vectors"]["module"]) == pytest.approx(package.embed(ir / "tree.clang22.ll").vector[None])
+
+
+def test_options_reach_the_compiler(ncc, tmp_path):
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "own.h").write_text("#define BASE 1\n")
+    path = tmp_path / "a.c"
+    path.write_text(
+        '#include "own.h"\n#ifndef EXTRA\n#error none\n#endif\n#if BASE\nint f(int x) { return x + EXTRA; }\n#endif\n'
+    )
+    arguments = [
+        "embed",
+        path,
+        "-I",
+        tmp_path / "inc",
+        "-D",
+        "EXTRA=3",
+        "--flag",
+        "-Wall",
+        "-O",
+        "2",
+        "--timeout",
+        "30",
+    ]
+    assert ncc(*arguments).code == 0
+    assert ncc(*arguments[:-2], "--language", "c++").code == 0
+    finished = ncc("embed", path)
+    assert finished.code == 1
+    assert "own.h" in finished.err
+
+
+def test_another_embedding_is_used(ncc, code, tmp_path):
+    from ncc.embedding import load_embedding, save_embedding
+
+    save_embedding(load_embedding(), tmp_path / "embedding")
+    assert ncc("embed", code / "dot.c", "--embedding", tmp_path / "embedding").code == 0
+    finished = ncc("embed", code / "dot.c", "--embedding", tmp_path / "nowhere")
+    assert finished.code == 1
+    assert "nowhere/embedding.json: can't be read" in finished.err
+
+
+# ---- files of vectors
+
+
+@pytest.mark.parametrize("level", ["module", "function", "statement"])
+@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
+def test_vectors_are_written(ncc, code, tmp_path, extension, level):
+    inputs = [code / "tree.clang22.ll", code / "two_kernels.cl"]
+    path = tmp_path / f"out{extension}"
+    finished = ncc("embed", *inputs, "-o", path, "--level", level)
+    assert finished.code == 0
+    expected = np.concatenate([package.embed(one).at(level) for one in inputs])
+    if extension == ".npz":
+        with np.load(path) as table:
+            vectors = table["vectors"]
+    elif extension == ".json":
+        vectors = [row["vector"] for row in json.loads(path.read_text())]
+    elif extension == ".csv":
+        with path.open(newline="") as file:
+            vectors = [[float(number) for number in row[2:]] for row in list(csv.reader(file))[1:]]
+    else:
+        import pyarrow.parquet
+
+        vectors = pyarrow.parquet.read_table(path)["vector"].to_pylist()
+    assert np.array(vectors) == pytest.approx(expected, abs=1e-7)
+
+
+def test_what_could_be_read_is_written_beside_what_could_not(ncc, code, tmp_path):
+    (code / "broken.c").write_text("int f( {\n")
+    finished = ncc("embed", code, "-o", tmp_path / "out.npz")
+    assert finished.code == 1
+    assert finished.err.startswith(f"ncc: {code / 'broken.c'}: does not compile")
+    with np.load(tmp_path / "out.npz") as table:
+        assert len(table["vectors"]) == 6
+
+
+def test_a_file_that_can_not_be_written_is_said_before_the_work(ncc, code, tmp_path):
+    (tmp_path / "folder.npz").mkdir()
+    for target, message in (
+        (tmp_path / "nowhere" / "out.npz", "there is no folder"),
+        (tmp_path / "folder.npz", "is a folder; expected a file to write"),
+        (code / "dot.c" / "out.npz", "there is no folder"),
+    ):
+        finished = ncc("embed", code / "dot.c", "-o", target)
+        assert (finished.code, finished.out) == (1, "")
+        assert finished.err.startswith(f"ncc: {target}: {message}")
+        assert finished.err.count("\n") == 1
+
+
+def test_a_file_system_that_takes_no_file_is_named(ncc, code):
+    finished = ncc("embed", code / "dot.c", "-o", "/proc/self/out.npz")
+    assert finished.code == 1
+    assert "ncc: /proc/self/out.npz: can't be written" in finished.err
+
+
+# ---- wrong usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--level", "word"], "--level is 'word'; expected one of module, function, statement"),
+        (["-o", "out.txt"], "out.txt: extension '.txt' is none of .npz .json .csv .parquet"),
+        (["-o", "out"], "out: extension '' is none of"),
+        (["-O", "9"], "unknown optimization level '9'"),
+        (["--language", "rust"], "unknown language 'rust'; expected one of c, c++, opencl, cuda"),
+        (["--timeout", "0"], "timeout_s is 0.0; expected"),
+        (["--timeout", "soon"], "--timeout"),
+        (["--unheard-of"], "--unheard-of"),
+    ],
+)
+def test_wrong_usage_is_2(ncc, code, arguments, message):
+    finished = ncc("embed", code / "dot.c", *arguments)
+    assert (finished.code, finished.out) == (2, "")
+    assert message in finished.err
+
+
+def test_no_input_is_wrong_usage(ncc):
+    finished = ncc("embed")
+    assert finished.code == 2
+    assert "INPUT" in finished.err
+
+
+# ---- inputs that can't be read
+
+
+def test_a_bad_input_is_one_message_and_exit_code_1(ncc, bad):
+    path, message = bad
+    finished = ncc("embed", path)
+    assert (finished.code, finished.out) == (1, "")
+    assert finished.err.startswith("ncc: ")
+    assert finished.err.count("ncc: ") == 1
+    assert message in finished.err
+    assert "Traceback" not in finished.err
+    assert len(finished.err) < 6000
+
+
+def test_a_bad_input_does_not_stop_the_others(ncc, bad, code):
+    path, message = bad
+    finished = ncc("embed", code / "tree.clang22.ll", path, code / "tree.llvm11.bc", "--json")
+    first, failed, last = _rows(finished.out)
+    assert finished.code == 1
+    assert (first["ok"], last["ok"]) == (True, True)
+    assert set(failed) >= FIELDS
+    assert (failed["ok"], failed["vectors"], failed["num_statements"]) == (False, None, None)
+    assert message in failed["error"]
+    assert failed["error"] in finished.err
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("{code}/nothing", "no such file or folder"),
+        ("{code}/*.xyz", "no file matches this pattern"),
+        ("{code}/nothing/**/*.c", "no file matches this pattern"),
+        ("{code}/none", "no file in this folder ends in .C .bc .c"),
+        ("x" * 5000, "no such file or folder"),
+        ("a\0b", "no such file or folder"),
+    ],
+)
+def test_arguments_that_lead_nowhere(ncc, code, argument, message):
+    (code / "none").mkdir()
+    finished = ncc("embed", argument.format(code=code), code / "dot.c", "--json")
+    assert finished.code == 1
+    assert message in finished.err
+    assert [row["ok"] for row in _rows(finished.out)] == [False, True]

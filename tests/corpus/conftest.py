@@ -1,0 +1,25 @@
+"""A small folder of code for corpora: IR of several versions, C and C++."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "data" / "ir"
+
+
+@pytest.fixture(autouse=True)
+def _bundled_clang(monkeypatch):
+    monkeypatch.delenv("NCC_CLANG", raising=False)
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    folder = tmp_path / "code"
+    (folder / "deep" / "er").mkdir(parents=True)
+    for name in ("legacy.ll", "tree.clang14.ll", "shapes.llvm20.bc", "saxpy.clang22.ll"):
+        shutil.copy(DATA / name, folder)
+    shutil.copy(DATA / "sources" / "tree.c", folder / "deep" / "er")
+    (folder / "deep" / "add.c").write_text("int add(int a, int b) { return a + b; }\n")
+    (folder / "notes.txt").write_text("not code\n")
+    return folder

@@ -1,0 +1,183 @@
+"""Counts of a corpus: addition in any order and any portion, storage, and files that were damaged."""
+
+import json
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from ncc.embedding import CountsBuilder, build_vocabulary, load_corpora, load_counts, save_counts
+from ncc.errors import AssetError, InputError
+
+
+def _sum(files, **options):
+    builder = CountsBuilder(2, **options)
+    for file in files:
+        builder.add(*file)
+    return builder.finish()
+
+
+def _same(a, b):
+    assert a.texts == b.texts
+    for name in ("statements", "center", "context", "count"):
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+        assert getattr(a, name).dtype == getattr(b, name).dtype, name
+    assert (a.width, a.num_files, a.num_lines) == (b.width, b.num_files, b.num_lines)
+
+
+def test_counts_are_those_of_a_plain_counter(files, counts):
+    statements, pairs = Counter(), Counter()
+    for texts, times, (center, context, count) in files:
+        statements.update(dict(zip(texts, times.tolist(), strict=True)))
+        for a, b, n in zip(center.tolist(), context.tolist(), count.tolist(), strict=True):
+            pairs[texts[a], texts[b]] += n
+    assert dict(zip(counts.texts, counts.statements.tolist(), strict=True)) == statements
+    found = zip(counts.center.tolist(), counts.context.tolist(), counts.count.tolist(), strict=True)
+    assert {(counts.texts[a], counts.texts[b]): n for a, b, n in found} == pairs
+
+
+def test_pairs_are_sorted_and_each_is_there_once(counts):
+    key = counts.center.astype(np.int64) * len(counts.texts) + counts.context
+    assert (np.diff(key) > 0).all()
+    assert list(counts.texts) == sorted(set(counts.texts))
+
+
+def test_the_order_of_the_files_does_not_matter(files, counts):
+    shuffled = list(files)
+    random.Random(3).shuffle(shuffled)
+    _same(_sum(shuffled), _sum(files))
+
+
+@pytest.mark.parametrize("compact_at", [1, 7, 500])
+def test_compacting_often_gives_the_same(files, compact_at):
+    _same(_sum(files, compact_at=compact_at), _sum(files))
+
+
+def test_sums_of_sums_are_the_sum(files, tmp_path):
+    for number, part in enumerate((files[:5], files[5:6], files[6:])):
+        save_counts(_sum(part), tmp_path / str(number))
+    _same(load_corpora([tmp_path / str(number) for number in (2, 0, 1)]), _sum(files))
+
+
+def test_counts_do_not_wrap_at_32_bits():
+    big = np.array([3 << 31], np.int64)
+    pair = (np.array([0], np.int32), np.array([0], np.int32), big)
+    total = _sum([(("a",), big, pair)] * 3)
+    assert total.statements.tolist() == total.count.tolist() == [9 << 31]
+
+
+def test_no_file_is_an_empty_corpus(tmp_path):
+    nothing = CountsBuilder(2).finish()
+    assert nothing.texts == ()
+    assert len(nothing.count) == 0
+    save_counts(nothing, tmp_path)
+    _same(load_counts(tmp_path), nothing)
+
+
+def test_over_a_vocabulary_no_pair_is_lost(counts):
+    vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), 10)
+    center, context, count = counts.over(vocabulary)
+    assert count.sum() == counts.count.sum()
+    assert len(count) < len(counts.count)
+    rows, _ = vocabulary.encode(counts.texts)
+    dense = np.zeros((len(vocabulary), len(vocabulary)), np.int64)
+    np.add.at(dense, (rows[counts.center], rows[counts.context]), counts.count)
+    assert np.array_equal(dense[center, context], count)
+    assert (dense > 0).sum() == len(count)
+
+
+def test_round_trip(counts, tmp_path):
+    save_counts(counts, tmp_path / "made" / "on the way")
+    _same(load_counts(tmp_path / "made" / "on the way"), counts)
+
+
+def test_corpora_of_different_widths_do_not_add(counts, tmp_path):
+    save_counts(counts, tmp_path / "a")
+    save_counts(CountsBuilder(3).finish(), tmp_path / "b")
+    with pytest.raises(InputError, match=r"context widths \[2, 3\]; expected one width"):
+        load_corpora([tmp_path / "a", tmp_path / "b"])
+
+
+@pytest.fixture
+def saved(counts, tmp_path):
+    save_counts(counts, tmp_path)
+    return tmp_path
+
+
+def _edit_arrays(folder, edit):
+    arrays = load_file(folder / "counts.safetensors")
+    edit(arrays)
+    save_file(arrays, folder / "counts.safetensors")
+
+
+def _edit_json(folder, edit):
+    about = json.loads((folder / "counts.json").read_text())
+    edit(about)
+    (folder / "counts.json").write_text(json.dumps(about))
+
+
+def _shorter(name):
+    return lambda arrays: arrays.update({name: arrays[name][:-1].copy()})
+
+
+@pytest.mark.parametrize("name", ["statements", "center", "context", "count"])
+def test_a_column_of_another_length_is_refused(saved, name):
+    _edit_arrays(saved, _shorter(name))
+    with pytest.raises(AssetError, match="differ in length") as refusal:
+        load_counts(saved)
+    assert str(saved) in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["center", "context"])
+@pytest.mark.parametrize("value", [-1, 10**6])
+def test_an_index_out_of_range_is_refused(saved, name, value):
+    _edit_arrays(saved, lambda arrays: arrays[name].__setitem__(0, value))
+    with pytest.raises(AssetError, match="names a statement that is not there") as refusal:
+        load_counts(saved)
+    assert str(saved) in str(refusal.value)
+
+
+@pytest.mark.parametrize("missing", ["statements", "center", "context", "count"])
+def test_a_column_that_is_missing_is_named(saved, missing):
+    _edit_arrays(saved, lambda arrays: arrays.pop(missing))
+    with pytest.raises(AssetError, match=rf"counts\.safetensors: lacks {missing}"):
+        load_counts(saved)
+
+
+@pytest.mark.parametrize("missing", ["texts", "width", "num_files", "num_lines"])
+def test_a_field_that_is_missing_is_named(saved, missing):
+    _edit_json(saved, lambda about: about.pop(missing))
+    with pytest.raises(AssetError, match=f"{missing}.*damaged") as refusal:
+        load_counts(saved)
+    assert str(saved) in str(refusal.value)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_format_version_is_refused(saved, version):
+    _edit_json(saved, lambda about: about.update(format_version=version))
+    with pytest.raises(AssetError, match=rf"counts\.json: format version {version!r}; this ncc reads version 1"):
+        load_counts(saved)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_truncated_arrays_are_refused(saved, keep):
+    path = saved / "counts.safetensors"
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(AssetError, match=r"counts\.safetensors: is not a safetensors file .* damaged"):
+        load_counts(saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'"text"'])
+def test_damaged_json_is_refused(saved, content):
+    (saved / "counts.json").write_bytes(content)
+    with pytest.raises(AssetError, match=r"counts\.json"):
+        load_counts(saved)
+
+
+@pytest.mark.parametrize("name", ["counts.json", "counts.safetensors"])
+def test_a_missing_file_is_named(saved, name):
+    (saved / name).unlink()
+    with pytest.raises(AssetError, match=f"{name}: can't be read: No such file"):
+        load_counts(saved)

@@ -1,0 +1,253 @@
+"""`Embedding`: look-up with back-off, neighbours, gensim, composed vectors, and files that were damaged."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from ncc.embedding import (
+    BackoffLevel,
+    Embedding,
+    SkipGramConfig,
+    Vocabulary,
+    compose_missing,
+    fit_embedding,
+    generalise,
+    load_embedding,
+    save_embedding,
+)
+from ncc.embedding.table import normalised
+from ncc.errors import AssetError
+from ncc.ir import OPCODES
+
+
+@pytest.fixture
+def hand_made() -> Embedding:
+    words = (
+        "<%ID> = add i32 <%ID>, <INT>",
+        "<%ID> = sub i32 <%ID>, <INT>",
+        "<%ID> = mul i32 <%ID>, <INT>",
+        "add",
+        "<unknown>",
+    )
+    vectors = normalised(np.array([[1, 0], [3, 1], [-1, 0.1], [1, 0.01], [0, 1]], np.float32))
+    return Embedding(Vocabulary(words, np.array([9, 5, 4, 0, 0])), vectors)
+
+
+def test_look_up_backs_off_and_says_so(hand_made):
+    texts = [
+        "<%ID> = add i32 <%ID>, <INT>",
+        "<%ID> = add nsw i32 <%ID>, <INT>",
+        "<%ID> = add i64 <%ID>, <%ID>",
+        "ret void",
+    ]
+    lookup = hand_made.look_up(texts)
+    assert lookup.word.tolist() == [0, 0, 3, 4]
+    assert [BackoffLevel(level).name for level in lookup.level] == ["EXACT", "FLAGS", "OPCODE", "OPCODE"]
+    assert lookup.unknown_rate == 0.75
+    assert lookup.count_by_level() == {
+        "exact": 1, "flags": 1, "alignment": 0, "sizes": 0, "types": 0, "operation": 0, "opcode": 2
+    }  # fmt: skip
+
+
+def test_over_weighs_statements_by_how_often_they_occur(hand_made):
+    lookup = hand_made.look_up(["<%ID> = add i32 <%ID>, <INT>", "ret void"]).over(np.array([0, 0, 0, 1], np.int32))
+    assert lookup.unknown_rate == 0.25
+    assert lookup.word.tolist() == [0, 0, 0, 4]
+
+
+def test_nothing_is_not_unknown(hand_made):
+    assert hand_made.look_up([]).unknown_rate == 0.0
+
+
+def test_vector_is_the_row_of_the_word_that_stands_for_a_statement(hand_made):
+    assert np.array_equal(hand_made.vector("<%ID> = add nuw i32 <%ID>, <INT>"), hand_made.vectors[0])
+    assert np.array_equal(hand_made.vector("unheard of"), hand_made.vectors[4])
+
+
+def test_nearest_are_statements_of_the_corpus_best_first(hand_made):
+    near = hand_made.nearest("<%ID> = add i32 <%ID>, <INT>")
+    assert [neighbor.text.split()[2] for neighbor in near] == ["sub", "mul"]
+    assert [neighbor.count for neighbor in near] == [5, 4]
+    assert near[0].similarity == pytest.approx(3 / np.sqrt(10))
+    assert hand_made.nearest("<%ID> = add i32 <%ID>, <INT>", k=1) == near[:1]
+    assert hand_made.nearest("<%ID> = add i32 <%ID>, <INT>", k=0) == []
+
+
+def test_gensim_agrees_with_nearest(small):
+    keyed = small.to_keyed_vectors()
+    text = small.vocabulary.words[0]
+    of_corpus = {word for word, count in zip(small.vocabulary.words, small.vocabulary.counts, strict=True) if count}
+    theirs = [(word, score) for word, score in keyed.most_similar(text, topn=len(keyed)) if word in of_corpus][:5]
+    ours = small.nearest(text, k=5)
+    assert [neighbor.text for neighbor in ours] == [word for word, _ in theirs]
+    assert [neighbor.similarity for neighbor in ours] == pytest.approx([score for _, score in theirs], abs=1e-5)
+    assert keyed.get_vecattr(text, "count") == small.vocabulary.counts[0]
+
+
+def test_gensim_reads_its_own_copy_back(small, tmp_path):
+    from gensim.models import KeyedVectors
+
+    small.to_keyed_vectors().save_word2vec_format(str(tmp_path / "vectors.bin"), binary=False)
+    keyed = small.to_keyed_vectors()
+    keyed.save(str(tmp_path / "keyed"))
+    again = KeyedVectors.load(str(tmp_path / "keyed"))
+    assert np.array_equal(again[small.vocabulary.words[3]], small.vectors[3])
+
+
+def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
+    assert np.linalg.norm(small.vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    about = small.about
+    assert about["num_statements"] == counts.statements.sum()
+    assert about["num_pairs"] == counts.count.sum()
+    assert about["num_words"] == len(small.vocabulary)
+    assert about["entropy"] < about["loss"]
+    assert about["note"] == "test"
+    assert 0 < about["exact_share_of_corpus"] < 1
+    assert set(OPCODES) <= set(small.vocabulary.words)
+
+
+def test_exact_share_is_that_of_a_look_up(small, counts):
+    texts = np.repeat(np.arange(len(counts.texts)), counts.statements)
+    rate = small.look_up(counts.texts).over(texts).unknown_rate
+    assert small.about["exact_share_of_corpus"] == pytest.approx(1 - rate, abs=1e-6)
+
+
+def test_fit_is_deterministic(small, counts):
+    config = SkipGramConfig(dim=12, steps=30, subsample=0)
+    assert fit_embedding(counts, min_count=4, config=config).fingerprint == small.fingerprint
+
+
+def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
+    exact = ("<%ID> = add nsw i32 <%ID>, <INT>", "<%ID> = add nuw i32 <%ID>, <INT>")
+    form = generalise(exact[0])[BackoffLevel.FLAGS]
+    vocabulary = Vocabulary((*exact, form, "ret", "<unknown>"), np.array([16, 9, 0, 0, 0]))
+    vectors = np.array([[2, 0], [0, 5], [0, 0], [0, 0], [0, 0]], np.float32)
+    composed = compose_missing(vocabulary, vectors)
+    assert composed[:2] == pytest.approx(np.eye(2))
+    mean = np.array([4, 3]) / 5  # square roots of the counts, scaled to length 1
+    assert composed[2] == pytest.approx(mean)
+    assert composed[3] == pytest.approx(mean)
+    assert composed[4] == pytest.approx(mean)
+    assert composed.dtype == np.float32
+
+
+def test_compose_leaves_trained_forms_alone():
+    exact = "<%ID> = add nsw i32 <%ID>, <INT>"
+    vocabulary = Vocabulary((exact, generalise(exact)[BackoffLevel.FLAGS]), np.array([4, 4]))
+    composed = compose_missing(vocabulary, np.array([[1, 0], [0, 1]], np.float32))
+    assert np.array_equal(composed, np.eye(2, dtype=np.float32))
+
+
+def test_shapes_and_numbers_are_checked():
+    vocabulary = Vocabulary(("a", "b"), np.array([1, 1]))
+    with pytest.raises(ValueError, match=r"vectors of shape \(3, 2\) for 2 words"):
+        Embedding(vocabulary, np.zeros((3, 2), np.float32))
+    with pytest.raises(ValueError, match=r"vectors of shape \(2,\) for 2 words"):
+        Embedding(vocabulary, np.zeros(2, np.float32))
+    with pytest.raises(ValueError, match="not all finite"):
+        Embedding(vocabulary, np.array([[1, np.nan], [0, 1]], np.float32))
+
+
+def test_the_fingerprint_tells_words_and_vectors_apart(small):
+    vocabulary = Vocabulary((*small.vocabulary.words[:-1], "other"), small.vocabulary.counts)
+    assert Embedding(vocabulary, small.vectors).fingerprint != small.fingerprint
+    changed = small.vectors.copy()
+    changed[0] = -changed[0]
+    assert Embedding(small.vocabulary, changed).fingerprint != small.fingerprint
+
+
+@pytest.fixture
+def saved(small, tmp_path):
+    save_embedding(small, tmp_path)
+    return tmp_path
+
+
+def test_round_trip(small, saved):
+    again = load_embedding(saved)
+    assert again.vocabulary.words == small.vocabulary.words
+    assert np.array_equal(again.vocabulary.counts, small.vocabulary.counts)
+    assert again.vectors == pytest.approx(small.vectors, abs=1e-3)
+    assert np.linalg.norm(again.vectors, axis=1) == pytest.approx(1, abs=1e-6)
+    assert again.abstraction == small.abstraction
+    assert again.about == small.about
+
+
+def test_reading_the_same_files_gives_the_same_fingerprint(saved):
+    assert load_embedding(saved).fingerprint == load_embedding(saved).fingerprint
+
+
+@pytest.mark.parametrize("keep", [0, 7, 200, -2])
+def test_truncated_vectors_are_refused(saved, keep):
+    path = saved / "embedding.safetensors"
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(AssetError, match=r"embedding\.safetensors: is not a safetensors file"):
+        load_embedding(saved)
+
+
+def _edit(folder, edit):
+    card = json.loads((folder / "embedding.json").read_text())
+    edit(card)
+    (folder / "embedding.json").write_text(json.dumps(card))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda card: card["words"].pop(),
+        lambda card: card["words"].__setitem__(0, card["words"][1]),
+        lambda card: card.pop("words"),
+        lambda card: card.pop("abstraction"),
+        lambda card: card["abstraction"].update(unheard_of=True),
+        lambda card: card.pop("about"),
+        lambda card: card.update(words=None),
+    ],
+)
+def test_a_damaged_card_is_refused(saved, edit):
+    _edit(saved, edit)
+    with pytest.raises(AssetError, match="don't fit together") as refusal:
+        load_embedding(saved)
+    assert str(saved) in str(refusal.value)
+
+
+def test_another_format_version_is_refused(saved):
+    _edit(saved, lambda card: card.update(format_version=9))
+    with pytest.raises(AssetError, match=r"embedding\.json: format version 9; this ncc reads version 1"):
+        load_embedding(saved)
+
+
+@pytest.mark.parametrize("replace", [{"vectors": np.zeros(4, np.float16)}, {"counts": np.zeros((2, 2), np.int64)}])
+def test_arrays_of_another_shape_are_refused(saved, replace):
+    arrays = load_file(saved / "embedding.safetensors")
+    save_file(arrays | replace, saved / "embedding.safetensors")
+    with pytest.raises(AssetError, match="don't fit together"):
+        load_embedding(saved)
+
+
+def test_vectors_that_are_not_finite_are_refused(saved):
+    arrays = load_file(saved / "embedding.safetensors")
+    arrays["vectors"][2, 2] = np.inf
+    save_file(arrays, saved / "embedding.safetensors")
+    with np.errstate(invalid="ignore"), pytest.raises(AssetError, match="not all finite"):
+        load_embedding(saved)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(AssetError, match=r"nowhere.*embedding\.json: can't be read: No such file"):
+        load_embedding(tmp_path / "nowhere")
+
+
+def test_the_shipped_embedding_is_read_once_and_knows_every_opcode():
+    shipped = load_embedding()
+    assert shipped is load_embedding()
+    assert set(OPCODES) <= set(shipped.vocabulary.words)
+    assert np.linalg.norm(shipped.vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert shipped.about["num_words"] == len(shipped.vocabulary)
+
+
+def test_the_shipped_embedding_knows_most_of_the_fixtures(modules):
+    shipped = load_embedding()
+    for module in modules:
+        rate = shipped.look_up(module.texts).over(module.text_id).unknown_rate
+        assert rate < 0.5, f"{module.name}: {rate:.0%} unknown"  # the hand-written legacy.ll has the most

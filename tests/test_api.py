@@ -1,0 +1,363 @@
+"""The Python API: every kind of input, vectors and their means, graphs, and predictions with a head given."""
+
+import csv
+import json
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ncc
+from ncc.api import EmbeddedModule, save_vectors
+from ncc.embedding import Embedding
+from ncc.errors import AssetError, CompileError, InputError, IRError, OutputError
+from ncc.frontend import CompileOptions
+from ncc.heads import NumpyLSTMHead, RatioHead
+from ncc.heads.ratio import NUM_AUXILIARY
+
+TESTS = Path(__file__).parent
+IR = TESTS / "data" / "ir"
+SOURCES = TESTS / "frontend" / "sources"
+KERNELS = TESTS / "samples" / "two_kernels.cl"
+
+
+@pytest.fixture(autouse=True)
+def _bundled_clang(monkeypatch):
+    monkeypatch.delenv("NCC_CLANG", raising=False)
+
+
+@pytest.fixture(scope="module")
+def tree() -> EmbeddedModule:
+    return ncc.embed(IR / "tree.clang22.ll")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        IR / "tree.clang22.ll",
+        IR / "legacy.ll",
+        IR / "shapes.llvm14.bc",
+        IR / "sources" / "shapes.cpp",
+        SOURCES / "dot.c",
+        SOURCES / "atomics.cl",
+        SOURCES / "vector_add.cu",
+    ],
+    ids=lambda path: path.name,
+)
+def test_every_kind_of_file_becomes_vectors(path):
+    result = ncc.embed(path)
+    assert result.module.name == str(path)
+    assert result.statements.shape == (result.num_statements, result.dim)
+    assert result.functions.shape == (result.module.num_functions, result.dim)
+    assert result.vector.shape == (result.dim,)
+    for vectors in (result.statements, result.functions, result.vector):
+        assert vectors.dtype == np.float32
+        assert np.isfinite(vectors).all()
+    assert 0 <= result.unknown_rate < 0.5
+    assert sum(result.backoff.values()) == result.num_statements
+    assert result.backoff["exact"] == pytest.approx((1 - result.unknown_rate) * result.num_statements)
+
+
+def test_a_path_a_string_text_and_bytes_are_the_same_code(tree):
+    path = IR / "tree.clang22.ll"
+    for source in (str(path), path.read_text(), path.read_bytes()):
+        assert np.array_equal(ncc.embed(source).statements, tree.statements)
+
+
+def test_crlf_line_ends_change_nothing(tree):
+    text = (IR / "tree.clang22.ll").read_bytes().replace(b"\n", b"\r\n")
+    assert np.array_equal(ncc.embed(text).statements, tree.statements)
+
+
+def test_bitcode_is_the_text_that_it_holds():
+    text, bitcode = ncc.embed(IR / "tree.llvm11.ll"), ncc.embed((IR / "tree.llvm11.bc").read_bytes())
+    assert np.array_equal(text.statements, bitcode.statements)
+
+
+def test_source_text_needs_its_language():
+    path = SOURCES / "dot.c"
+    options = CompileOptions(language="c")
+    assert np.array_equal(ncc.embed(path.read_bytes(), options=options).statements, ncc.embed(path).statements)
+    with pytest.raises(IRError):
+        ncc.embed(path.read_text())
+
+
+def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):
+    path = tmp_path / "kernel.inc"
+    path.write_bytes(KERNELS.read_bytes())
+    with pytest.raises(InputError, match=r"extension '\.inc' is not one that ncc reads .*name the language"):
+        ncc.embed(path)
+    assert ncc.embed(path, options=CompileOptions(language="opencl")).module.function_is_kernel.sum() == 2
+
+
+def test_standard_input_is_ir(monkeypatch, tree):
+    class Input:
+        buffer = (IR / "tree.clang22.ll").open("rb")
+
+    monkeypatch.setattr("sys.stdin", Input)
+    with Input.buffer:
+        assert np.array_equal(ncc.embed("-").statements, tree.statements)
+        with pytest.raises(InputError, match="standard input is empty"):
+            ncc.embed("-")
+
+
+def test_statement_vectors_are_rows_of_the_embedding(tree):
+    texts = tree.labels("statement")
+    for i in (0, 1, tree.num_statements - 1):
+        assert np.array_equal(tree.statements[i], tree.embedding.vector(texts[i]))
+    assert np.linalg.norm(tree.statements, axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_function_and_module_vectors_are_means_of_statement_vectors(tree):
+    starts = tree.module.function_start
+    for number, vector in enumerate(tree.functions):
+        assert vector == pytest.approx(tree.statements[starts[number] : starts[number + 1]].mean(axis=0), abs=1e-6)
+    assert tree.vector == pytest.approx(tree.statements.mean(axis=0), abs=1e-6)
+    weights = np.diff(starts) / tree.num_statements
+    assert tree.vector == pytest.approx(weights @ tree.functions, abs=1e-6)
+
+
+def test_levels_and_their_labels(tree):
+    assert np.array_equal(tree.at("module"), tree.vector[None])
+    assert np.array_equal(tree.at("function"), tree.functions)
+    assert np.array_equal(tree.at("statement"), tree.statements)
+    assert tree.labels("module") == (str(IR / "tree.clang22.ll"),)
+    assert tree.labels("function") == tree.module.function_names
+    assert tree.labels("statement")[0].startswith("define ")
+    with pytest.raises(InputError, match="level is 'word'; expected one of module, function, statement"):
+        tree.at("word")
+
+
+def test_a_data_frame_has_a_row_a_vector(tree):
+    frame = tree.to_dataframe()
+    assert frame.shape == (tree.module.num_functions, tree.dim)
+    assert tuple(frame.index) == tree.module.function_names
+    assert frame.index.name == "function"
+    assert np.array_equal(tree.to_dataframe("statement").to_numpy(), tree.statements)
+
+
+def test_results_are_frozen(tree):
+    with pytest.raises(FrozenInstanceError):
+        tree.module = None
+
+
+def test_an_embedding_of_ones_own_is_used(tree):
+    embedding = ncc.load_embedding()
+    flat = Embedding(embedding.vocabulary, np.full_like(embedding.vectors, 0.5), embedding.abstraction)
+    assert (ncc.embed(IR / "tree.clang22.ll", embedding=flat).vector == 0.5).all()
+
+
+def test_optimisation_levels_give_other_vectors():
+    o0, o3 = (ncc.embed(SOURCES / "dot.c", options=CompileOptions(optimization=level)) for level in ("0", "3"))
+    assert o0.num_statements != o3.num_statements
+    assert not np.allclose(o0.vector, o3.vector)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error", "message"),
+    [
+        ("none.ll", None, InputError, "none.ll: no such file"),
+        ("none.c", None, InputError, "none.c: no such file"),
+        ("empty.ll", b"", InputError, "empty.ll: the file is empty; expected LLVM IR"),
+        ("blank.c", b" \n", InputError, "blank.c: the file is empty; expected source code"),
+        ("declared.ll", b"declare void @f()\n", InputError, "declared.ll: no function has a body"),
+        ("types.c", b"int x;\n", InputError, "types.c: no function has a body"),
+        ("wrong.ll", b"define i32 @f() {\n  ret i32 %\n}\n", IRError, r"wrong\.ll:2:\d+"),
+        ("short.bc", (IR / "tree.llvm11.bc").read_bytes()[:900], IRError, "short.bc: LLVM can't read this bitcode"),
+        ("wrong.cl", b"__kernel void f() { x = 1; }\n", CompileError, r"wrong\.cl:1:21: error"),
+        ("notes.md", b"# notes\n", InputError, r"notes\.md: extension '\.md' is not one"),
+        ("noext", b"x\n", InputError, r"noext: extension '' is not one"),
+    ],
+)
+def test_what_can_not_be_embedded_says_why(tmp_path, name, content, error, message):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(error, match=message):
+        ncc.embed(path)
+
+
+def test_a_name_too_long_for_a_file_is_no_such_file():
+    with pytest.raises(InputError, match="no such file"):
+        ncc.embed("a" * 5000)
+    with pytest.raises(InputError, match="no such file"):
+        ncc.embed("define void @f() { ret void }")
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "secret.c"
+    path.write_text("int f(void) { return 1; }\n")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match=r"secret\.c: can't be read: Permission denied"):
+        ncc.embed(path)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(InputError, match="folder"):
+        ncc.embed(tmp_path)
+
+
+def test_a_graph_is_that_of_the_module():
+    graph = ncc.build_graph(IR / "tree.clang22.ll")
+    assert graph.module.name == str(IR / "tree.clang22.ll")
+    assert graph.num_edges > 0
+    assert ncc.build_graph("declare void @f()\n").num_edges == 0
+
+
+# ---- tables of vectors
+
+
+@pytest.fixture(scope="module")
+def two() -> list[EmbeddedModule]:
+    return [ncc.embed(IR / "tree.clang22.ll"), ncc.embed(IR / "legacy.ll")]
+
+
+def _read(path: Path):
+    """Inputs, labels and vectors of a table, by a reader of its format that is not ours."""
+    if path.suffix == ".npz":
+        with np.load(path) as table:
+            return list(table["input"]), list(table["label"]), table["vectors"]
+    if path.suffix == ".json":
+        rows = json.loads(path.read_text())
+        return [row["input"] for row in rows], [row["label"] for row in rows], np.array([row["vector"] for row in rows])
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(path).to_pydict()
+        return table["input"], table["label"], np.array(table["vector"])
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["input", "label", *(f"v{i}" for i in range(len(head) - 2))]
+    return [row[0] for row in rows], [row[1] for row in rows], np.array([row[2:] for row in rows], float)
+
+
+@pytest.mark.parametrize("level", ["module", "function", "statement"])
+@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
+def test_tables_are_read_back(two, tmp_path, level, extension):
+    path = tmp_path / f"vectors{extension}"
+    save_vectors(two, level, path)
+    inputs, labels, vectors = _read(path)
+    assert list(labels) == [label for one in two for label in one.labels(level)]
+    assert list(inputs) == [one.module.name for one in two for _ in one.labels(level)]
+    assert vectors == pytest.approx(np.concatenate([one.at(level) for one in two]), abs=1e-7)
+
+
+@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
+def test_names_that_are_no_utf_8_can_be_written(two, tmp_path, extension):
+    odd = replace(two[0], module=replace(two[0].module, name='caf\udce9,\n"é".ll'))
+    save_vectors([odd], "module", tmp_path / f"vectors{extension}")
+    inputs, _, _ = _read(tmp_path / f"vectors{extension}")
+    assert inputs == ['caf\\udce9,\n"é".ll']
+
+
+def test_tables_that_can_not_be_written_say_why(two, tmp_path):
+    with pytest.raises(InputError, match=r"vectors\.txt: extension '\.txt' is none of \.npz \.json \.csv \.parquet"):
+        save_vectors(two, "module", tmp_path / "vectors.txt")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(OutputError, match=r"folder\.npz: can't be written"):
+        save_vectors(two, "module", tmp_path / "folder.npz")
+
+
+# ---- prediction, with a head of random weights
+
+
+@pytest.fixture(scope="module")
+def head() -> RatioHead:
+    embedding = ncc.load_embedding()
+    rng = np.random.default_rng(0)
+    hidden, dense = 4, 3
+    features = 3 * hidden + NUM_AUXILIARY
+    shapes = {
+        "lstm.weight_ih_l0": (4 * hidden, embedding.dim),
+        "lstm.weight_hh_l0": (4 * hidden, hidden),
+        "lstm.bias_ih_l0": (4 * hidden,),
+        "lstm.bias_hh_l0": (4 * hidden,),
+        "norm.weight": (features,),
+        "norm.bias": (features,),
+        "norm.running_mean": (features,),
+        "norm.running_var": (features,),
+        "dense.weight": (dense, features),
+        "dense.bias": (dense,),
+        "output.weight": (2, dense),
+        "output.bias": (2,),
+    }
+    tensors = {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
+    tensors["norm.running_var"] = np.abs(tensors["norm.running_var"]) + 1
+    reference = np.exp(rng.uniform(2, 12, (8, 2)))
+    logs = np.log1p(reference)
+    return RatioHead(
+        (NumpyLSTMHead(tensors, 1),), logs.mean(axis=0), logs.std(axis=0), reference, 1.0, embedding.fingerprint
+    )
+
+
+def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(head):
+    answers = ncc.predict_device(KERNELS, head=head, transfer_bytes=1e6, wgsize=64)
+    assert [answer.kernel for answer in answers] == ["scale", "fill"]
+    for answer in answers:
+        assert answer.device in ("CPU", "GPU")
+        assert 0.5 <= answer.confidence <= 1
+        low, high = answer.interval
+        assert 0 < low < answer.speedup_gpu_over_cpu < high
+        assert (answer.device == "GPU") == (answer.speedup_gpu_over_cpu > 1)
+        assert (answer.platform, answer.transfer_bytes, answer.wgsize) == ("nvidia", 1e6, 64)
+        assert 0 <= answer.unknown_rate <= 1
+        assert set(answer.to_dict()) == set(answer.__dataclass_fields__)
+        json.dumps(answer.to_dict())
+
+
+def test_a_kernel_is_its_own_statements_and_those_that_it_calls(head):
+    options = CompileOptions(optimization="0")  # nothing is inlined
+    scale, fill = ncc.predict_device(KERNELS, head=head, options=options)
+    module = ncc.embed(KERNELS, options=options).module
+    size = dict(zip(module.function_names, np.diff(module.function_start).tolist(), strict=True))
+    # clang 22 puts a kernel's body into a function of its own, which the kernel calls
+    assert scale.num_statements == size["scale"] + size.get("__clang_ocl_kern_imp_scale", 0) + size["twice"]
+    assert fill.num_statements == size["fill"] + size.get("__clang_ocl_kern_imp_fill", 0)
+    assert scale.num_statements + fill.num_statements == sum(size.values())
+
+
+def test_an_answer_is_the_heads_over_the_kernels_vectors(head):
+    (answer,) = ncc.predict_device(SOURCES / "vector_add.cu", head=head)
+    vectors = ncc.embed(SOURCES / "vector_add.cu").statements
+    expected = head.predict(vectors)
+    assert np.log(answer.speedup_gpu_over_cpu) == pytest.approx(expected.log_ratio)
+    assert np.log(answer.interval) == pytest.approx(expected.interval)
+
+
+def test_old_ir_with_a_kernel_is_answered(head):
+    assert {answer.kernel for answer in ncc.predict_device(IR / "saxpy.clang16-typed.ll", head=head)} >= {"saxpy"}
+
+
+def test_a_file_without_a_kernel_is_refused(head):
+    with pytest.raises(InputError, match=r"dot\.c: no kernel among its 2 function.*__kernel .OpenCL. or __global__"):
+        ncc.predict_device(SOURCES / "dot.c", head=head)
+
+
+@pytest.mark.parametrize("given", [{"transfer_bytes": -1.0}, {"wgsize": float("nan")}])
+def test_inputs_that_can_not_be_are_refused(head, given):
+    with pytest.raises(InputError, match="expected a number, 0 or more"):
+        ncc.predict_device(KERNELS, head=head, **given)
+
+
+def test_a_head_of_another_embedding_is_refused(head):
+    with pytest.raises(AssetError, match=r"was trained on embedding cafe, but .* train the head again"):
+        ncc.predict_device(KERNELS, head=replace(head, embedding_id="cafe"))
+
+
+@pytest.mark.parametrize("with_head", [True, False])
+def test_an_unknown_platform_is_refused(head, with_head):
+    with pytest.raises(InputError, match="platform is 'intel'; expected one of amd, nvidia"):
+        ncc.predict_device(KERNELS, platform="intel", head=head if with_head else None)
+
+
+@pytest.mark.parametrize("platform", ["amd", "nvidia"])
+def test_the_shipped_heads_answer(platform):
+    for path in (KERNELS, SOURCES / "vector_add.cu", IR / "saxpy.clang14.ll"):
+        for answer in ncc.predict_device(path, platform=platform):
+            assert 0 < answer.interval[0] < answer.speedup_gpu_over_cpu < answer.interval[1] < np.inf
+            assert answer.platform == platform
