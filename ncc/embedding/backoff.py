@@ -5,9 +5,10 @@ The paper maps every statement outside the vocabulary to one UNK; here it takes 
 
 import functools
 import re
+from collections.abc import Iterator
 from enum import IntEnum
 
-__all__ = ["BackoffLevel", "generalise"]
+__all__ = ["BackoffLevel", "generalisations", "generalise"]
 
 
 class BackoffLevel(IntEnum):
@@ -88,6 +89,21 @@ def opcode_of(text: str) -> str:
     return found["opcode"] if found else text
 
 
+def generalisations(text: str) -> Iterator[str]:
+    """The forms of `generalise` one by one, so that a search can stop at the first that it knows."""
+    yield text
+    text = _without_flags(text)
+    yield text
+    text = _without_alignment(text)
+    yield text
+    bare = text
+    text = _without_sizes(text)
+    yield text
+    yield _without_types(text)
+    yield _operation(bare)
+    yield opcode_of(bare)
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def generalise(text: str) -> tuple[str, ...]:
     """An abstracted statement and its generalisations, one for each `BackoffLevel`.
@@ -103,8 +119,4 @@ def generalise(text: str) -> tuple[str, ...]:
     add …
     add
     """
-    flags = _without_flags(text)
-    alignment = _without_alignment(flags)
-    sizes = _without_sizes(alignment)
-    types = _without_types(sizes)
-    return text, flags, alignment, sizes, types, _operation(alignment), opcode_of(alignment)
+    return tuple(generalisations(text))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.backoff import BackoffLevel, generalise
+from ncc.embedding.backoff import BackoffLevel, generalisations, generalise
 from ncc.ir import OPCODES
 
 __all__ = ["Vocabulary", "build_vocabulary"]
@@ -56,7 +56,7 @@ class Vocabulary:
         >>> vocabulary.find("ret i32 <INT>")
         (1, <BackoffLevel.OPCODE: 6>)
         """
-        for level, form in zip(BackoffLevel, generalise(text), strict=True):
+        for level, form in zip(BackoffLevel, generalisations(text), strict=True):
             row = self._index.get(form)
             if row is not None:
                 return row, level

@@ -6,11 +6,15 @@ without operands, ways out of a function) the docstring of `build_xfg` says what
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.ir import Module, NodeKind, opcode_number
+
+if TYPE_CHECKING:
+    import networkx
 
 __all__ = ["XFG", "EdgeKind", "build_xfg"]
 
@@ -68,6 +72,12 @@ class XFG:
     def num_edges(self) -> int:
         """Edges, parallel ones counted each."""
         return len(self.source)
+
+    def to_networkx(self) -> "networkx.MultiDiGraph":
+        """The graph for networkx; see `ncc.graph.export.to_networkx`."""
+        from ncc.graph.export import to_networkx
+
+        return to_networkx(self)
 
     def node_label(self, node: int) -> str:
         """A node's name: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""

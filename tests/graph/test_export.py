@@ -172,3 +172,9 @@ def test_every_exporter_takes_an_empty_graph(extension: str) -> None:
 def test_public_names() -> None:
     assert all(hasattr(ncc.graph, name) for name in ncc.graph.__all__)
     assert {"XFG", "build_xfg", "count_contexts", "context_pairs", "to_networkx", "EXPORTERS"} <= set(ncc.graph.__all__)
+
+
+def test_a_graph_exports_itself_to_networkx() -> None:
+    graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
+    assert set(graph.to_networkx().edges) == set(to_networkx(graph).edges)
+    assert graph.to_networkx().number_of_edges() == graph.num_edges == 2

@@ -136,3 +136,11 @@ define spir_kernel void @k() {
     vocabulary = Vocabulary(("define", "ret", "unreachable", "call", "<unknown>"), np.ones(5, np.int64))
     embedding = Embedding(vocabulary, np.eye(5, dtype=np.float32))
     assert kernel_words(module, 2, embedding).tolist() == [0, 1, 0, 3, 1]
+
+
+def test_no_batch_is_left_with_one_kernel() -> None:
+    words = KernelWords(tuple((np.array([i, i]),) for i in range(9)))
+    data = _RatioData(words, np.zeros((9, NUM_AUXILIARY), np.float32), np.zeros(9), np.arange(9))
+    batches = data.batches(4, np.random.default_rng(0))
+    assert sorted(len(batch) for batch in batches) == [4, 5]
+    assert sorted(np.concatenate(batches).tolist()) == list(range(9))

@@ -184,6 +184,8 @@ class _RatioData:
         length = np.array([len(form[0]) for form in self.forms])
         order = np.argsort(np.log(length) + rng.normal(0, 0.3, len(length)))
         cut = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        if batch_size > 1 and len(cut) > 1 and len(cut[-1]) == 1:  # batch normalisation can't do with one
+            cut[-2:] = [np.concatenate(cut[-2:])]
         return [cut[i] for i in rng.permutation(len(cut))]
 
     def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
