@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup, load_embedding
-from ncc.errors import AssetError, InputError
+from ncc.errors import AssetError, InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.graph import XFG, build_xfg, reachable_statements
 from ncc.heads import RatioHead, load_ratio_head
@@ -116,8 +116,15 @@ class EmbeddedModule:
         return tuple(self.module.statement_text(i) for i in range(self.num_statements))
 
     def to_dataframe(self, level: Level = "function") -> "pandas.DataFrame":
-        """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`."""
-        import pandas
+        """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`.
+
+        Raises:
+            NccError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise NccError("a data frame needs pandas: pip install 'ncc[viz]'") from error
 
         return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
 

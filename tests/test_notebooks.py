@@ -36,6 +36,7 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "NCC_CACHE"):
         monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.setenv("NCC_DATA", str(tmp_path / "no data"))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # the notebook's own, or no picture ends up in it
     notebook = _read(path)
     ExecutePreprocessor(timeout=300, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(tmp_path)}})
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
