@@ -31,7 +31,9 @@ class ContextCounts:
     count: NDArray[np.int64]
 
 
-def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> ContextCounts:
+def count_contexts(
+    graph: XFG, label: NDArray[np.int32], width: int = 2, *, max_degree: int | None = None
+) -> ContextCounts:
     """Counts ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
 
     The counts are those of `context_pairs`, gathered by label without listing the pairs.
@@ -41,6 +43,8 @@ def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> Cont
         label: (num_statements,) int32 word of each statement; statements labelled -1 are walked through but not
             counted.
         width: context size in hops; the paper compares 1, 2 and 3.
+        max_degree: an identifier with more statements than this connects none of them: what a thousand statements
+            share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
 
     Raises:
         ValueError: ``width`` is not between 1 and 8, or ``label`` is not one number a statement.
@@ -56,6 +60,9 @@ def count_contexts(graph: XFG, label: NDArray[np.int32], width: int = 2) -> Cont
     statement = np.concatenate([graph.statement, graph.statement])
     incidence = np.unique(statement.astype(np.int64) * graph.num_nodes + ends)
     statement, node = np.divmod(incidence, max(graph.num_nodes, 1))
+    if max_degree is not None:
+        connects = np.bincount(node, minlength=graph.num_nodes)[node] <= max_degree
+        statement, node = statement[connects], node[connects]
     by_node = np.argsort(node, kind="stable")
     center, context, count = native.count_contexts(
         _offsets(statement, num_statements),

@@ -1,6 +1,6 @@
 """What a statement keeps when it becomes a word of the vocabulary, and the external names that mean something.
 
-Reference: Ben-Nun et al. 2018, section 4.1. Identifiers and immediates always go; the names of callees are ours.
+Reference: Ben-Nun et al. 2018, section 4.1. What callees, immediates and large structures keep is ours to choose.
 """
 
 from dataclasses import dataclass
@@ -63,10 +63,30 @@ class Abstraction:
 
     Attributes:
         keep_callees: LLVM intrinsics and external functions of `KNOWN_CALLEES` keep their name
-            (``@get_global_id``, ``@llvm.fmuladd``); False abstracts them to ``<@ID>`` as the paper does.
+            (``@get_global_id``, ``@llvm.fmuladd``); False abstracts them to ``<@ID>``.
+        keep_immediates: integers -1, 0, 1, 2, other powers of two and other negative ones keep a bucket of their own
+            (``<INT:0>``); False abstracts them all to ``<INT>``.
+        max_struct_fields: structures with more fields, those of nested structures included, are written ``{...}``:
+            what a large one is made of names the project that it is from rather than what is done; None for no limit.
     """
 
     keep_callees: bool = True
+    keep_immediates: bool = False
+    max_struct_fields: int | None = 4
+
+    def __post_init__(self) -> None:
+        """Checks the range.
+
+        Raises:
+            ValueError: ``max_struct_fields`` is negative.
+        """
+        if self.max_struct_fields is not None and self.max_struct_fields < 0:
+            raise ValueError(f"max_struct_fields is {self.max_struct_fields}; expected 0 or more, or None")
+
+    @classmethod
+    def paper(cls) -> "Abstraction":
+        """The published abstraction: no names, no immediates, structures whole (Ben-Nun et al. 2018, section 4.1)."""
+        return cls(keep_callees=False, keep_immediates=False, max_struct_fields=None)
 
     @property
     def known_callees(self) -> bytes | None:

@@ -131,7 +131,12 @@ def _ir_error(data: bytes, name: str, line: int, column: int, what: str) -> IREr
 
 
 def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
-    raw = native.read_text(text, known_callees=abstraction.known_callees)
+    raw = native.read_text(
+        text,
+        known_callees=abstraction.known_callees,
+        keep_immediates=abstraction.keep_immediates,
+        max_fields=abstraction.max_struct_fields,
+    )
     num_statements, num_blocks = len(raw["opcode"]), len(raw["block_node"])
     return Module(
         name=name,

@@ -52,7 +52,7 @@ READER_FIELDS = (
     ("debug_line", np.uint32),
 )
 
-_KEEP_CALLEES = 1
+_KEEP_CALLEES, _KEEP_IMMEDIATES = 1, 2
 _OK, _SYNTAX, _MEMORY = range(3)
 
 
@@ -71,7 +71,7 @@ def _library() -> ctypes.CDLL:
         raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
     library = ctypes.CDLL(str(path))
     library.ncc_read.restype = ctypes.c_void_p
-    library.ncc_read.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_char_p]
+    library.ncc_read.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_int32, ctypes.c_char_p]
     library.ncc_free.argtypes = [ctypes.c_void_p]
     library.ncc_view.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.ncc_status.argtypes = [ctypes.c_void_p] * 3
@@ -82,13 +82,17 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[Any]]:
+def read_text(
+    text: bytes, *, known_callees: bytes | None, keep_immediates: bool = False, max_fields: int | None = None
+) -> dict[str, NDArray[Any]]:
     """Reads LLVM IR text into arrays in one walk.
 
     Args:
         text: the module as any LLVM since 3.7 prints it.
         known_callees: names, one a line, of external functions that keep their name in a statement; None
             abstracts every callee.
+        keep_immediates: small integers keep a bucket of their own.
+        max_fields: structures of more scalars than this are written ``{...}``; None for no limit.
 
     Returns:
         The arrays that ``READER_FIELDS`` names.
@@ -98,8 +102,9 @@ def read_text(text: bytes, *, known_callees: bytes | None) -> dict[str, NDArray[
         MemoryError: there is not enough memory.
     """
     library = _library()
-    flags = 0 if known_callees is None else _KEEP_CALLEES
-    reader = library.ncc_read(text, len(text), flags, known_callees or b"")
+    flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
+    limit = -1 if max_fields is None else max_fields
+    reader = library.ncc_read(text, len(text), flags, limit, known_callees or b"")
     if not reader:
         raise MemoryError("no memory to read IR")
     try:

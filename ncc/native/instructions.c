@@ -57,6 +57,29 @@ static void read_exactly(reader *r, int count) {
   }
 }
 
+/* The index of an element stays, without its type, which differs between versions of LLVM; one that is computed
+   is an operand. */
+static void read_element_index(reader *r) {
+  expect(r, ',', "expected ',' and the index of an element");
+  emit(r, ",");
+  size_t from = r->out.len;
+  emit(r, " ");
+  size_t type_at = r->out.len;
+  read_type(r);
+  read_attributes(r);
+  skip_space(r);
+  const char *start = r->p;
+  if (*start < '0' || *start > '9') {
+    push_operand(r, read_value(r, type_at));
+    return;
+  }
+  skip_number(r);
+  r->out.len = from;
+  emit(r, " ");
+  emit_bytes(r, start, (size_t)(r->p - start));
+  push_operand(r, NO_NODE);
+}
+
 /* Indices of extractvalue and insertvalue stay as they are: they name a field. */
 static void read_indices(reader *r) {
   expect(r, ',', "expected ',' and an index");
@@ -296,8 +319,11 @@ static int32_t read_operands(reader *r, opcode op) {
       read_flags(r);
       read_operand(r);
       break;
-    case OP_extractelement: read_exactly(r, 2); break;
+    case OP_extractelement:
     case OP_insertelement:
+      read_exactly(r, op == OP_extractelement ? 1 : 2);
+      read_element_index(r);
+      break;
     case OP_shufflevector: read_exactly(r, 3); break;
     case OP_select:
       read_flags(r);

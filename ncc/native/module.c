@@ -350,12 +350,13 @@ EXPORT void ncc_free(reader *r) {
 
 /* Reads a NUL-terminated text; NULL only when there is no memory for the reader itself. The text must live as
    long as the reader. known_callees: names, one a line. */
-EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, const char *known_callees) {
+EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, int32_t max_fields, const char *known_callees) {
   reader *r = (reader *)calloc(1, sizeof(reader));
   if (!r) return NULL;
   r->text = r->p = text;
   r->end = text + len;
   r->flags = flags;
+  r->max_fields = max_fields;
   r->function = -1;
   r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {

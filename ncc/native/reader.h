@@ -11,7 +11,7 @@
 
 enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096 };
 enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
-enum { KEEP_CALLEES = 1 };
+enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2 };
 enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
 enum { NO_NODE = -1 };
 
@@ -50,6 +50,7 @@ typedef struct {
   /* input */
   const char *text, *end, *p;
   uint32_t flags;
+  int32_t max_fields; /* structures of more scalars are written {...}; -1 for no limit */
   /* outcome */
   int32_t status;
   int64_t error_at;

@@ -37,12 +37,19 @@ static void read_sequence(reader *r, char close) {
   expect(r, close, "array or vector type that is not closed");
 }
 
+/* The fields of a structure whose inside was written at `from`, those of structures within it included. */
+static int num_fields(const reader *r, size_t from) {
+  int fields = r->out.len > from;
+  for (size_t i = from; i < r->out.len; i++) fields += r->out.data[i] == ',';
+  return fields;
+}
+
 static void read_structure(reader *r) {
   r->p++;
   emit(r, "{ ");
   size_t before = r->out.len;
   read_elements(r, '}', "expected ',' or '}' in a structure type");
-  if (r->out.len - before > MAX_STRUCT_TEXT) {
+  if (r->out.len - before > MAX_STRUCT_TEXT || (r->max_fields >= 0 && num_fields(r, before) > r->max_fields)) {
     r->out.len = before - 2;
     emit(r, "{...}");
     return;

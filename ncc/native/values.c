@@ -197,6 +197,26 @@ static int is_float_type(const char *s, size_t n) {
   return 0;
 }
 
+/* <INT:0>, <INT:1>, <INT:-1>, <INT:2> and powers of two apart from the rest, where the abstraction asks for it. */
+static void emit_integer(reader *r, const char *start, size_t len) {
+  int64_t value = 0;
+  size_t at = *start == '-' || *start == '+';
+  int small = (r->flags & KEEP_IMMEDIATES) && len - at <= 18;
+  for (size_t i = at; i < len && small; i++) {
+    small = start[i] >= '0' && start[i] <= '9';
+    value = value * 10 + (start[i] - '0');
+  }
+  if (!small) emit(r, "<INT>");
+  else if (*start == '-') {
+    if (value == 1) emit(r, "<INT:-1>");
+    else emit(r, "<INT:->");
+  } else if (value == 0) emit(r, "<INT:0>");
+  else if (value == 1) emit(r, "<INT:1>");
+  else if (value == 2) emit(r, "<INT:2>");
+  else if ((value & (value - 1)) == 0) emit(r, "<INT:2^n>");
+  else emit(r, "<INT>");
+}
+
 /* A constant made of others (aggregate, splat, constant expression) reads as its type's kind of number, or as
    the global that it is built on. */
 static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_t global) {
@@ -218,8 +238,11 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
   int number_prefix = w.n > 2 && (c == 'f' || c == 'u' || c == 's') && w.s[1] == '0' && w.s[2] == 'x';
   if (!(w.kind & WORD_VALUE) && !number_prefix) fail(r, "expected a value");
   r->p += w.n;
-  if (number_prefix || is(w, "true") || is(w, "false"))
-    return emit_composite(r, type_at, type_end, NO_NODE);
+  if (is(w, "true") || is(w, "false")) {
+    emit_integer(r, is(w, "true") ? "1" : "0", 1);
+    return NO_NODE;
+  }
+  if (number_prefix) return emit_composite(r, type_at, type_end, NO_NODE);
   if (is(w, "null") || is(w, "undef") || is(w, "poison") || is(w, "none") || is(w, "zeroinitializer")) {
     emit_bytes(r, w.s, w.n);
     return NO_NODE;
@@ -263,8 +286,11 @@ int32_t read_value(reader *r, size_t type_at) {
     return read_global(r, &name);
   }
   if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
+    const char *start = r->p;
     skip_number(r);
-    return emit_composite(r, type_at, type_end, NO_NODE);
+    if (is_float_type(r->out.data + type_at, type_end - type_at)) emit(r, "<FLOAT>");
+    else emit_integer(r, start, (size_t)(r->p - start));
+    return NO_NODE;
   }
   if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, skip_balanced(r));
   if (c == '!') {
