@@ -1,14 +1,19 @@
 """Recipes, and the parallel, resumable build of a corpus: files to co-occurrence counts."""
 
 from ncc.corpus.build import CorpusReport, build_corpus
-from ncc.corpus.recipe import CorpusFile, Recipe, Source, find_files, load_recipe
+from ncc.corpus.files import CorpusFile, find_files
+from ncc.corpus.recipe import Attempt, Recipe, Source, load_recipe
+from ncc.corpus.statements import StatementCounts, count_statements
 
 __all__ = [
+    "Attempt",
     "CorpusFile",
     "CorpusReport",
     "Recipe",
     "Source",
+    "StatementCounts",
     "build_corpus",
+    "count_statements",
     "find_files",
     "load_recipe",
 ]

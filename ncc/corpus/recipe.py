@@ -1,30 +1,35 @@
 """Recipes: which files make a corpus and how each is compiled, as a TOML file or from a folder."""
 
-import hashlib
 import os
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ncc.errors import InputError
-from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.graph.contexts import MAX_WIDTH
-from ncc.inputs import IR_EXTENSIONS
+from ncc.ir import Abstraction
 
-__all__ = ["Attempt", "CorpusFile", "Recipe", "Source", "find_files", "load_recipe"]
+__all__ = ["Attempt", "Recipe", "Source", "load_recipe"]
 
 _STRINGS = (list, "a list of strings")
 _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "name": (str, "a string"),
-    "width": (int, "a whole number"),
+    "include": _STRINGS,
+    "widths": (list, "a list of whole numbers"),
+    "max_degree": (int, "a whole number"),
+    "abstraction": ((dict, str), "a table, or 'paper'"),
     "keep_callees": (bool, "true or false"),
+    "keep_immediates": (bool, "true or false"),
+    "max_struct_fields": (int, "a whole number"),
     "folder": (str, "a string"),
     "patterns": _STRINGS,
     "exclude": _STRINGS,
     "optimization": _STRINGS,
     "one_level": (bool, "true or false"),
     "share": ((int, float), "a number"),
+    "commands": (str, "a string"),
+    "generator": (str, "a string"),
+    "number": (int, "a whole number"),
     "attempts": (list, "a list of tables"),
     "include_paths": _STRINGS,
     "defines": _STRINGS,
@@ -49,18 +54,22 @@ class Source:
 
     Attributes:
         name: what reports call it.
-        folder: folder, searched recursively; environment variables are expanded.
+        folder: folder, searched recursively; environment variables are expanded. Not needed with ``generator``.
         patterns: globs below the folder; empty takes every extension that ncc reads.
         exclude: globs of files to leave out.
         optimization: levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
         one_level: choose the level by the file's name, so that a large source costs one compilation a file.
         share: part of the files to take, chosen by their names.
         attempts: tried in order until one compiles.
-        include_paths, defines: as for `CompileOptions`; paths are relative to ``folder``.
+        include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
+        commands: a ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
+            names (and ``patterns`` match) with their header paths, macros, language standards and target features.
+        generator: instead of files, programs that `ncc.corpus.synthetic` makes: gemm, stencil or eigen.
+        number: how many of them.
     """
 
     name: str
-    folder: str
+    folder: str = "."
     patterns: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     optimization: tuple[str, ...] = ("-O1",)
@@ -69,9 +78,12 @@ class Source:
     attempts: tuple[Attempt, ...] = (Attempt(),)
     include_paths: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
+    commands: str | None = None
+    generator: str | None = None
+    number: int = 100
 
     def __post_init__(self) -> None:
-        """Checks the share and the optimisation levels.
+        """Checks the numbers and the optimisation levels.
 
         Raises:
             InputError: a value can't be used.
@@ -80,38 +92,44 @@ class Source:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
         if not self.optimization:
             raise InputError(f"source {self.name}: no optimization level is named")
+        if self.number < 1:
+            raise InputError(f"source {self.name}: number is {self.number}; expected 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A corpus: its sources, and the width at which contexts are counted."""
+    """A corpus: its sources, how statements are abstracted, and how contexts are counted.
+
+    Attributes:
+        name: what reports call it.
+        sources: where the files are.
+        widths: context sizes in hops; each gets counts of its own, from one compilation.
+        max_degree: identifiers with more statements connect nothing; see `ncc.graph.count_contexts`.
+        abstraction: of the statements.
+    """
 
     name: str
     sources: tuple[Source, ...]
-    width: int = 2
-    keep_callees: bool = True
+    widths: tuple[int, ...] = (2,)
+    max_degree: int | None = None
+    abstraction: Abstraction = field(default_factory=Abstraction)
 
     def __post_init__(self) -> None:
-        """Checks the width.
+        """Checks the widths and the degree.
 
         Raises:
-            InputError: it is out of its range.
+            InputError: one is out of its range.
         """
-        if not 1 <= self.width <= MAX_WIDTH:
-            raise InputError(f"recipe {self.name}: width is {self.width}; expected 1 to {MAX_WIDTH}")
-
-
-@dataclass(frozen=True)
-class CorpusFile:
-    """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR)."""
-
-    path: str
-    source: str
-    attempts: tuple[tuple[CompileOptions, str | None], ...]
+        if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
+            raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
+        if self.max_degree is not None and self.max_degree < 2:
+            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree}; expected 2 or more")
 
 
 def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Reads a recipe file, or makes the recipe that takes a whole folder at ``-O1``.
+
+    A recipe may ``include`` others: it takes their sources, and counts them in its own way.
 
     Raises:
         InputError: there is no such file, it is no TOML, or it has keys that a recipe does not have.
@@ -126,14 +144,35 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
     rows = table.pop("source", [])
+    included = table.pop("include", [])
+    _check_types(path, "", {"include": included})
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
     sources = tuple(_source(path, row) for row in rows)
-    unknown = set(table) - {"name", "width", "keep_callees"}
+    sources += tuple(source for name in included for source in load_recipe(path.parent / name).sources)
+    unknown = set(table) - {one.name for one in fields(Recipe)}
     if unknown or not sources:
         raise InputError(f"{path}: " + (f"unknown keys {sorted(unknown)}" if unknown else "has no [[source]]"))
     _check_types(path, "", table)
+    table["abstraction"] = _abstraction(path, table.get("abstraction", {}))
+    if "widths" in table:
+        table["widths"] = tuple(table["widths"])
     return Recipe(sources=sources, **({"name": path.stem} | table))
+
+
+def _abstraction(path: Path, row: object) -> Abstraction:
+    if row == "paper":
+        return Abstraction.paper()
+    if not isinstance(row, dict):
+        raise InputError(f"{path}: abstraction is {row!r}; expected a table, or 'paper'")
+    unknown = set(row) - {one.name for one in fields(Abstraction)}
+    if unknown:
+        raise InputError(f"{path}: abstraction has unknown keys {sorted(unknown)}")
+    _check_types(path, "abstraction's ", row)
+    try:
+        return Abstraction(**row)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _check_types(path: Path, where: str, row: dict[str, object]) -> None:
@@ -141,15 +180,18 @@ def _check_types(path: Path, where: str, row: dict[str, object]) -> None:
     for key, value in row.items():
         kind, what = _TYPES[key]
         right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-        if not right or (isinstance(value, list) and key != "attempts" and not all(isinstance(v, str) for v in value)):
+        if isinstance(value, list) and key != "attempts":
+            element = int if key == "widths" else str
+            right = right and all(isinstance(v, element) and not isinstance(v, bool) for v in value)
+        if not right:
             raise InputError(f"{path}: {where}{key} is {value!r}; expected {what}")
 
 
 def _source(path: Path, row: dict[str, object]) -> Source:
-    known = {field.name for field in fields(Source)}
+    known = {one.name for one in fields(Source)}
     unknown = set(row) - known
-    if unknown or not {"name", "folder"} <= set(row):
-        raise InputError(f"{path}: a source has unknown keys {sorted(unknown)} or lacks 'name' or 'folder'")
+    if unknown or "name" not in row or not {"folder", "generator"} & set(row):
+        raise InputError(f"{path}: a source has unknown keys {sorted(unknown)} or lacks 'name', or 'folder'")
     where = f"source {row['name']}: "
     _check_types(path, where, row)
     if row.get("attempts") == []:
@@ -172,58 +214,4 @@ def _attempt(path: Path, row: object) -> Attempt:
         raise InputError(f"{path}: an attempt names {header}: no such header")
     return Attempt(
         language=row.get("language"), flags=tuple(row.get("flags", ())), header=str(header) if header else None
-    )
-
-
-def find_files(recipe: Recipe) -> list[CorpusFile]:
-    """All files of a recipe, sorted, a row for every level at which a file is compiled.
-
-    Raises:
-        InputError: a folder is missing, or an environment variable in its name is not set.
-    """
-    return [file for source in recipe.sources for file in _files_of(source)]
-
-
-def _files_of(source: Source) -> Iterator[CorpusFile]:
-    folder = Path(os.path.expandvars(source.folder)).expanduser()
-    if "$" in str(folder):
-        raise InputError(f"source {source.name}: {source.folder} names an environment variable that is not set")
-    if not folder.is_dir():
-        raise InputError(f"source {source.name}: {folder} is not a folder")
-    paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
-    left_out = {path for pattern in source.exclude for path in _search(source, folder, pattern)}
-    for path in sorted(paths - left_out):
-        if not source.patterns and path.suffix not in IR_EXTENSIONS | SOURCE_EXTENSIONS:
-            continue
-        digest = int.from_bytes(hashlib.sha256(path.relative_to(folder).as_posix().encode()).digest()[:8])
-        if digest / 2**64 >= source.share:
-            continue
-        if path.suffix in IR_EXTENSIONS:
-            yield CorpusFile(str(path), source.name, ())
-            continue
-        levels = source.optimization
-        for level in (levels[digest % len(levels)],) if source.one_level else levels:
-            yield CorpusFile(str(path), source.name, _attempts(source, folder, level))
-
-
-def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
-    try:
-        return [path for path in folder.glob(pattern) if path.is_file()]
-    except (ValueError, NotImplementedError) as error:
-        raise InputError(f"source {source.name}: pattern {pattern!r} can't be searched for: {error}") from error
-
-
-def _attempts(source: Source, folder: Path, level: str) -> tuple[tuple[CompileOptions, str | None], ...]:
-    return tuple(
-        (
-            CompileOptions(
-                language=attempt.language,
-                optimization=level,
-                flags=attempt.flags,
-                include_paths=tuple(str(folder / path) for path in source.include_paths),
-                defines=source.defines,
-            ),
-            attempt.header,
-        )
-        for attempt in source.attempts
     )

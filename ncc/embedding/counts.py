@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
 
-__all__ = ["CorpusCounts", "CountsBuilder", "load_counts", "save_counts"]
+__all__ = ["CorpusCounts", "CountsBuilder", "load_counts", "save_counts", "width_folder"]
 
 FORMAT_VERSION = 1
 
@@ -45,7 +45,7 @@ class CorpusCounts:
     def over(self, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """The pairs between words of a vocabulary, statements outside it taking the word that they back off to."""
         word, _ = vocabulary.encode(self.texts)
-        return _sum_pairs(word[self.center], word[self.context], self.count)
+        return sum_pairs(word[self.center], word[self.context], self.count)
 
 
 class CountsBuilder:
@@ -90,7 +90,7 @@ class CountsBuilder:
 
     def _compact(self) -> None:
         pieces = [self._pairs, *self._pending]
-        self._pairs = _sum_pairs(*(np.concatenate([piece[k] for piece in pieces]) for k in range(3)))
+        self._pairs = sum_pairs(*(np.concatenate([piece[k] for piece in pieces]) for k in range(3)))
         self._pending, self._num_pending = [], 0
 
     def finish(self) -> CorpusCounts:
@@ -99,7 +99,7 @@ class CountsBuilder:
         texts = sorted(self._index)
         rank = np.empty(len(texts), np.int32)
         rank[[self._index[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
-        center, context, count = _sum_pairs(rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2])
+        center, context, count = sum_pairs(rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2])
         statements = np.zeros(len(texts), np.int64)
         statements[rank] = self._statements
         return CorpusCounts(
@@ -118,7 +118,7 @@ def _no_pairs() -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]
     return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 
-def _sum_pairs(
+def sum_pairs(
     center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Pairs sorted and each once, their counts added."""
@@ -130,6 +130,11 @@ def _sum_pairs(
     first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     summed = np.add.reduceat(count[order], first)
     return (key[first] >> 32).astype(np.int32), (key[first] & 0xFFFFFFFF).astype(np.int32), summed
+
+
+def width_folder(corpus: str | Path, width: int) -> Path:
+    """Where a corpus keeps its counts for a context width."""
+    return Path(corpus) / f"width-{width}"
 
 
 def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
@@ -145,6 +150,12 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
         "context": counts.context,
         "count": counts.count,
     }
+    write_atomically(folder / "counts.safetensors", save(arrays))
+    write_atomically(folder / "counts.json", counts_card(counts))
+
+
+def counts_card(counts: CorpusCounts) -> bytes:
+    """The JSON file beside the arrays."""
     about = {
         "format_version": FORMAT_VERSION,
         "width": counts.width,
@@ -152,8 +163,36 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
         "num_lines": counts.num_lines,
         "texts": counts.texts,
     }
-    write_atomically(folder / "counts.safetensors", save(arrays))
-    write_atomically(folder / "counts.json", json.dumps(about, ensure_ascii=False).encode())
+    return json.dumps(about, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class CountsCard:
+    """What ``counts.json`` says: all of `CorpusCounts` but the arrays."""
+
+    texts: tuple[str, ...]
+    width: int
+    num_files: int
+    num_lines: int
+
+
+def read_counts_card(folder: Path) -> CountsCard:
+    """Reads ``counts.json``.
+
+    Raises:
+        AssetError: the file is missing or damaged, or of another format version.
+    """
+    from ncc.storage import read_json
+
+    about = read_json(folder / "counts.json", FORMAT_VERSION)
+    try:
+        return CountsCard(
+            tuple(map(str, about["texts"])), *(int(about[name]) for name in ("width", "num_files", "num_lines"))
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssetError(
+            f"{folder / 'counts.json'}: lacks a field or has a wrong one ({error!r}); it is damaged"
+        ) from error
 
 
 def load_counts(folder: str | Path) -> CorpusCounts:
@@ -162,30 +201,23 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     Raises:
         AssetError: a file is missing or damaged, or of another format version.
     """
-    from ncc.storage import read_json, read_tensors
+    from ncc.storage import read_tensors
 
     folder = Path(folder)
-    about = read_json(folder / "counts.json", FORMAT_VERSION)
+    card = read_counts_card(folder)
     arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"))
-    try:
-        texts = tuple(map(str, about["texts"]))
-        width, num_files, num_lines = (int(about[name]) for name in ("width", "num_files", "num_lines"))
-    except (KeyError, TypeError, ValueError) as error:
-        raise AssetError(
-            f"{folder / 'counts.json'}: lacks a field or has a wrong one ({error!r}); it is damaged"
-        ) from error
     pairs = [arrays[name] for name in ("center", "context", "count")]
-    if len({len(column) for column in pairs}) != 1 or len(arrays["statements"]) != len(texts):
+    if len({len(column) for column in pairs}) != 1 or len(arrays["statements"]) != len(card.texts):
         raise AssetError(f"{folder}: the columns of the counts differ in length; build the corpus again")
-    if any(len(column) and not 0 <= column.min() <= column.max() < len(texts) for column in pairs[:2]):
+    if any(len(column) and not 0 <= column.min() <= column.max() < len(card.texts) for column in pairs[:2]):
         raise AssetError(f"{folder}: a pair names a statement that is not there; build the corpus again")
     return CorpusCounts(
-        texts=texts,
+        texts=card.texts,
         statements=arrays["statements"],
         center=arrays["center"],
         context=arrays["context"],
         count=arrays["count"],
-        width=width,
-        num_files=num_files,
-        num_lines=num_lines,
+        width=card.width,
+        num_files=card.num_files,
+        num_lines=card.num_lines,
     )

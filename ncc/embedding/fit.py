@@ -1,5 +1,6 @@
 """From the counts of one or more corpora to an `Embedding`: vocabulary, skip-gram, and the forms to fall back to."""
 
+import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -8,46 +9,65 @@ from pathlib import Path
 from typing import Any
 
 from ncc.embedding.backoff import BackoffLevel
-from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts
+from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, width_folder
+from ncc.embedding.gensim_engine import GensimConfig, train_gensim
 from ncc.embedding.skipgram import SkipGramConfig, train_skipgram
 from ncc.embedding.table import Embedding, compose_missing
 from ncc.embedding.vocabulary import build_vocabulary
-from ncc.errors import InputError
+from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
 
-__all__ = ["fit_embedding", "load_corpora"]
+__all__ = ["fit_embedding", "load_abstraction", "load_corpora"]
 
 logger = logging.getLogger(__name__)
 
 
-def load_corpora(folders: Sequence[str | Path]) -> CorpusCounts:
-    """Reads the counts of corpora and adds them up.
+def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
+    """Reads the counts of corpora for a context width and adds them up.
 
     Raises:
-        AssetError: a folder holds no counts, or damaged ones.
-        InputError: the corpora were counted with different context widths.
+        AssetError: a folder holds no counts for this width, or damaged ones.
     """
-    parts = [load_counts(folder) for folder in folders]
-    widths = {part.width for part in parts}
-    if len(widths) != 1:
-        raise InputError(f"the corpora were counted with context widths {sorted(widths)}; expected one width")
-    if len(parts) == 1:
-        return parts[0]
-    builder = CountsBuilder(widths.pop())
-    for part in parts:
+    if len(folders) == 1:
+        return load_counts(width_folder(folders[0], width))
+    builder = CountsBuilder(width)
+    for folder in folders:
+        part = load_counts(width_folder(folder, width))
         pairs = (part.center, part.context, part.count)
         builder.add(part.texts, part.statements, pairs, num_files=part.num_files, num_lines=part.num_lines)
     return builder.finish()
+
+
+def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
+    """The abstraction that corpora were counted with.
+
+    Raises:
+        AssetError: a folder holds no corpus.
+        InputError: the corpora differ in it.
+    """
+    found = set()
+    for folder in folders:
+        path = Path(folder) / "report.json"
+        try:
+            found.add(Abstraction(**json.loads(path.read_bytes())["abstraction"]))
+        except OSError as error:
+            raise AssetError(f"{path}: can't be read: {error.strerror}; 'ncc corpus build' writes it last") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise AssetError(f"{path}: does not say how statements were abstracted ({error!r})") from error
+    if len(found) != 1:
+        raise InputError(f"the corpora were counted with {len(found)} different abstractions; expected one")
+    return found.pop()
 
 
 def fit_embedding(
     counts: CorpusCounts,
     *,
     min_count: int = 20,
-    config: SkipGramConfig | None = None,
+    config: SkipGramConfig | GensimConfig | None = None,
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
     device: str = "cpu",
+    checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Embedding:
     """Trains an embedding on counts.
@@ -55,11 +75,12 @@ def fit_embedding(
     Args:
         counts: of a corpus.
         min_count: times that a statement must be seen to be a word of its own; see `build_vocabulary`.
-        config: of the skip-gram.
+        config: of the exact skip-gram, or of gensim's.
         abstraction: the one that the corpus was counted with.
         about: what else the card should say, such as the command.
         device: a torch device.
-        progress: called with the number of steps done and the loss.
+        checkpoint: of the exact skip-gram; see `train_skipgram`.
+        progress: called with the number of epochs done and the loss.
 
     Returns:
         The embedding; its ``about`` has the corpus's figures, the configuration, the loss and the entropy of the
@@ -72,7 +93,12 @@ def fit_embedding(
     start = time.perf_counter()
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
     pairs = counts.over(vocabulary)
-    result = train_skipgram(*pairs, len(vocabulary), config, device=device, progress=progress)
+    if isinstance(config, GensimConfig):
+        result = train_gensim(*pairs, vocabulary.words, config, progress=progress)
+    else:
+        result = train_skipgram(
+            *pairs, vocabulary.words, config, device=device, checkpoint=checkpoint, progress=progress
+        )
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
     exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(counts.statements.sum(), 1)
@@ -87,8 +113,9 @@ def fit_embedding(
         "num_words": len(vocabulary),
         "min_count": min_count,
         "exact_share_of_corpus": round(float(exact), 6),
+        "engine": "gensim" if isinstance(config, GensimConfig) else "exact",
         "skipgram": asdict(config),
-        "loss": round(float(result.losses[-1]), 6),
+        "loss": round(result.loss, 6),
         "entropy": round(result.entropy, 6),
         "seconds": round(time.perf_counter() - start, 1),
     }

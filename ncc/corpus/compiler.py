@@ -1,0 +1,70 @@
+"""A file of a corpus to IR: by the first attempt that compiles, or from the IR that an earlier build kept."""
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ncc.corpus.files import CorpusFile
+from ncc.errors import NccError
+from ncc.frontend import compile_source
+from ncc.frontend.precompiled import with_header
+from ncc.storage import write_atomically
+
+__all__ = ["Compiler"]
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Compiles files of a corpus.
+
+    Attributes:
+        headers: folder for precompiled headers.
+        kept: folder of IR to look in first and to add to, or None.
+    """
+
+    headers: Path
+    kept: Path | None = None
+
+    def ir_of(self, file: CorpusFile) -> str | bytes:
+        """The IR of a source; of a file of IR, its path.
+
+        Raises:
+            NccError: no attempt compiles; the last one's reason.
+            OutputError: the IR can't be kept.
+        """
+        if not file.attempts:
+            return file.path
+        kept = self._place(file)
+        if kept and kept.exists():
+            try:
+                if found := gzip.decompress(kept.read_bytes()):
+                    return found
+            except (OSError, EOFError, zlib.error):  # damaged: compile it again
+                pass
+        ir = self._compile(file)
+        if kept:
+            write_atomically(kept, gzip.compress(ir.encode() if isinstance(ir, str) else ir, compresslevel=1, mtime=0))
+        return ir
+
+    def _compile(self, file: CorpusFile) -> str | bytes:
+        for attempt, (options, header) in enumerate(file.attempts):
+            try:
+                prepared = with_header(Path(header), options, self.headers) if header else options
+                return compile_source(file.path, prepared).ir
+            except NccError:
+                if attempt == len(file.attempts) - 1:
+                    raise
+        raise AssertionError("a file of a corpus has at least one attempt")
+
+    def _place(self, file: CorpusFile) -> Path | None:
+        if not self.kept:
+            return None
+        digest = hashlib.sha256(repr(file.attempts).encode())
+        try:
+            digest.update(Path(file.path).read_bytes())
+        except OSError:  # the compiler will say what is wrong
+            return None
+        name = digest.hexdigest()[:32]
+        return self.kept / name[:2] / f"{name}.ll.gz"

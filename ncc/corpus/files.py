@@ -1,0 +1,150 @@
+"""The files of a recipe: found in folders, named by a compilation database, or generated; each with its options."""
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ncc.corpus.recipe import Recipe, Source
+from ncc.errors import InputError
+from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.inputs import IR_EXTENSIONS
+from ncc.storage import write_atomically
+
+__all__ = ["CorpusFile", "find_files"]
+
+_PATH_FLAGS = ("-I", "-isystem", "-iquote", "-include")
+_KEPT_FLAGS = (
+    "-D",
+    "-U",
+    "-std=",
+    "-m",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fsigned-char",
+    "-funsigned-char",
+    "-fopenmp",
+)
+
+
+@dataclass(frozen=True)
+class CorpusFile:
+    """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR)."""
+
+    path: str
+    source: str
+    attempts: tuple[tuple[CompileOptions, str | None], ...]
+
+
+def find_files(recipe: Recipe, generated: Path) -> list[CorpusFile]:
+    """All files of a recipe, sorted, a row for every level at which a file is compiled.
+
+    Args:
+        recipe: what to look for.
+        generated: folder for the programs of sources that generate theirs.
+
+    Raises:
+        InputError: a folder is missing, or an environment variable in its name is not set, or a compilation
+            database can't be read.
+        OutputError: a generated program can't be written.
+    """
+    return [file for source in recipe.sources for file in _files_of(source, generated)]
+
+
+def _files_of(source: Source, generated: Path) -> Iterator[CorpusFile]:
+    folder = _folder(source, generated)
+    flags = _read_commands(source, folder / source.commands) if source.commands else None
+    if flags is None or source.patterns:
+        paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
+        paths &= set(flags or paths)
+    else:
+        paths = set(flags)
+    paths -= {path for pattern in source.exclude for path in _search(source, folder, pattern)}
+    for path in sorted(paths):
+        if not source.patterns and path.suffix not in IR_EXTENSIONS | SOURCE_EXTENSIONS:
+            continue
+        name = os.path.relpath(path, folder).encode()
+        digest = int.from_bytes(hashlib.sha256(name).digest()[:8])
+        if digest / 2**64 >= source.share:
+            continue
+        if path.suffix in IR_EXTENSIONS:
+            yield CorpusFile(str(path), source.name, ())
+            continue
+        levels = source.optimization
+        for level in (levels[digest % len(levels)],) if source.one_level else levels:
+            yield CorpusFile(str(path), source.name, _attempts(source, folder, level, flags[path] if flags else ()))
+
+
+def _folder(source: Source, generated: Path) -> Path:
+    if source.generator:
+        from ncc.corpus.synthetic import generate
+
+        folder = generated / source.name
+        for name, text in generate(source.generator, source.number):
+            if not (folder / name).exists():
+                write_atomically(folder / name, text.encode())
+        return folder
+    folder = Path(os.path.expandvars(source.folder)).expanduser()
+    if "$" in str(folder):
+        raise InputError(f"source {source.name}: {source.folder} names an environment variable that is not set")
+    if not folder.is_dir():
+        raise InputError(f"source {source.name}: {folder} is not a folder")
+    return Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
+
+
+def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
+    try:
+        return [path for path in folder.glob(pattern) if path.is_file()]
+    except (ValueError, NotImplementedError) as error:
+        raise InputError(f"source {source.name}: pattern {pattern!r} can't be searched for: {error}") from error
+
+
+def _attempts(
+    source: Source, folder: Path, level: str, flags: tuple[str, ...]
+) -> tuple[tuple[CompileOptions, str | None], ...]:
+    options = CompileOptions(
+        optimization=level,
+        include_paths=tuple(str(folder / os.path.expandvars(path)) for path in source.include_paths),
+        defines=source.defines,
+    )
+    return tuple(
+        (replace(options, language=attempt.language, flags=(*flags, *_expanded(folder, attempt.flags))), attempt.header)
+        for attempt in source.attempts
+    )
+
+
+def _expanded(folder: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Flags that name files of the source write ``{folder}``."""
+    return tuple(flag.replace("{folder}", str(folder)) for flag in flags)
+
+
+def _read_commands(source: Source, path: Path) -> Mapping[Path, tuple[str, ...]]:
+    """File → the flags of its command that another clang understands, paths made absolute."""
+    try:
+        entries = json.loads(path.read_bytes())
+        return {
+            Path(os.path.normpath(Path(entry["directory"], entry["file"]))): tuple(
+                _kept(entry.get("arguments") or shlex.split(entry["command"]), Path(entry["directory"]))
+            )
+            for entry in entries
+        }
+    except OSError as error:
+        raise InputError(f"source {source.name}: {path} can't be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"source {source.name}: {path} is no compilation database ({error!r})") from error
+
+
+def _kept(arguments: list[str], directory: Path) -> Iterator[str]:
+    words = iter(arguments)
+    for word in words:
+        flag = next((flag for flag in _PATH_FLAGS if word.startswith(flag)), None)
+        if flag:
+            where = word.removeprefix(flag) or next(words, "")
+            yield from (flag, str(directory / where))
+        elif word in ("-D", "-U"):
+            yield from (word, next(words, ""))
+        elif word.startswith(_KEPT_FLAGS):
+            yield word

@@ -1,0 +1,63 @@
+"""Statements of code and of built corpora, with how often each was seen: what coverage is measured on."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ncc.embedding.counts import load_counts
+from ncc.embedding.fit import load_abstraction
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+from ncc.inputs import expand_inputs, load_module
+from ncc.ir import Abstraction
+
+__all__ = ["StatementCounts", "count_statements"]
+
+
+@dataclass(frozen=True)
+class StatementCounts:
+    """Abstracted statements and how often each was seen, and what could not be read: input → reason."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def count_statements(
+    inputs: Sequence[str], *, abstraction: Abstraction | None = None, options: CompileOptions | None = None
+) -> StatementCounts:
+    """Counts the statements of files, folders and globs, and of folders that `build_corpus` made.
+
+    Args:
+        inputs: as for the commands; a folder with a ``report.json`` and counts is a corpus.
+        abstraction: how statements are abstracted; a corpus must have been counted with the same.
+        options: for sources.
+
+    Raises:
+        InputError: a corpus was counted with another abstraction.
+        AssetError: a corpus is damaged.
+    """
+    abstraction = abstraction or Abstraction()
+    result = StatementCounts()
+    for name in inputs:
+        widths = sorted(Path(name).glob("width-*")) if Path(name, "report.json").is_file() else []
+        if widths:
+            found = load_abstraction([name])
+            if found != abstraction:
+                raise InputError(f"{name}: was counted with {found}; the embedding has {abstraction}")
+            counts = load_counts(widths[0])
+            result.counts.update(dict(zip(counts.texts, counts.statements.tolist(), strict=True)))
+            continue
+        for item in expand_inputs([name]):
+            try:
+                if item.error:
+                    raise InputError(item.error)
+                module = load_module(item.name, options=options, abstraction=abstraction)
+            except NccError as error:
+                result.failures[item.name] = str(error)
+                continue
+            seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
+            result.counts.update(dict(zip(module.texts, seen, strict=True)))
+    return result

@@ -1,0 +1,49 @@
+"""Synthetic programs for a corpus: matrix products, stencils and Eigen expressions, random but valid.
+
+They are the generated part of inst2vec's corpus (Ben-Nun et al. 2018, section 5): code of high-performance computing
+whose loops, data layouts, types and expressions are drawn at random from templates.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from ncc.corpus.synthetic.eigen import eigen_program
+from ncc.corpus.synthetic.gemm import gemm_program
+from ncc.corpus.synthetic.program import Generator
+from ncc.corpus.synthetic.stencil import stencil_program
+from ncc.errors import InputError
+
+__all__ = ["GENERATORS", "Generator", "generate"]
+
+GENERATORS: Mapping[str, Generator] = MappingProxyType(
+    {"gemm": gemm_program, "stencil": stencil_program, "eigen": eigen_program}
+)
+
+
+def generate(name: str, number: int, *, seed: int = 204) -> Iterator[tuple[str, str]]:
+    """Writes random programs: the same for the same seed, each independent of how many are asked for.
+
+    Args:
+        name: one of `GENERATORS`: "gemm" and "stencil" in C, C++ and OpenCL C, "eigen" in C++.
+        number: how many programs.
+        seed: another seed gives other programs.
+
+    Returns:
+        File name and source text of each program.
+
+    Raises:
+        InputError: there is no generator of this name.
+
+    >>> [name for name, text in generate("eigen", 2)]
+    ['eigen-00000.cpp', 'eigen-00001.cpp']
+    """
+    generator = GENERATORS.get(name)
+    if generator is None:
+        raise InputError(f"no generator {name!r} of synthetic programs; expected one of {', '.join(GENERATORS)}")
+    return (_named(name, index, generator, seed) for index in range(number))
+
+
+def _named(name: str, index: int, generator: Generator, seed: int) -> tuple[str, str]:
+    program = generator(random.Random(f"{name}-{seed}-{index}"))
+    return f"{name}-{index:05d}{program.extension}", program.text

@@ -1,0 +1,163 @@
+"""Adds up counts on disk in bounded memory: shards of a corpus, each sorted, become one sorted corpus.
+
+Texts are in alphabetical order in every part, so a part's pairs stay sorted under the numbers of the sum. The sum is
+made for a range of centres at a time, small enough for memory, and its columns are appended to files.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.counts import CorpusCounts, counts_card, read_counts_card, sum_pairs
+from ncc.errors import AssetError, OutputError
+from ncc.storage import write_atomically
+
+__all__ = ["merge_counts"]
+
+_COLUMNS = {"center": "I32", "context": "I32", "count": "I64"}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Counts on disk: their texts' numbers in the sum, and where each centre's pairs start."""
+
+    pairs: Any  # an open safetensors file
+    number: NDArray[np.int32]
+    start: NDArray[np.int64]
+
+    def read(self, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """The pairs of the centres numbered ``first`` to ``last - 1`` in the sum."""
+        begin, end = self.start[np.searchsorted(self.number, [first, last])].tolist()
+        center, context, count = (  # an empty slice may be out of bounds for safetensors
+            self.pairs.get_slice(name)[begin:end] if begin < end else np.zeros(0, np.int64) for name in _COLUMNS
+        )
+        return self.number[center], self.number[context], count
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a sum came to."""
+
+    num_texts: int
+    num_pairs: int
+
+
+def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 << 24) -> Merged:
+    """Writes the sum of the counts in some folders as `save_counts` would, without holding it.
+
+    Args:
+        folders: each holds what `save_counts` wrote, of one context width.
+        output: folder for the sum.
+        max_pairs: pairs held at a time, unless one statement has more; about 80 bytes each.
+
+    Raises:
+        AssetError: a folder holds no counts, or damaged ones, or counts of another width.
+        OutputError: the folder can't be written.
+    """
+    cards = [read_counts_card(folder) for folder in folders]
+    widths = {card.width for card in cards}
+    if len(widths) != 1:
+        raise AssetError(f"{output}: the parts were counted with context widths {sorted(widths)}; expected one width")
+    texts = tuple(sorted(set().union(*(card.texts for card in cards))))
+    num_pairs = 0
+    number_of = {text: number for number, text in enumerate(texts)}
+    statements = np.zeros(len(texts), np.int64)
+    size = np.zeros(len(texts), np.int64)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for abandoned in output.glob(".merge-*"):  # by a process that was killed
+            shutil.rmtree(abandoned)
+        with ExitStack() as stack:
+            scratch = Path(stack.enter_context(TemporaryDirectory(dir=output, prefix=".merge-")))
+            parts = []
+            for folder, card in zip(folders, cards, strict=True):
+                number = np.array([number_of[text] for text in card.texts], np.int32)
+                part = _open_part(stack, folder, number)
+                parts.append(part)
+                statements[number] += part.pairs.get_tensor("statements")
+                size[number] += np.diff(part.start)
+            columns = [stack.enter_context((scratch / name).open("w+b")) for name in _COLUMNS]
+            for first, last in _ranges(size, max_pairs):
+                merged: list[NDArray[Any]] = [*_sum(parts, first, last)]
+                num_pairs += int(merged[2].sum())
+                for file, column in zip(columns, merged, strict=True):
+                    file.write(column.tobytes())
+            _assemble(scratch / "whole", statements, columns)
+            (scratch / "whole").replace(output / "counts.safetensors")
+    except OSError as error:
+        raise OutputError(f"{output}: can't be written: {error.strerror or error}") from error
+    total = CorpusCounts(
+        texts=texts,
+        statements=statements,
+        center=np.zeros(0, np.int32),
+        context=np.zeros(0, np.int32),
+        count=np.zeros(0, np.int64),
+        width=widths.pop(),
+        num_files=sum(card.num_files for card in cards),
+        num_lines=sum(card.num_lines for card in cards),
+    )
+    write_atomically(output / "counts.json", counts_card(total))
+    return Merged(len(texts), num_pairs)
+
+
+def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Part:
+    from safetensors import SafetensorError, safe_open
+
+    path = folder / "counts.safetensors"
+    try:
+        pairs = stack.enter_context(safe_open(path, framework="numpy"))
+        per_center = np.bincount(pairs.get_tensor("center"), minlength=len(number))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
+    if len(per_center) != len(number):
+        raise AssetError(f"{path}: a pair names a statement that is not there; build the corpus again")
+    return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
+
+
+def _sum(
+    parts: Sequence[_Part], first: int, last: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    read = [part.read(first, last) for part in parts]
+    center, context, count = ([pairs[k] for pairs in read] for k in range(3))
+    return sum_pairs(np.concatenate(center), np.concatenate(context), np.concatenate(count))
+
+
+def _ranges(size: NDArray[np.int64], max_pairs: int) -> Iterator[tuple[int, int]]:
+    """Ranges of centres with at most ``max_pairs`` pairs together, or of one centre."""
+    end = np.cumsum(size)
+    first = 0
+    while first < len(size):
+        before = int(end[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(end, before + max_pairs, side="right")))
+        yield first, last
+        first = last
+
+
+def _assemble(path: Path, statements: NDArray[np.int64], columns: Sequence[IO[bytes]]) -> None:
+    """One safetensors file from the columns: a header with every tensor's place, then their bytes."""
+    header: dict[str, Any] = {}
+    at = statements.nbytes
+    header["statements"] = {"dtype": "I64", "shape": [len(statements)], "data_offsets": [0, at]}
+    for (name, dtype), file in zip(_COLUMNS.items(), columns, strict=True):
+        length = file.tell()
+        header[name] = {
+            "dtype": dtype,
+            "shape": [length // (int(dtype[1:]) // 8)],
+            "data_offsets": [at, at + length],
+        }
+        at += length
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as whole:
+        whole.write(len(text).to_bytes(8, "little") + text + statements.tobytes())
+        for file in columns:
+            file.seek(0)
+            shutil.copyfileobj(file, whole, 1 << 20)
