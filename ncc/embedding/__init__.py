@@ -2,7 +2,7 @@
 
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
-from ncc.embedding.fit import fit_embedding, load_corpora
+from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
 from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
 from ncc.embedding.table import Embedding, Lookup, Neighbor, compose_missing, load_embedding, save_embedding
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
@@ -21,6 +21,7 @@ __all__ = [
     "compose_missing",
     "fit_embedding",
     "generalise",
+    "load_abstraction",
     "load_corpora",
     "load_counts",
     "load_embedding",

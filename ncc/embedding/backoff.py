@@ -27,6 +27,7 @@ _FLAGS = re.compile(
     r" (?:nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw|volatile|weak|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc"
     r"|inalloca|swifterror|cleanup)\b"
 )
+_BUCKET = re.compile(r"<INT:[^>]*>")
 _TAIL = re.compile(r"\b(?:tail|musttail|notail) ")
 _ALIGNMENT = re.compile(r", (?:align|addrspace) ?\(?\d+\)?| syncscope\(\"[^\"]*\"\)")
 _ADDRESS_SPACE = re.compile(r" ?addrspace\([^)]*\)")
@@ -47,7 +48,8 @@ _CALLS = frozenset({"call", "invoke", "callbr"})
 
 
 def _without_flags(text: str) -> str:
-    return _TAIL.sub("", _FLAGS.sub("", text))
+    """Without flags, and integers without the buckets that `Abstraction.keep_immediates` gives them."""
+    return _BUCKET.sub("<INT>", _TAIL.sub("", _FLAGS.sub("", text)))
 
 
 def _without_alignment(text: str) -> str:

@@ -1,24 +1,29 @@
 """Exact skip-gram on counts: full softmax over the vocabulary, as matrix products over the distinct pairs.
 
 With counts C the likelihood of a corpus is the sum of C[i, j] log softmax(U V^T)[i, j]; an epoch costs the same for a
-thousand pairs and for a billion. Pairs are never sampled and negatives never drawn.
+thousand pairs and for a billion. Pairs are never sampled and negatives never drawn: a step takes some of the centre
+words with all their contexts, and ranks of a data-parallel run share the words of a step.
 
 Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases", sections 2 (skip-gram, full softmax)
 and 2.3 (subsampling); Ben-Nun et al. 2018, section 4.2.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.embedding.parts import part_matrix
+from ncc.ranks import rank_and_world, sum_over_ranks
+
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["SkipGramConfig", "SkipGramResult", "train_skipgram"]
+__all__ = ["SkipGramConfig", "SkipGramResult", "pair_weights", "skipgram_loss", "train_skipgram"]
 
 logger = logging.getLogger(__name__)
 
@@ -29,20 +34,26 @@ class SkipGramConfig:
 
     Attributes:
         dim: numbers a vector.
-        steps: full passes over the counts.
+        epochs: passes over the counts.
+        steps_per_epoch: steps that a pass is cut into; each takes other centre words, drawn anew every epoch.
         learning_rate: of Adam, decayed to a tenth along a half cosine.
-        subsample: a word with more than this share of all statements is thinned to the square root of the excess, on
-            both sides of a pair, in expectation and over the whole corpus; 0 turns it off.
-        weight_decay: L2 penalty (decoupled) on both matrices a step, times the learning rate.
-        rows: centre words a block, to bound memory at ``rows * num_words * 4`` bytes; the result is the same.
-        seed: of the initial vectors.
+        subsample: a word with more than this share of all pairs is thinned to the square root of the excess, on both
+            sides of a pair, in expectation and over the whole corpus; 0 turns it off.
+        share_parts: statements share vectors of their parts (see `ncc.embedding.parts`); False learns every statement
+            by itself, as the paper does.
+        own_decay: with ``share_parts``, decay of the statements' own vectors a step, times the learning rate: the
+            higher, the more must be said by the parts.
+        rows: centre words a block, to bound memory at about ``rows * num_words * 4`` bytes; the result is the same.
+        seed: of the initial vectors and the order of the words.
     """
 
     dim: int = 200
-    steps: int = 200
+    epochs: int = 20
+    steps_per_epoch: int = 8
     learning_rate: float = 0.02
     subsample: float = 1e-3
-    weight_decay: float = 0.0
+    share_parts: bool = True
+    own_decay: float = 2.0
     rows: int = 2048
     seed: int = 204
 
@@ -52,10 +63,10 @@ class SkipGramConfig:
         Raises:
             ValueError: a value is out of its range.
         """
-        if self.dim < 1 or self.steps < 1 or self.rows < 1:
-            raise ValueError("dim, steps and rows must be 1 or more")
-        if self.learning_rate <= 0 or self.subsample < 0 or self.weight_decay < 0:
-            raise ValueError("learning_rate must be above 0, subsample and weight_decay 0 or more")
+        if min(self.dim, self.epochs, self.steps_per_epoch, self.rows) < 1:
+            raise ValueError("dim, epochs, steps_per_epoch and rows must be 1 or more")
+        if self.learning_rate <= 0 or self.subsample < 0 or self.own_decay < 0:
+            raise ValueError("learning_rate must be above 0, subsample and own_decay 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +76,15 @@ class SkipGramResult:
     Attributes:
         vectors: (num_words, dim) float32 centre vectors; zero for words without a pair.
         contexts: (num_words, dim) float32 context vectors.
-        losses: (steps,) float64 cross-entropy in nats a pair, before each step.
+        losses: (epochs,) float64 cross-entropy in nats a pair, each step's before it.
+        loss: cross-entropy at the end.
         entropy: the least that any model could reach on these counts, in nats a pair.
     """
 
     vectors: NDArray[np.float32]
     contexts: NDArray[np.float32]
     losses: NDArray[np.float64]
+    loss: float
     entropy: float
 
 
@@ -95,64 +108,98 @@ def train_skipgram(
     center: NDArray[np.int32],
     context: NDArray[np.int32],
     count: NDArray[np.int64],
-    num_words: int,
+    words: Sequence[str],
     config: SkipGramConfig | None = None,
     *,
     device: str = "cpu",
+    checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
     """Trains vectors on the counts of distinct pairs, sorted by centre.
 
-    Deterministic on a CPU for a seed and a number of threads.
+    Deterministic on a CPU for a seed and a number of threads. Inside a process group, every rank takes its part of each
+    step's words and ends with the result that one rank alone would have had, to rounding.
 
     Args:
         center: (num_pairs,) int32 words in the middle.
         context: (num_pairs,) int32 words near them.
         count: (num_pairs,) int64.
-        num_words: size of the vocabulary.
+        words: the vocabulary.
         config: how to train.
         device: a torch device.
-        progress: called with the number of steps done and the loss.
+        checkpoint: file that rank 0 writes after every epoch, and that training goes on from if it is there.
+        progress: called with the number of epochs done and the loss.
 
     Raises:
         ValueError: there are no pairs.
+        AssetError: the checkpoint is damaged, or of other counts or another configuration.
     """
-    import torch
+    from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 
     config = config or SkipGramConfig()
     if not len(count):
         raise ValueError("there are no pairs of statements to train on")
-    weight = pair_weights(center, context, count, num_words, config.subsample)
-    weight /= weight.sum()
-    mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
-    entropy = float(-(weight * np.log(weight / mass[center])).sum())
-    generator = torch.Generator().manual_seed(config.seed)
-    scale = config.dim**-0.5
-    matrices = [
-        (torch.randn(num_words, config.dim, generator=generator) * scale).to(device).requires_grad_() for _ in range(2)
-    ]
-    optimizer = torch.optim.AdamW(
-        matrices, lr=config.learning_rate, weight_decay=config.weight_decay, fused=None if device == "cpu" else True
-    )
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps, config.learning_rate / 10)
-    blocks = _row_blocks(center, context, weight, mass, num_words, config.rows, device)
-    losses = np.empty(config.steps)
-    for step in range(config.steps):
-        optimizer.zero_grad(set_to_none=True)
-        losses[step] = sum(_block_loss(block, *matrices) for block in blocks)
-        optimizer.step()
-        schedule.step()
+    pairs = _Pairs.weighted(center, context, count, len(words), config.subsample)
+    num_steps = pairs.num_steps(config)
+    model = _Model(words, replace(config, steps_per_epoch=num_steps), device)
+    losses: list[float] = []
+    fingerprint = pairs.fingerprint(words, config) if checkpoint else ""
+    if checkpoint and checkpoint.exists():
+        state, losses = load_checkpoint(checkpoint, model.matrices, fingerprint)
+        model.restore(state, len(losses) * num_steps)
+    while len(losses) < config.epochs:
+        rng = np.random.default_rng((config.seed, len(losses)))
+        loss = sum(model.step(pairs, centers) for centers in np.array_split(rng.permutation(pairs.centers), num_steps))
+        losses.append(loss)
+        if checkpoint and rank_and_world()[0] == 0:
+            save_checkpoint(checkpoint, model.state(), losses, fingerprint)
         if progress:
-            progress(step + 1, float(losses[step]))
-    logger.info("skip-gram: loss %.4f after %d steps, entropy %.4f", losses[-1], config.steps, entropy)
-    vectors, contexts = (matrix.detach().cpu().numpy().copy() for matrix in matrices)
-    vectors[mass == 0] = 0
-    return SkipGramResult(vectors, contexts, losses, entropy)
+            progress(len(losses), loss)
+    vectors, contexts = model.numpy()
+    vectors[pairs.mass == 0] = 0
+    final = skipgram_loss(pairs.center, pairs.context, pairs.weight, vectors, contexts, rows=config.rows, device=device)
+    entropy = pairs.entropy()
+    logger.info("skip-gram: loss %.4f after %d epochs, entropy %.4f", final, config.epochs, entropy)
+    return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
+
+
+def skipgram_loss(
+    center: NDArray[np.int32],
+    context: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    vectors: NDArray[np.float32],
+    contexts: NDArray[np.float32],
+    *,
+    rows: int = 2048,
+    device: str = "cpu",
+) -> float:
+    """Cross-entropy of contexts given centres under vectors, in nats a pair, for pairs sorted by centre.
+
+    Args:
+        center: (num_pairs,) int32.
+        context: (num_pairs,) int32.
+        weight: (num_pairs,) float64, how much each pair counts.
+        vectors: (num_words, dim) float32.
+        contexts: (num_words, dim) float32.
+        rows: centre words a block.
+        device: a torch device.
+    """
+    import torch
+
+    pairs = _Pairs(center, context, weight / weight.sum(), len(vectors))
+    u, v = (torch.from_numpy(matrix).to(device) for matrix in (vectors, contexts))
+    total = 0.0
+    for start in range(0, len(pairs.centers), rows):
+        block = pairs.block(pairs.centers[start : start + rows], device)
+        logits = u[block.rows] @ v.T
+        observed = logits[block.row, block.context]
+        total += float((block.mass * torch.logsumexp(logits, dim=1)).sum() - (block.weight * observed).sum())
+    return total
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Some centre words with all their pairs: a dense slice of the count matrix, held sparse."""
+    """Some centre words with all their pairs: a slice of the count matrix, held sparse."""
 
     rows: "torch.Tensor"
     row: "torch.Tensor"
@@ -161,52 +208,172 @@ class _Block:
     mass: "torch.Tensor"
 
 
-def _row_blocks(
-    center: NDArray[np.int32],
-    context: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    num_words: int,
-    block_rows: int,
-    device: str,
-) -> list[_Block]:
-    import torch
+class _Pairs:
+    """Pairs sorted by centre, with weights that add up to 1."""
 
-    present = np.flatnonzero(mass > 0)
-    position = np.full(num_words, -1, np.int64)
-    position[present] = np.arange(len(present))
-    blocks = []
-    for start in range(0, len(present), block_rows):
-        rows = present[start : start + block_rows]
-        begin, end = np.searchsorted(center, [rows[0], rows[-1] + 1])
-        blocks.append(
-            _Block(
-                rows=torch.from_numpy(rows).to(device),
-                row=torch.from_numpy(position[center[begin:end]] - start).to(device),
-                context=torch.from_numpy(context[begin:end].astype(np.int64)).to(device),
-                weight=torch.from_numpy(weight[begin:end]).float().to(device),
-                mass=torch.from_numpy(mass[rows]).float().to(device),
-            )
+    def __init__(
+        self, center: NDArray[np.int32], context: NDArray[np.int32], weight: NDArray[np.float64], num_words: int
+    ) -> None:
+        self.center, self.context, self.weight = center, context, weight
+        self.mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
+        self.start = np.searchsorted(center, np.arange(num_words + 1))
+        self.centers = np.flatnonzero(self.mass > 0)
+
+    @classmethod
+    def weighted(
+        cls,
+        center: NDArray[np.int32],
+        context: NDArray[np.int32],
+        count: NDArray[np.int64],
+        num_words: int,
+        subsample: float,
+    ) -> "_Pairs":
+        weight = pair_weights(center, context, count, num_words, subsample)
+        return cls(center, context, weight / weight.sum(), num_words)
+
+    def num_steps(self, config: SkipGramConfig) -> int:
+        """Steps an epoch: a small vocabulary has fewer words than steps."""
+        return min(config.steps_per_epoch, len(self.centers))
+
+    def entropy(self) -> float:
+        return float(-(self.weight * np.log(self.weight / self.mass[self.center])).sum())
+
+    def fingerprint(self, words: Sequence[str], config: SkipGramConfig) -> str:
+        """Tells one training from another, for checkpoints; how it is cut into blocks does not matter."""
+        import hashlib
+
+        digest = hashlib.sha256("\0".join((repr(replace(config, rows=1)), *words)).encode())
+        for column in (self.center, self.context, self.weight):
+            digest.update(np.ascontiguousarray(column).data)
+        return digest.hexdigest()[:32]
+
+    def block(self, centers: NDArray[np.int64], device: str) -> _Block:
+        import torch
+
+        length = self.start[centers + 1] - self.start[centers]
+        first = np.cumsum(length) - length
+        at = np.arange(length.sum()) + np.repeat(self.start[centers] - first, length)
+        return _Block(
+            rows=torch.from_numpy(centers).to(device),
+            row=torch.from_numpy(np.repeat(np.arange(len(centers)), length)).to(device),
+            context=torch.from_numpy(self.context[at].astype(np.int64)).to(device),
+            weight=torch.from_numpy(self.weight[at]).float().to(device),
+            mass=torch.from_numpy(self.mass[centers]).float().to(device),
         )
-    return blocks
 
 
-def _block_loss(block: _Block, vectors: "torch.Tensor", contexts: "torch.Tensor") -> float:
-    """Adds the gradients of one block by hand, so that only one matrix of logits is ever held."""
-    import torch
+class _Model:
+    """The matrices, their gradients and their optimiser."""
 
-    with torch.no_grad():
-        u = vectors[block.rows]
-        logits = u @ contexts.T
-        normaliser = torch.logsumexp(logits, dim=1)
-        observed = logits[block.row, block.context]
-        loss = float((block.mass * normaliser).sum() - (block.weight * observed).sum())
-        # d loss / d logits = mass * softmax - counts, written over the logits
-        gradient = logits.sub_(normaliser[:, None]).exp_().mul_(block.mass[:, None])
-        gradient.index_put_((block.row, block.context), -block.weight, accumulate=True)
-        for matrix in (vectors, contexts):
-            if matrix.grad is None:
-                matrix.grad = torch.zeros_like(matrix)
-        vectors.grad[block.rows] += gradient @ contexts  # type: ignore[index]
-        contexts.grad += gradient.T @ u  # type: ignore[operator]
+    def __init__(self, words: Sequence[str], config: SkipGramConfig, device: str) -> None:
+        import torch
+
+        self.config, self.device = config, device
+        generator = torch.Generator().manual_seed(config.seed)
+
+        def matrix(rows: int, scale: float) -> torch.Tensor:
+            return (torch.randn(rows, config.dim, generator=generator) * scale * config.dim**-0.5).to(device)
+
+        self.contexts = matrix(len(words), 1.0)
+        self.own = matrix(len(words), 0.1 if config.share_parts else 1.0)
+        groups = [{"params": [self.contexts]}, {"params": [self.own]}]
+        self.parts = None
+        if config.share_parts:
+            some = part_matrix(words)
+            shape = (some.num_words, some.num_parts)
+            entries = torch.from_numpy(np.stack([some.row, some.column])).to(device)
+            weight = torch.from_numpy(some.weight).to(device)
+            self.has = torch.sparse_coo_tensor(entries, weight, shape, check_invariants=False).coalesce()
+            self.has_transposed = self.has.t().coalesce()
+            self.parts = matrix(some.num_parts, 1.0)
+            groups[1]["weight_decay"] = config.own_decay  # type: ignore[assignment]
+            groups.append({"params": [self.parts]})
+        fused = True if device.startswith("cuda") else None
+        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=fused)
+        self.num_steps = 0
+
+    @property
+    def matrices(self) -> dict[str, "torch.Tensor"]:
+        named = {"contexts": self.contexts, "own": self.own}
+        return named if self.parts is None else named | {"parts": self.parts}
+
+    def vectors(self) -> "torch.Tensor":
+        """(num_words, dim): the statements' own vectors and those of their parts."""
+        import torch
+
+        return self.own if self.parts is None else self.own + torch.sparse.mm(self.has, self.parts)
+
+    def step(self, pairs: _Pairs, centers: NDArray[np.int64]) -> float:
+        """One step on some centre words, shared by the ranks; returns its part of the loss."""
+        import torch
+
+        rank, world = rank_and_world()
+        with torch.no_grad():
+            vectors = self.vectors()
+            gradient, context_gradient = torch.zeros_like(vectors), torch.zeros_like(self.contexts)
+            loss = torch.zeros(1, dtype=torch.float64, device=self.device)
+            mine = np.sort(centers)[rank::world]
+            for start in range(0, len(mine), self.config.rows):
+                block = pairs.block(mine[start : start + self.config.rows], self.device)
+                loss += _add_gradients(block, vectors, self.contexts, gradient, context_gradient)
+            sum_over_ranks((gradient, context_gradient, loss))
+            self.own.grad, self.contexts.grad = gradient, context_gradient
+            if self.parts is not None:
+                self.parts.grad = torch.sparse.mm(self.has_transposed, gradient)
+        self._set_learning_rate()
+        self.optimizer.step()
+        self.num_steps += 1
+        return float(loss)
+
+    def _set_learning_rate(self) -> None:
+        """A half cosine to a tenth over all steps; from the number of steps alone, so that resuming is exact."""
+        last = max(self.config.epochs * self.config.steps_per_epoch - 1, 1)
+        share = 0.55 + 0.45 * np.cos(np.pi * min(self.num_steps / last, 1.0))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.learning_rate * share
+
+    def numpy(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return self.vectors().detach().cpu().numpy().copy(), self.contexts.detach().cpu().numpy().copy()
+
+    def state(self) -> dict[str, NDArray[np.float32]]:
+        """Matrices and the optimiser's moments, for a checkpoint."""
+        state: dict[str, NDArray[np.float32]] = {}
+        for name, matrix in self.matrices.items():
+            moments = self.optimizer.state[matrix]
+            named = {name: matrix, f"{name}.mean": moments["exp_avg"], f"{name}.variance": moments["exp_avg_sq"]}
+            state |= {key: tensor.detach().cpu().numpy() for key, tensor in named.items()}
+        return state
+
+    def restore(self, state: Mapping[str, NDArray[np.float32]], num_steps: int) -> None:
+        """Goes back to what `state` gave after ``num_steps`` steps."""
+        import torch
+
+        self.num_steps = num_steps
+        for name, matrix in self.matrices.items():
+            matrix.copy_(torch.from_numpy(state[name]))
+            mean, variance = (torch.from_numpy(state[f"{name}.{moment}"]).to(matrix) for moment in ("mean", "variance"))
+            step = torch.tensor(float(num_steps), device=matrix.device if self.device.startswith("cuda") else "cpu")
+            self.optimizer.state[matrix] = {"step": step, "exp_avg": mean, "exp_avg_sq": variance}
+
+
+def _add_gradients(
+    block: _Block,
+    vectors: "torch.Tensor",
+    contexts: "torch.Tensor",
+    gradient: "torch.Tensor",
+    context_gradient: "torch.Tensor",
+) -> "torch.Tensor":
+    """Adds the gradients of one block, by hand, so that only one matrix of logits is ever held; returns its loss."""
+    u = vectors[block.rows]
+    logits = u @ contexts.T
+    observed = logits[block.row, block.context]
+    highest = logits.amax(dim=1, keepdim=True)
+    exponential = logits.sub_(highest).exp_()
+    total = exponential.sum(dim=1, keepdim=True)
+    loss = (block.mass * (highest + total.log())[:, 0]).sum() - (block.weight * observed).sum()
+    # d loss / d logits = mass * softmax - counts, written over the logits
+    slope = exponential.mul_(block.mass[:, None] / total)
+    slope.index_put_((block.row, block.context), -block.weight, accumulate=True)
+    gradient[block.rows] = slope @ contexts
+    context_gradient += slope.T @ u
     return loss

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +182,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     }
     card = {
         "format_version": FORMAT_VERSION,
-        "abstraction": {"keep_callees": embedding.abstraction.keep_callees},
+        "abstraction": asdict(embedding.abstraction),
         "about": embedding.about,
         "words": embedding.vocabulary.words,
     }

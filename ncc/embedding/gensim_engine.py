@@ -1,0 +1,131 @@
+"""gensim's Word2Vec on pairs drawn from counts: the streaming trainer that the exact one is measured against.
+
+Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases" (negative sampling).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.skipgram import SkipGramResult, pair_weights, skipgram_loss
+
+__all__ = ["GensimConfig", "train_gensim"]
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class GensimConfig:
+    """How to train with gensim.
+
+    Attributes:
+        dim: numbers a vector.
+        epochs: passes over the pairs.
+        num_pairs: unordered pairs an epoch, drawn by their weight, the same every epoch; gensim trains both orders.
+        negative: words drawn against each pair.
+        subsample: as in `SkipGramConfig`, done when pairs are drawn.
+        threads: gensim's workers; with more than one, runs differ.
+        seed: of pairs and vectors.
+    """
+
+    dim: int = 200
+    epochs: int = 5
+    num_pairs: int = 20_000_000
+    negative: int = 5
+    subsample: float = 1e-3
+    threads: int = 1
+    seed: int = 204
+
+    def __post_init__(self) -> None:
+        """Checks the ranges.
+
+        Raises:
+            ValueError: a value is out of its range.
+        """
+        if min(self.dim, self.epochs, self.num_pairs, self.negative, self.threads) < 1 or self.subsample < 0:
+            raise ValueError("dim, epochs, num_pairs, negative and threads must be 1 or more, subsample 0 or more")
+
+
+class PairStream:
+    """Pairs of words drawn by weight, as gensim's sentences of two words; the same at every pass."""
+
+    def __init__(
+        self,
+        center: NDArray[np.int32],
+        context: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        words: Sequence[str],
+        num_pairs: int,
+        seed: int,
+    ) -> None:
+        self.center, self.context, self.words = center, context, words
+        self.cumulative = np.cumsum(weight) / weight.sum()
+        self.num_pairs, self.seed = num_pairs, seed
+
+    def __iter__(self) -> Iterator[list[str]]:
+        rng = np.random.default_rng(self.seed)
+        for start in range(0, self.num_pairs, _CHUNK):
+            drawn = rng.random(min(_CHUNK, self.num_pairs - start))
+            pair = np.searchsorted(self.cumulative, drawn, side="right").clip(max=len(self.center) - 1)
+            for a, b in zip(self.center[pair].tolist(), self.context[pair].tolist(), strict=True):
+                yield [self.words[a], self.words[b]]
+
+
+def train_gensim(
+    center: NDArray[np.int32],
+    context: NDArray[np.int32],
+    count: NDArray[np.int64],
+    words: Sequence[str],
+    config: GensimConfig | None = None,
+    *,
+    progress: Callable[[int, float], None] | None = None,
+) -> SkipGramResult:
+    """Trains vectors with gensim on pairs drawn from counts; arguments and result as for `train_skipgram`.
+
+    The losses are gensim's own, of negative sampling, a pair; ``loss`` is that of the full softmax, as for the exact
+    trainer, so that the two can be compared.
+
+    Raises:
+        ValueError: there are no pairs.
+    """
+    from gensim.models import Word2Vec
+
+    config = config or GensimConfig()
+    if not len(count):
+        raise ValueError("there are no pairs of statements to train on")
+    weight = pair_weights(center, context, count, len(words), config.subsample)
+    stream = PairStream(center, context, weight, words, config.num_pairs, config.seed)
+    mass = np.bincount(center, weights=weight, minlength=len(words))
+    # what a stream of this length holds of each word; gensim draws its negatives by it
+    seen = np.maximum(np.rint(2 * config.num_pairs * mass / mass.sum()), 1).astype(np.int64)
+    model = Word2Vec(
+        vector_size=config.dim,
+        sg=1,
+        window=1,
+        negative=config.negative,
+        sample=0,
+        min_count=1,
+        workers=config.threads,
+        seed=config.seed,
+    )
+    model.build_vocab_from_freq({words[row]: int(seen[row]) for row in np.flatnonzero(mass > 0).tolist()})
+    losses = []
+    for epoch in range(config.epochs):
+        # the learning rate falls along all epochs, as it would in one call
+        high, low = (0.025 - (0.025 - 1e-4) * done / config.epochs for done in (epoch, epoch + 1))
+        model.train(
+            stream, total_examples=config.num_pairs, epochs=1, start_alpha=high, end_alpha=low, compute_loss=True
+        )
+        losses.append(float(model.get_latest_training_loss()) / (2 * config.num_pairs))
+        if progress:
+            progress(epoch + 1, losses[-1])
+    vectors, contexts = (np.zeros((len(words), config.dim), np.float32) for _ in range(2))
+    rows = np.flatnonzero(mass > 0)
+    known = [model.wv.key_to_index[words[row]] for row in rows.tolist()]
+    vectors[rows], contexts[rows] = model.wv.vectors[known], model.syn1neg[known]
+    weight /= weight.sum()
+    entropy = float(-(weight * np.log(weight / (mass / mass.sum())[center])).sum())
+    loss = skipgram_loss(center, context, weight, vectors, contexts)
+    return SkipGramResult(vectors, contexts, np.array(losses), loss, entropy)

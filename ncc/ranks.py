@@ -1,0 +1,58 @@
+"""Ranks of a data-parallel run: who we are, sums over all, and the process group that torchrun asks for."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ncc.errors import NccError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["process_group", "rank_and_world", "sum_over_ranks"]
+
+
+def rank_and_world() -> tuple[int, int]:
+    """This process's rank and the number of ranks; (0, 1) outside a process group."""
+    from torch import distributed
+
+    return (distributed.get_rank(), distributed.get_world_size()) if distributed.is_initialized() else (0, 1)
+
+
+def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
+    """Replaces each tensor by its sum over all ranks."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        for tensor in tensors:
+            distributed.all_reduce(tensor)
+
+
+@contextmanager
+def process_group(device: str = "cpu") -> Iterator[str]:
+    """Joins the ranks that torchrun started (NCCL on GPUs, gloo on CPUs); alone, does nothing.
+
+    Yields:
+        The device of this rank: with several GPUs a machine, each rank has its own.
+
+    Raises:
+        NccError: the device asked for is not there.
+    """
+    import torch
+    from torch import distributed
+
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise NccError(f"device {device}: this torch sees no CUDA device; use cpu")
+    if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+        yield device
+        return
+    on_gpu = device.startswith("cuda")
+    if on_gpu:
+        device = f"cuda:{int(os.environ.get('LOCAL_RANK', '0')) % torch.cuda.device_count()}"
+        torch.cuda.set_device(device)
+    distributed.init_process_group("nccl" if on_gpu else "gloo")
+    try:
+        yield device
+    finally:
+        distributed.destroy_process_group()
