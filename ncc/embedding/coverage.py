@@ -1,0 +1,115 @@
+"""How much of a program's or corpus's statements a vocabulary knows as they stand, and what it misses most."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ncc.embedding.backoff import BackoffLevel
+from ncc.embedding.vocabulary import Vocabulary
+from ncc.errors import InputError
+
+__all__ = ["Coverage", "Miss", "measure_coverage"]
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A statement that is no word itself.
+
+    Attributes:
+        text: the abstracted statement.
+        count: times seen.
+        level: how far it had to be generalised, by the name of the `BackoffLevel`.
+        fallback: the word that stands for it.
+    """
+
+    text: str
+    count: int
+    level: str
+    fallback: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What of some statements a vocabulary covers.
+
+    Attributes:
+        num_statements: statements, each as often as seen.
+        num_distinct: different statements.
+        by_level: statements found at each level of back-off, by its name.
+        num_unknown: of these, statements for which nothing but the last word stands, which says nothing of them.
+        misses: the most frequent statements that are no words themselves.
+    """
+
+    num_statements: int
+    num_distinct: int
+    by_level: dict[str, int]
+    num_unknown: int
+    misses: tuple[Miss, ...]
+
+    @property
+    def exact_rate(self) -> float:
+        """Share of statements that are words as they stand; 1 where there are none."""
+        return self.by_level["exact"] / self.num_statements if self.num_statements else 1.0
+
+    @property
+    def backoff_rate(self) -> float:
+        """Share of statements that are words or have a generalised form that is; 1 where there are none.
+
+        It is 1 for every vocabulary that `build_vocabulary` made, as long as LLVM has no new opcodes.
+        """
+        return 1 - self.num_unknown / self.num_statements if self.num_statements else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers and texts only, for JSON; rates as shares."""
+        return {
+            **asdict(self),
+            "exact_rate": self.exact_rate,
+            "backoff_rate": self.backoff_rate,
+            "misses": [asdict(miss) for miss in self.misses],
+        }
+
+    def to_text(self) -> str:
+        """A table for people: levels, then the most frequent misses."""
+        lines = [
+            f"{self.num_statements:,} statements, {self.num_distinct:,} different",
+            f"words as they stand: {self.exact_rate:.1%}, with back-off: {self.backoff_rate:.1%}",
+        ]
+        for level, count in self.by_level.items():
+            share = count / self.num_statements if self.num_statements else 0.0
+            lines.append(f"  {level:<12}{count:>12,}{share:>9.1%}")
+        if self.misses:
+            lines.append("most frequent statements that are no words, and what stands for them:")
+            lines += [f"  {miss.count:>10,}  {miss.text}  →  {miss.fallback} ({miss.level})" for miss in self.misses]
+        return "\n".join(lines)
+
+
+def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary, *, num_misses: int = 20) -> Coverage:
+    """Looks up statements and counts how far each had to be generalised.
+
+    Args:
+        statement_counts: abstracted statement → times seen.
+        vocabulary: the words.
+        num_misses: most misses to list.
+
+    Raises:
+        InputError: ``num_misses`` or a count is negative.
+    """
+    if num_misses < 0:
+        raise InputError(f"num_misses is {num_misses}; expected 0 or more")
+    negative = next((text for text, count in statement_counts.items() if count < 0), None)
+    if negative is not None:
+        raise InputError(f"count of {negative!r} is {statement_counts[negative]}; expected 0 or more")
+    word, level = vocabulary.encode(statement_counts)
+    counts = np.fromiter(statement_counts.values(), np.int64, len(statement_counts))
+    by_level = {member.name.lower(): int(counts[level == member].sum()) for member in BackoffLevel}
+    unknown = (word == len(vocabulary) - 1) & (level != BackoffLevel.EXACT)
+    texts = list(statement_counts)
+    missed = np.flatnonzero((level != BackoffLevel.EXACT) & (counts > 0)).tolist()
+    missed.sort(key=lambda at: (-int(counts[at]), texts[at]))
+    misses = (
+        Miss(texts[at], int(counts[at]), BackoffLevel(int(level[at])).name.lower(), vocabulary.words[word[at]])
+        for at in missed[:num_misses]
+    )
+    return Coverage(int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))
