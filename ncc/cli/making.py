@@ -1,49 +1,22 @@
-"""Commands that make and measure: corpus, train, evaluate, data."""
+"""Commands that make: corpora, embeddings and heads."""
 
-import importlib.metadata
 import json
-import os
-import platform as host
-import shlex
-import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ncc.cli.output import Json, fail
+from ncc.cli.output import DataFolder, OutputFolder, Seed, fail, say
 from ncc.errors import NccError
+from ncc.provenance import command_line
 
 __all__ = ["register"]
 
-OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
-DataFolder = Annotated[
-    str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
-
 corpus = typer.Typer(no_args_is_help=True, help="Build corpora of co-occurrence counts.", rich_markup_mode=None)
 training = typer.Typer(no_args_is_help=True, help="Train embeddings and heads.", rich_markup_mode=None)
-evaluation = typer.Typer(no_args_is_help=True, help="Measure methods beside their controls.", rich_markup_mode=None)
-datasets = typer.Typer(no_args_is_help=True, help="List, fetch and verify datasets.", rich_markup_mode=None)
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
-
-
-def _command_line() -> str:
-    """The command as it was typed, without folders' parents: a card must not depend on where it was made."""
-    return shlex.join(["ncc", *(Path(word).name if "/" in word else word for word in sys.argv[1:])])
-
-
-def _environment() -> dict[str, Any]:
-    """What a figure was measured on and with."""
-    packages = ("ncc", "numpy", "scikit-learn", "torch", "llvmlite")
-    return {
-        "hardware": {"machine": host.machine(), "cores": os.cpu_count()},
-        "versions": {"python": host.python_version()} | {name: importlib.metadata.version(name) for name in packages},
-    }
 
 
 @corpus.command("build")
@@ -51,59 +24,143 @@ def corpus_build(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE|FOLDER", help="Recipe in TOML, or a folder of code.")],
     output: OutputFolder,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default one a core.")] = None,
+    ir: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep the compiled IR here, and use what is here already.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to work on instead; it must see the files.")
+    ] = None,
 ) -> None:
     """Compile, read and count every file of a recipe; start again to go on after a stop."""
     from ncc.corpus import build_corpus, load_recipe
 
     try:
-        report = build_corpus(
-            load_recipe(recipe), output, jobs=jobs, progress=lambda done, total: _say(f"{done} of {total} batches")
-        )
+        with _cluster(scheduler) if scheduler else nullcontext() as executor:
+            report = build_corpus(
+                load_recipe(recipe),
+                output,
+                jobs=jobs,
+                executor=executor,
+                ir_folder=ir,
+                progress=lambda done, total: say(f"{done} of {total} batches"),
+            )
     except NccError as error:
         fail(str(error))
-    print(f"{'source':<16}{'files':>8}{'IR lines':>12}")
-    for source, num_files in report.files.items():
-        print(f"{source:<16}{num_files:>8}{report.lines[source]:>12}")
-    counts = report.counts
-    print(
-        f"{counts.statements.sum()} statements, {len(counts.texts)} distinct; {counts.count.sum()} pairs within "
-        f"{counts.width} hops, {len(counts.count)} distinct; {len(report.failures)} files failed: see report.json"
-    )
+    print(report.to_text())
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    """The workers of a Dask cluster as an executor."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NccError("--scheduler needs dask.distributed: pip install 'ncc[cluster]'") from error
+    try:
+        client = Client(address, timeout="15s")
+    except (OSError, ValueError) as error:
+        raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor
 
 
 @training.command("embedding")
 def train_embedding(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],
     output: OutputFolder,
+    width: Annotated[int, typer.Option(help="Context size in hops, of those that the corpora were counted for.")] = 2,
     min_count: Annotated[int, typer.Option(help="Times that a statement must be seen to be a word.")] = 20,
+    engine: Annotated[
+        str, typer.Option(help="exact, or gensim: Word2Vec on pairs drawn from the same counts.")
+    ] = "exact",
     dim: Annotated[int, typer.Option(help="Numbers a vector.")] = 200,
-    steps: Annotated[int, typer.Option(help="Full passes over the counts.")] = 150,
+    epochs: Annotated[int, typer.Option(help="Passes over the counts, or over gensim's pairs.")] = 20,
+    steps: Annotated[int, typer.Option(help="Steps an epoch, each with its share of the centre words.")] = 8,
     learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 0.02,
-    subsample: Annotated[float, typer.Option(help="Share of statements above which a word is thinned; 0: off.")] = 1e-3,
+    subsample: Annotated[float, typer.Option(help="Share of pairs above which a word is thinned; 0: off.")] = 1e-3,
+    share_parts: Annotated[
+        bool, typer.Option("--share-parts/--no-share-parts", help="Statements share vectors of their parts.")
+    ] = True,
+    own_decay: Annotated[float, typer.Option(help="Decay of statements' own vectors, where they share parts.")] = 2.0,
+    num_pairs: Annotated[int, typer.Option(help="Pairs that gensim streams an epoch.")] = 20_000_000,
     seed: Seed = 204,
     threads: Annotated[int, typer.Option(help="Threads of the matrix products.")] = 1,
-    device: Annotated[str, typer.Option(help="A torch device, such as cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")] = "cpu",
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
+    ] = None,
 ) -> None:
-    """Train statement vectors on the counts of corpora."""
+    """Train statement vectors on the counts of corpora; start again to go on after a stop.
+
+    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
+    """
     import torch
 
-    from ncc.embedding import SkipGramConfig, fit_embedding, load_corpora, save_embedding
+    from ncc.embedding import SkipGramConfig, fit_embedding, load_abstraction, load_corpora, save_embedding
+    from ncc.embedding.gensim_engine import GensimConfig
+    from ncc.ranks import process_group, rank_and_world
 
     torch.set_num_threads(threads)
+    config: SkipGramConfig | GensimConfig
     try:
-        config = SkipGramConfig(dim=dim, steps=steps, learning_rate=learning_rate, subsample=subsample, seed=seed)
-        embedding = fit_embedding(
-            load_corpora(corpora),
-            min_count=min_count,
-            config=config,
-            device=device,
-            about={"command": _command_line(), "corpora": [folder.name for folder in corpora]},
-            progress=lambda step, loss: _say(f"step {step} of {steps}: {loss:.4f}") if step % 10 == 0 else None,
-        )
-        save_embedding(embedding, output)
+        if engine == "gensim":
+            config = GensimConfig(
+                dim=dim, epochs=epochs, subsample=subsample, num_pairs=num_pairs, threads=threads, seed=seed
+            )
+        elif engine == "exact":
+            config = SkipGramConfig(
+                dim=dim,
+                epochs=epochs,
+                steps_per_epoch=steps,
+                learning_rate=learning_rate,
+                subsample=subsample,
+                share_parts=share_parts,
+                own_decay=own_decay,
+                seed=seed,
+            )
+        else:
+            fail(f"--engine is {engine!r}; expected exact or gensim", code=2)
+        with process_group(device) as own_device, _curves(tensorboard) as report:
+            first = rank_and_world()[0] == 0
+            embedding = fit_embedding(
+                load_corpora(corpora, width),
+                min_count=min_count,
+                config=config,
+                abstraction=load_abstraction(corpora),
+                device=own_device,
+                checkpoint=output / "checkpoint.safetensors" if engine == "exact" else None,
+                about={"command": command_line(), "corpora": [folder.name for folder in corpora]},
+                progress=report if first else None,
+            )
+            if first:
+                save_embedding(embedding, output)
+                (output / "checkpoint.safetensors").unlink(missing_ok=True)
+                print(json.dumps(embedding.about, indent=1))
     except (NccError, ValueError) as error:
         fail(str(error))
-    print(json.dumps(embedding.about, indent=1))
+
+
+@contextmanager
+def _curves(folder: Path | None) -> Iterator[Callable[[int, float], None]]:
+    """Reports epochs and losses to stderr, and to TensorBoard where a folder is given."""
+    writer = None
+    if folder:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise NccError("--tensorboard needs TensorBoard: pip install tensorboard") from error
+        writer = SummaryWriter(str(folder))
+
+    def report(epoch: int, loss: float) -> None:
+        say(f"epoch {epoch}: {loss:.4f}")
+        if writer:
+            writer.add_scalar("loss", loss, epoch)
+
+    try:
+        yield report
+    finally:
+        if writer:
+            writer.close()
 
 
 @training.command("devmap")
@@ -136,91 +193,16 @@ def train_devmap(
             RatioTraining(members=members, hidden=hidden, loop=TrainingConfig(epochs=epochs, batch_size=16)),
             folder=data,
             seed=seed,
-            progress=_say,
+            progress=say,
         )
-        head.about["command"] = _command_line()
+        head.about["command"] = command_line()
         save_ratio_head(head, output)
     except (NccError, ValueError) as error:
         fail(str(error))
     print(json.dumps(head.about, indent=1))
 
 
-@evaluation.command("devmap")
-def evaluate_devmap(
-    protocol: Annotated[str, typer.Option(help="published, kernel, application, suite or all.")] = "all",
-    platform: Annotated[str, typer.Option(help="amd, nvidia or all.")] = "all",
-    lstm: Annotated[
-        bool, typer.Option("--lstm/--no-lstm", help="Train the LSTM head as well (minutes a fold).")
-    ] = False,
-    trees: Annotated[int, typer.Option(help="Trees of the controls' forests.")] = 300,
-    epochs: Annotated[int, typer.Option(help="Passes over the samples, for the LSTM head.")] = 15,
-    seed: Seed = 204,
-    data: DataFolder = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Measure device mapping under every protocol, controls beside heads."""
-    from ncc.storage import write_atomically
-    from ncc.tasks.device_mapping.comparison import compare_devices
-
-    try:
-        scores = compare_devices(
-            protocol, platform, with_lstm=lstm, num_trees=trees, epochs=epochs, seed=seed, folder=data, progress=_say
-        )
-        figures = {"command": _command_line(), **_environment(), **scores.to_dict()}
-        if output:
-            write_atomically(output, (json.dumps(figures, indent=1) + "\n").encode())
-    except NccError as error:
-        fail(str(error))
-    if as_json:
-        print(json.dumps(figures))
-    else:
-        print(scores.to_text())
-
-
-@datasets.command("list")
-def data_list() -> None:
-    """Name the datasets, where they come from and whether they are here."""
-    from ncc.data import dataset_names as names
-    from ncc.data import describe, verify
-
-    for name in names():
-        card, state = describe(name), verify(name)
-        print(f"{name:<12}{'here' if state.usable else 'missing':<10}{card.title}")
-
-
-@datasets.command("fetch")
-def data_fetch(name: str, data: DataFolder = None) -> None:
-    """Bring a dataset into the data folder, or say where to get it."""
-    from ncc.data import fetch
-
-    try:
-        for path in fetch(name, data):
-            print(path)
-    except NccError as error:
-        fail(str(error))
-
-
-@datasets.command("verify")
-def data_verify(name: str, data: DataFolder = None) -> None:
-    """Check a dataset's files against their checksums."""
-    from ncc.data import verify
-
-    try:
-        state = verify(name, data)
-    except NccError as error:
-        fail(str(error))
-    for status in state.files:
-        print(f"{status.state.value:<26}{status.path}")
-    if not state.usable:
-        raise typer.Exit(1)
-
-
 def register(app: typer.Typer) -> None:
     """Adds the groups of commands to the application."""
     app.add_typer(corpus, name="corpus")
     app.add_typer(training, name="train")
-    app.add_typer(evaluation, name="evaluate")
-    app.add_typer(datasets, name="data")

@@ -14,6 +14,7 @@ from ncc.errors import NccError
 
 __all__ = [
     "Clang",
+    "DataFolder",
     "Define",
     "Flag",
     "Include",
@@ -21,11 +22,14 @@ __all__ = [
     "Json",
     "Language",
     "Optimization",
+    "OutputFolder",
+    "Seed",
     "Timeout",
     "compile_options",
     "fail",
     "progress_bar",
     "run_over",
+    "say",
 ]
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
@@ -40,6 +44,11 @@ Optimization = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisa
 Language = Annotated[
     str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
 ]
+OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
+DataFolder = Annotated[
+    str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
 
 
@@ -67,6 +76,11 @@ def compile_options(
         )
     except NccError as error:
         fail(str(error), code=2)
+
+
+def say(message: str) -> None:
+    """Prints a message to stderr."""
+    print(message, file=sys.stderr, flush=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:

@@ -1,0 +1,172 @@
+"""Commands that measure: embeddings, their coverage of code, and device mapping beside its controls."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ncc.cli.output import (
+    Clang,
+    DataFolder,
+    Define,
+    Flag,
+    Include,
+    Inputs,
+    Json,
+    Language,
+    Optimization,
+    Seed,
+    Timeout,
+    check_writable,
+    compile_options,
+    fail,
+    say,
+)
+from ncc.errors import NccError
+from ncc.provenance import command_line, environment
+
+if TYPE_CHECKING:
+    from ncc.embedding import Embedding
+
+__all__ = ["register"]
+
+EmbeddingFolder = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Embedding to measure; default the shipped one.")
+]
+Inst2vec = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),
+]
+ResultFile = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
+]
+
+evaluation = typer.Typer(no_args_is_help=True, help="Measure methods beside their controls.", rich_markup_mode=None)
+
+
+def _embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
+    from ncc.embedding import load_embedding
+    from ncc.embedding.published import load_inst2vec
+
+    return load_inst2vec(*inst2vec) if inst2vec else load_embedding(folder)
+
+
+def _answer(figures: dict[str, Any], text: str, output: Path | None, as_json: bool) -> None:
+    """Prints figures for people or machines, and writes them with their command and environment."""
+    from ncc.storage import write_atomically
+
+    figures = {"command": command_line(), **environment(), **figures}
+    if output:
+        write_atomically(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
+    print(json.dumps(figures, ensure_ascii=False) if as_json else text)
+
+
+@evaluation.command("embedding")
+def evaluate_embedding(
+    embedding: EmbeddingFolder = None,
+    inst2vec: Inst2vec = None,
+    ir2vec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors, for the words of the embedding.")
+    ] = None,
+    nearest: Annotated[
+        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Nearest words among which an answer must be.")] = 5,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the words, coloured by family.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The same, to explore in a browser.")] = None,
+    method: Annotated[str, typer.Option(help="Projection of the pictures: umap or tsne.")] = "tsne",
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the paper's analogies and semantic distance test of an embedding, and draw it."""
+    from ncc.embedding import intrinsic
+    from ncc.embedding.published import load_ir2vec
+
+    for path in (picture, page, output):
+        if path:
+            check_writable(path)
+    try:
+        table = _embedding(embedding, inst2vec)
+        if ir2vec:
+            table = load_ir2vec(ir2vec, table.vocabulary, abstraction=table.abstraction)
+        scores = intrinsic.evaluate_embedding(table, neighbors_of=nearest or intrinsic.DEFAULT_STATEMENTS, k=k)
+        if picture or page:
+            if method not in ("umap", "tsne"):
+                fail(f"--method is {method!r}; expected umap or tsne", code=2)
+            projection = intrinsic.project(table, method=method)
+            if picture:
+                intrinsic.write_png(projection, picture)
+            if page:
+                intrinsic.write_html(projection, page)
+        _answer({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), output, as_json)
+    except NccError as error:
+        fail(str(error))
+
+
+@evaluation.command("coverage")
+def evaluate_coverage(
+    inputs: Inputs,
+    embedding: EmbeddingFolder = None,
+    inst2vec: Inst2vec = None,
+    misses: Annotated[int, typer.Option(help="Most frequent misses to show.")] = 20,
+    output: ResultFile = None,
+    as_json: Json = False,
+    clang: Clang = None,
+    include: Include = None,
+    define: Define = None,
+    flag: Flag = None,
+    optimization: Optimization = "1",
+    language: Language = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Count how many statements of code, or of corpora, an embedding has as they stand, and how far others back off."""
+    from ncc.corpus import count_statements
+    from ncc.embedding.coverage import measure_coverage
+
+    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+    try:
+        table = _embedding(embedding, inst2vec)
+        found = count_statements(inputs, abstraction=table.abstraction, options=options)
+        coverage = measure_coverage(found.counts, table.vocabulary, num_misses=misses)
+        for reason in found.failures.values():
+            say(f"ncc: {reason}")
+        figures = {"num_words": len(table.vocabulary), "failures": found.failures, **coverage.to_dict()}
+        _answer(figures, coverage.to_text(), output, as_json)
+    except NccError as error:
+        fail(str(error))
+    if found.failures:
+        raise typer.Exit(1)
+
+
+@evaluation.command("devmap")
+def evaluate_devmap(
+    protocol: Annotated[str, typer.Option(help="published, kernel, application, suite or all.")] = "all",
+    platform: Annotated[str, typer.Option(help="amd, nvidia or all.")] = "all",
+    lstm: Annotated[
+        bool, typer.Option("--lstm/--no-lstm", help="Train the LSTM head as well (minutes a fold).")
+    ] = False,
+    trees: Annotated[int, typer.Option(help="Trees of the controls' forests.")] = 300,
+    epochs: Annotated[int, typer.Option(help="Passes over the samples, for the LSTM head.")] = 15,
+    seed: Seed = 204,
+    data: DataFolder = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Measure device mapping under every protocol, controls beside heads."""
+    from ncc.tasks.device_mapping.comparison import compare_devices
+
+    try:
+        scores = compare_devices(
+            protocol, platform, with_lstm=lstm, num_trees=trees, epochs=epochs, seed=seed, folder=data, progress=say
+        )
+        _answer(scores.to_dict(), scores.to_text(), output, as_json)
+    except NccError as error:
+        fail(str(error))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group of commands to the application."""
+    app.add_typer(evaluation, name="evaluate")

@@ -1,0 +1,26 @@
+"""Where a figure comes from: the command as it was typed, the machine, and the versions of what took part."""
+
+import importlib.metadata
+import os
+import platform
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["command_line", "environment"]
+
+
+def command_line(program: str = "ncc") -> str:
+    """The command that runs, without folders' parents: a card must not depend on where it was made."""
+    return shlex.join([program, *(Path(word).name if "/" in word else word for word in sys.argv[1:])])
+
+
+def environment() -> dict[str, Any]:
+    """Hardware and versions of packages, for a file of results."""
+    packages = ("ncc", "numpy", "scikit-learn", "gensim", "torch", "llvmlite")
+    return {
+        "hardware": {"machine": platform.machine(), "cores": os.cpu_count()},
+        "versions": {"python": platform.python_version()}
+        | {name: importlib.metadata.version(name) for name in packages},
+    }
