@@ -10,7 +10,7 @@ from ncc.errors import NccError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["process_group", "rank_and_world", "sum_over_ranks"]
+__all__ = ["process_group", "rank_and_world", "sum_over_ranks", "wait_for_ranks"]
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -18,6 +18,14 @@ def rank_and_world() -> tuple[int, int]:
     from torch import distributed
 
     return (distributed.get_rank(), distributed.get_world_size()) if distributed.is_initialized() else (0, 1)
+
+
+def wait_for_ranks() -> None:
+    """Returns when all ranks have come here."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.barrier()
 
 
 def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:

@@ -12,6 +12,7 @@ import typer
 from ncc.cli.output import DataFolder, OutputFolder, Seed, fail, say
 from ncc.errors import NccError
 from ncc.provenance import command_line
+from ncc.ranks import rank_and_world
 
 __all__ = ["register"]
 
@@ -98,7 +99,8 @@ def train_embedding(
 
     from ncc.embedding import SkipGramConfig, fit_embedding, load_abstraction, load_corpora, save_embedding
     from ncc.embedding.gensim_engine import GensimConfig
-    from ncc.ranks import process_group, rank_and_world
+    from ncc.embedding.intrinsic import evaluate_embedding
+    from ncc.ranks import process_group
 
     torch.set_num_threads(threads)
     config: SkipGramConfig | GensimConfig
@@ -121,7 +123,10 @@ def train_embedding(
         else:
             fail(f"--engine is {engine!r}; expected exact or gensim", code=2)
         with process_group(device) as own_device, _curves(tensorboard) as report:
-            first = rank_and_world()[0] == 0
+            rank, world = rank_and_world()
+            first = rank == 0
+            if world > 1 and engine == "gensim":
+                fail("--engine gensim trains in one process; leave torchrun out", code=2)
             embedding = fit_embedding(
                 load_corpora(corpora, width),
                 min_count=min_count,
@@ -133,6 +138,7 @@ def train_embedding(
                 progress=report if first else None,
             )
             if first:
+                embedding.about["scores"] = evaluate_embedding(embedding).to_card()
                 save_embedding(embedding, output)
                 (output / "checkpoint.safetensors").unlink(missing_ok=True)
                 print(json.dumps(embedding.about, indent=1))
@@ -144,7 +150,7 @@ def train_embedding(
 def _curves(folder: Path | None) -> Iterator[Callable[[int, float], None]]:
     """Reports epochs and losses to stderr, and to TensorBoard where a folder is given."""
     writer = None
-    if folder:
+    if folder and rank_and_world()[0] == 0:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:

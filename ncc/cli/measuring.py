@@ -124,7 +124,7 @@ def evaluate_coverage(
 ) -> None:
     """Count how many statements of code, or of corpora, an embedding has as they stand, and how far others back off."""
     from ncc.corpus import count_statements
-    from ncc.embedding.coverage import measure_coverage
+    from ncc.embedding.intrinsic import measure_coverage
 
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
     try:

@@ -43,7 +43,6 @@ def load_checkpoint(
     """
     from safetensors import SafetensorError, safe_open
 
-    state = read_tensors(path, [f"{name}{suffix}" for name in names for suffix in ("", ".mean", ".variance")])
     try:
         with safe_open(path, framework="numpy") as file:
             about = file.metadata() or {}
@@ -52,4 +51,4 @@ def load_checkpoint(
         raise AssetError(f"{path}: is no checkpoint of an embedding ({error!r}); delete it to start anew") from error
     if about.get("format_version") != str(FORMAT_VERSION) or about.get("fingerprint") != fingerprint:
         raise AssetError(f"{path}: is of other counts or another configuration; delete it to start anew")
-    return state, losses
+    return read_tensors(path, [f"{name}{suffix}" for name in names for suffix in ("", ".mean", ".variance")]), losses

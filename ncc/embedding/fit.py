@@ -26,8 +26,13 @@ def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
     """Reads the counts of corpora for a context width and adds them up.
 
     Raises:
-        AssetError: a folder holds no counts for this width, or damaged ones.
+        AssetError: a folder holds no counts, or damaged ones.
+        InputError: a corpus was not counted for this width.
     """
+    for folder in folders:
+        counted = sorted(int(path.name.removeprefix("width-")) for path in Path(folder).glob("width-[0-9]*"))
+        if counted and width not in counted:
+            raise InputError(f"{folder}: was counted for context widths {counted}; expected {width} among them")
     if len(folders) == 1:
         return load_counts(width_folder(folders[0], width))
     builder = CountsBuilder(width)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.skipgram import SkipGramResult, pair_weights, skipgram_loss
+from ncc.embedding.pairs import WeightedPairs, pair_weights, skipgram_loss
+from ncc.embedding.skipgram import SkipGramResult
 
 __all__ = ["GensimConfig", "train_gensim"]
 
@@ -84,8 +85,8 @@ def train_gensim(
 ) -> SkipGramResult:
     """Trains vectors with gensim on pairs drawn from counts; arguments and result as for `train_skipgram`.
 
-    The losses are gensim's own, of negative sampling, a pair; ``loss`` is that of the full softmax, as for the exact
-    trainer, so that the two can be compared.
+    Losses are those of the full softmax, as for the exact trainer, so that the two can be compared; gensim's own, of
+    negative sampling, loses precision after some million pairs.
 
     Raises:
         ValueError: there are no pairs.
@@ -111,21 +112,17 @@ def train_gensim(
         seed=config.seed,
     )
     model.build_vocab_from_freq({words[row]: int(seen[row]) for row in np.flatnonzero(mass > 0).tolist()})
+    rows = np.flatnonzero(mass > 0)
+    known = [model.wv.key_to_index[words[row]] for row in rows.tolist()]
+    vectors, contexts = (np.zeros((len(words), config.dim), np.float32) for _ in range(2))
     losses = []
     for epoch in range(config.epochs):
         # the learning rate falls along all epochs, as it would in one call
         high, low = (0.025 - (0.025 - 1e-4) * done / config.epochs for done in (epoch, epoch + 1))
-        model.train(
-            stream, total_examples=config.num_pairs, epochs=1, start_alpha=high, end_alpha=low, compute_loss=True
-        )
-        losses.append(float(model.get_latest_training_loss()) / (2 * config.num_pairs))
+        model.train(stream, total_examples=config.num_pairs, epochs=1, start_alpha=high, end_alpha=low)
+        vectors[rows], contexts[rows] = model.wv.vectors[known], model.syn1neg[known]
+        losses.append(skipgram_loss(center, context, weight, vectors, contexts))
         if progress:
             progress(epoch + 1, losses[-1])
-    vectors, contexts = (np.zeros((len(words), config.dim), np.float32) for _ in range(2))
-    rows = np.flatnonzero(mass > 0)
-    known = [model.wv.key_to_index[words[row]] for row in rows.tolist()]
-    vectors[rows], contexts[rows] = model.wv.vectors[known], model.syn1neg[known]
-    weight /= weight.sum()
-    entropy = float(-(weight * np.log(weight / (mass / mass.sum())[center])).sum())
-    loss = skipgram_loss(center, context, weight, vectors, contexts)
-    return SkipGramResult(vectors, contexts, np.array(losses), loss, entropy)
+    entropy = WeightedPairs(center, context, weight / weight.sum(), len(words)).entropy()
+    return SkipGramResult(vectors, contexts, np.array(losses), losses[-1], entropy)

@@ -8,6 +8,7 @@ Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrase
 and 2.3 (subsampling); Ben-Nun et al. 2018, section 4.2.
 """
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.embedding.pairs import PairBlock, WeightedPairs, skipgram_loss
 from ncc.embedding.parts import part_matrix
-from ncc.ranks import rank_and_world, sum_over_ranks
+from ncc.ranks import rank_and_world, sum_over_ranks, wait_for_ranks
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["SkipGramConfig", "SkipGramResult", "pair_weights", "skipgram_loss", "train_skipgram"]
+__all__ = ["SkipGramConfig", "SkipGramResult", "train_skipgram"]
 
 logger = logging.getLogger(__name__)
 
@@ -88,22 +90,6 @@ class SkipGramResult:
     entropy: float
 
 
-def pair_weights(
-    center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64], num_words: int, subsample: float
-) -> NDArray[np.float64]:
-    """Expected counts of pairs after subsampling frequent words, (num_pairs,) float64.
-
-    Reference: Mikolov et al. 2013, equation 5, in expectation instead of by drawing.
-    """
-    weight = count.astype(np.float64)
-    if not subsample:
-        return weight
-    mass = np.bincount(center, weights=weight, minlength=num_words)
-    share = mass / mass.sum()
-    keep = np.minimum(1.0, np.sqrt(subsample / np.maximum(share, 1e-300)))
-    return weight * keep[center] * keep[context]
-
-
 def train_skipgram(
     center: NDArray[np.int32],
     context: NDArray[np.int32],
@@ -139,14 +125,15 @@ def train_skipgram(
     config = config or SkipGramConfig()
     if not len(count):
         raise ValueError("there are no pairs of statements to train on")
-    pairs = _Pairs.weighted(center, context, count, len(words), config.subsample)
-    num_steps = pairs.num_steps(config)
+    pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
+    num_steps = min(config.steps_per_epoch, len(pairs.centers))
     model = _Model(words, replace(config, steps_per_epoch=num_steps), device)
     losses: list[float] = []
-    fingerprint = pairs.fingerprint(words, config) if checkpoint else ""
+    fingerprint = _fingerprint(pairs, words, config) if checkpoint else ""
     if checkpoint and checkpoint.exists():
         state, losses = load_checkpoint(checkpoint, model.matrices, fingerprint)
         model.restore(state, len(losses) * num_steps)
+    wait_for_ranks()  # or the first might be done, its checkpoint gone, before another has looked for it
     while len(losses) < config.epochs:
         rng = np.random.default_rng((config.seed, len(losses)))
         loss = sum(model.step(pairs, centers) for centers in np.array_split(rng.permutation(pairs.centers), num_steps))
@@ -163,103 +150,10 @@ def train_skipgram(
     return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
 
 
-def skipgram_loss(
-    center: NDArray[np.int32],
-    context: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    vectors: NDArray[np.float32],
-    contexts: NDArray[np.float32],
-    *,
-    rows: int = 2048,
-    device: str = "cpu",
-) -> float:
-    """Cross-entropy of contexts given centres under vectors, in nats a pair, for pairs sorted by centre.
-
-    Args:
-        center: (num_pairs,) int32.
-        context: (num_pairs,) int32.
-        weight: (num_pairs,) float64, how much each pair counts.
-        vectors: (num_words, dim) float32.
-        contexts: (num_words, dim) float32.
-        rows: centre words a block.
-        device: a torch device.
-    """
-    import torch
-
-    pairs = _Pairs(center, context, weight / weight.sum(), len(vectors))
-    u, v = (torch.from_numpy(matrix).to(device) for matrix in (vectors, contexts))
-    total = 0.0
-    for start in range(0, len(pairs.centers), rows):
-        block = pairs.block(pairs.centers[start : start + rows], device)
-        logits = u[block.rows] @ v.T
-        observed = logits[block.row, block.context]
-        total += float((block.mass * torch.logsumexp(logits, dim=1)).sum() - (block.weight * observed).sum())
-    return total
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Some centre words with all their pairs: a slice of the count matrix, held sparse."""
-
-    rows: "torch.Tensor"
-    row: "torch.Tensor"
-    context: "torch.Tensor"
-    weight: "torch.Tensor"
-    mass: "torch.Tensor"
-
-
-class _Pairs:
-    """Pairs sorted by centre, with weights that add up to 1."""
-
-    def __init__(
-        self, center: NDArray[np.int32], context: NDArray[np.int32], weight: NDArray[np.float64], num_words: int
-    ) -> None:
-        self.center, self.context, self.weight = center, context, weight
-        self.mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
-        self.start = np.searchsorted(center, np.arange(num_words + 1))
-        self.centers = np.flatnonzero(self.mass > 0)
-
-    @classmethod
-    def weighted(
-        cls,
-        center: NDArray[np.int32],
-        context: NDArray[np.int32],
-        count: NDArray[np.int64],
-        num_words: int,
-        subsample: float,
-    ) -> "_Pairs":
-        weight = pair_weights(center, context, count, num_words, subsample)
-        return cls(center, context, weight / weight.sum(), num_words)
-
-    def num_steps(self, config: SkipGramConfig) -> int:
-        """Steps an epoch: a small vocabulary has fewer words than steps."""
-        return min(config.steps_per_epoch, len(self.centers))
-
-    def entropy(self) -> float:
-        return float(-(self.weight * np.log(self.weight / self.mass[self.center])).sum())
-
-    def fingerprint(self, words: Sequence[str], config: SkipGramConfig) -> str:
-        """Tells one training from another, for checkpoints; how it is cut into blocks does not matter."""
-        import hashlib
-
-        digest = hashlib.sha256("\0".join((repr(replace(config, rows=1)), *words)).encode())
-        for column in (self.center, self.context, self.weight):
-            digest.update(np.ascontiguousarray(column).data)
-        return digest.hexdigest()[:32]
-
-    def block(self, centers: NDArray[np.int64], device: str) -> _Block:
-        import torch
-
-        length = self.start[centers + 1] - self.start[centers]
-        first = np.cumsum(length) - length
-        at = np.arange(length.sum()) + np.repeat(self.start[centers] - first, length)
-        return _Block(
-            rows=torch.from_numpy(centers).to(device),
-            row=torch.from_numpy(np.repeat(np.arange(len(centers)), length)).to(device),
-            context=torch.from_numpy(self.context[at].astype(np.int64)).to(device),
-            weight=torch.from_numpy(self.weight[at]).float().to(device),
-            mass=torch.from_numpy(self.mass[centers]).float().to(device),
-        )
+def _fingerprint(pairs: WeightedPairs, words: Sequence[str], config: SkipGramConfig) -> str:
+    """Tells one training from another, for checkpoints; how it is cut into blocks does not matter."""
+    text = "\0".join((repr(replace(config, rows=1)), *words))
+    return hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
 
 
 class _Model:
@@ -303,7 +197,7 @@ class _Model:
 
         return self.own if self.parts is None else self.own + torch.sparse.mm(self.has, self.parts)
 
-    def step(self, pairs: _Pairs, centers: NDArray[np.int64]) -> float:
+    def step(self, pairs: WeightedPairs, centers: NDArray[np.int64]) -> float:
         """One step on some centre words, shared by the ranks; returns its part of the loss."""
         import torch
 
@@ -357,7 +251,7 @@ class _Model:
 
 
 def _add_gradients(
-    block: _Block,
+    block: PairBlock,
     vectors: "torch.Tensor",
     contexts: "torch.Tensor",
     gradient: "torch.Tensor",

@@ -37,10 +37,14 @@ static void read_sequence(reader *r, char close) {
   expect(r, close, "array or vector type that is not closed");
 }
 
-/* The fields of a structure whose inside was written at `from`, those of structures within it included. */
+/* The fields of a structure whose inside was written at `from`, those of structures within it included: too many
+   to count where one of these has been cut to "{...}". */
 static int num_fields(const reader *r, size_t from) {
   int fields = r->out.len > from;
-  for (size_t i = from; i < r->out.len; i++) fields += r->out.data[i] == ',';
+  for (size_t i = from; i < r->out.len; i++) {
+    if (r->out.data[i] == '.') return INT32_MAX;
+    fields += r->out.data[i] == ',';
+  }
   return fields;
 }
 

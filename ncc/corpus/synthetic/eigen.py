@@ -58,7 +58,8 @@ def _finished(scope: Scope, result: str, name: str, body: list[str]) -> Function
 
 def _locals(scope: Scope, shape: Shape, number: int) -> dict[str, str]:
     """Writes local variables, of shapes for which expressions of a shape have use; name → declaration."""
-    square = Shape(shape.rows, shape.rows)
+    extent = shape.cols if shape.is_row else shape.rows
+    square = Shape(extent, extent)
     lines = {}
     for index in range(number):
         kind = scope.rng.choice((shape, shape, shape.transposed, square, scope.shape()))

@@ -78,6 +78,11 @@ class IntrinsicScores:
         """The columns of the paper's table, with the question's own words left out."""
         return score_groups(self.analogies_excluding_query)
 
+    def to_card(self) -> dict[str, float | None]:
+        """The groups' scores and that of the distance test in percent, for the card of an embedding."""
+        scores = {group.group: _rounded(group.percent) for group in self.groups}
+        return scores | {"semantic distance": _rounded(self.distance.percent)}
+
     def to_dict(self) -> dict[str, Any]:
         """Numbers and texts only, for JSON; scores in percent with one decimal, None where nothing was asked."""
         return {

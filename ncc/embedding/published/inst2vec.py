@@ -1,4 +1,4 @@
-"""Embeddings of other projects, read as ours so that they can be compared: inst2vec's own files, and IR2Vec's.
+"""inst2vec as spcl/ncc publishes it, or as its code trained it, read as an embedding of ours.
 
 The published inst2vec comes as pickles, which may hold any code: they are read by an unpickler that knows nothing but
 numbers, texts, containers and NumPy arrays.
@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.ir2vec import load_ir2vec
-from ncc.embedding.modernise import modernise_statement
+from ncc.embedding.published.modernise import modernise_statement
 from ncc.embedding.table import Embedding, normalised
 from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError
 from ncc.ir import Abstraction
 
-__all__ = ["load_inst2vec", "load_ir2vec"]
+__all__ = ["load_inst2vec"]
 
 _UNKNOWN_TOKENS = frozenset({"!UNK", UNKNOWN})
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding.backoff import opcode_of
-from ncc.embedding.entities import operand_kinds, result_type
+from ncc.embedding.published.entities import operand_kinds, result_type
 from ncc.embedding.table import Embedding, normalised
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
