@@ -104,6 +104,7 @@ def build_corpus(
     Raises:
         InputError: no file matches, or the folder holds another recipe's corpus.
         OutputError: the folder can't be written.
+        NccError: a worker was killed.
     """
     folder = Path(folder).absolute()  # workers may stand in another folder
     ir_folder = Path(ir_folder).absolute() if ir_folder else None
@@ -125,9 +126,12 @@ def build_corpus(
                 done += 1
                 if progress:
                     progress(done, len(batches))
-        except BaseException:
+        except BaseException as error:
             for future in pending:
                 future.cancel()
+            if isinstance(error, Exception) and not isinstance(error, NccError):
+                reason = f"{type(error).__name__}: {error}"
+                raise NccError(f"a worker ended abruptly ({reason}); start again to go on where it stopped") from error
             raise
     return _merge(folder, recipe, len(batches))
 

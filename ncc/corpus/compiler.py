@@ -61,7 +61,7 @@ class Compiler:
     def _place(self, file: CorpusFile) -> Path | None:
         if not self.kept:
             return None
-        digest = hashlib.sha256(repr(file.attempts).encode())
+        digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
         try:
             digest.update(Path(file.path).read_bytes())
         except OSError:  # the compiler will say what is wrong

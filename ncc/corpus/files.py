@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.corpus.recipe import Recipe, Source
+from ncc.corpus.synthetic import generate
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.inputs import IR_EXTENSIONS
@@ -80,19 +81,22 @@ def _files_of(source: Source, generated: Path) -> Iterator[CorpusFile]:
 
 def _folder(source: Source, generated: Path) -> Path:
     if source.generator:
-        from ncc.corpus.synthetic import generate
-
-        folder = generated / source.name
+        folder = generated / f"{source.generator}-{source.number}"
         for name, text in generate(source.generator, source.number):
             if not (folder / name).exists():
                 write_atomically(folder / name, text.encode())
         return folder
-    folder = Path(os.path.expandvars(source.folder)).expanduser()
-    if "$" in str(folder):
-        raise InputError(f"source {source.name}: {source.folder} names an environment variable that is not set")
+    folder = Path(_with_variables(source, source.folder)).expanduser()
     if not folder.is_dir():
         raise InputError(f"source {source.name}: {folder} is not a folder")
     return Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
+
+
+def _with_variables(source: Source, path: str) -> str:
+    expanded = os.path.expandvars(path)
+    if "$" in expanded:
+        raise InputError(f"source {source.name}: {path} names an environment variable that is not set")
+    return expanded
 
 
 def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
@@ -107,7 +111,7 @@ def _attempts(
 ) -> tuple[tuple[CompileOptions, str | None], ...]:
     options = CompileOptions(
         optimization=level,
-        include_paths=tuple(str(folder / os.path.expandvars(path)) for path in source.include_paths),
+        include_paths=tuple(str(folder / _with_variables(source, path)) for path in source.include_paths),
         defines=source.defines,
     )
     return tuple(

@@ -126,7 +126,7 @@ class Recipe:
             raise InputError(f"recipe {self.name}: max_degree is {self.max_degree}; expected 2 or more")
 
 
-def load_recipe(path: str | os.PathLike[str]) -> Recipe:
+def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = frozenset()) -> Recipe:
     """Reads a recipe file, or makes the recipe that takes a whole folder at ``-O1``.
 
     A recipe may ``include`` others: it takes their sources, and counts them in its own way.
@@ -137,6 +137,8 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     path = Path(path)
     if path.is_dir():
         return Recipe(name=path.resolve().name, sources=(Source(name=path.resolve().name, folder=str(path)),))
+    if path.resolve() in _including:
+        raise InputError(f"{path}: includes itself, by way of the recipes that it includes")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -149,7 +151,8 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
     sources = tuple(_source(path, row) for row in rows)
-    sources += tuple(source for name in included for source in load_recipe(path.parent / name).sources)
+    for name in included:
+        sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
     unknown = set(table) - {one.name for one in fields(Recipe)}
     if unknown or not sources:
         raise InputError(f"{path}: " + (f"unknown keys {sorted(unknown)}" if unknown else "has no [[source]]"))
@@ -209,7 +212,8 @@ def _attempt(path: Path, row: object) -> Attempt:
     if unknown:
         raise InputError(f"{path}: an attempt has unknown keys {sorted(unknown)}")
     _check_types(path, "an attempt's ", row)
-    header = path.parent / row["header"] if "header" in row else None
+    # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
+    header = Path(os.path.normpath(path.parent / row["header"])) if "header" in row else None
     if header and not header.is_file():
         raise InputError(f"{path}: an attempt names {header}: no such header")
     return Attempt(

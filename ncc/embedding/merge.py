@@ -115,9 +115,14 @@ def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Pa
     try:
         pairs = stack.enter_context(safe_open(path, framework="numpy"))
         per_center = np.bincount(pairs.get_tensor("center"), minlength=len(number))
+        context = pairs.get_tensor("context")
+        lengths = {len(context), per_center.sum(), pairs.get_slice("count").get_shape()[0]}
+        num_statements = pairs.get_slice("statements").get_shape()[0]
     except (OSError, ValueError, SafetensorError) as error:
         raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
-    if len(per_center) != len(number):
+    if len(lengths) != 1 or num_statements != len(number):
+        raise AssetError(f"{path}: the columns of the counts differ in length; build the corpus again")
+    if len(per_center) != len(number) or (len(context) and not 0 <= context.min() <= context.max() < len(number)):
         raise AssetError(f"{path}: a pair names a statement that is not there; build the corpus again")
     return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
 

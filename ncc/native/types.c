@@ -40,10 +40,12 @@ static void read_sequence(reader *r, char close) {
 /* The fields of a structure whose inside was written at `from`, those of structures within it included: too many
    to count where one of these has been cut to "{...}". */
 static int num_fields(const reader *r, size_t from) {
-  int fields = r->out.len > from;
-  for (size_t i = from; i < r->out.len; i++) {
-    if (r->out.data[i] == '.') return INT32_MAX;
-    fields += r->out.data[i] == ',';
+  const char *at = r->out.data + from, *end = r->out.data + r->out.len;
+  int fields = at < end, parentheses = 0; /* target("spirv.Image", void, 1) is one field */
+  for (; at < end; at++) {
+    if (*at == '{' && at + 1 < end && at[1] == '.') return INT32_MAX;
+    parentheses += (*at == '(') - (*at == ')');
+    fields += *at == ',' && !parentheses;
   }
   return fields;
 }

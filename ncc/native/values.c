@@ -199,12 +199,12 @@ static int is_float_type(const char *s, size_t n) {
 
 /* <INT:0>, <INT:1>, <INT:-1>, <INT:2> and powers of two apart from the rest, where the abstraction asks for it. */
 static void emit_integer(reader *r, const char *start, size_t len) {
-  int64_t value = 0;
+  uint64_t value = 0;
   size_t at = *start == '-' || *start == '+';
-  int small = (r->flags & KEEP_IMMEDIATES) && len - at <= 18;
+  int small = (r->flags & KEEP_IMMEDIATES) && len - at <= 19; /* more digits might not fit */
   for (size_t i = at; i < len && small; i++) {
     small = start[i] >= '0' && start[i] <= '9';
-    value = value * 10 + (start[i] - '0');
+    value = value * 10 + (uint64_t)(start[i] - '0');
   }
   if (!small) emit(r, "<INT>");
   else if (*start == '-') {

@@ -1,10 +1,12 @@
 """``ncc corpus build`` and ``ncc train embedding``: a corpus of a folder, and vectors from it."""
 
 import json
+import sys
 
 import pytest
 
-from ncc.embedding import load_counts, load_embedding
+from ncc.embedding import load_abstraction, load_counts, load_embedding
+from ncc.ir import Abstraction
 
 
 @pytest.fixture
@@ -15,11 +17,17 @@ def corpus(ncc, code, tmp_path):
 
 
 def test_a_corpus_is_built_and_summed_up(ncc, code, corpus, tmp_path):
-    counts = load_counts(corpus)
+    counts = load_counts(corpus / "width-2")
     assert counts.num_files == 6
     again = ncc("corpus", "build", code, "-o", corpus, "--jobs", "1")
     assert again.code == 0
-    assert f"{counts.statements.sum()} statements" in again.out
+    assert again.err == ""  # nothing was left to do
+    head, row, distinct, pairs, *_, failures = again.out.splitlines()
+    assert head.split() == ["source", "files", "IR", "lines", "statements"]
+    assert row.split() == ["code", "6", str(counts.num_lines), str(counts.statements.sum())]
+    assert distinct == f"{len(counts.texts)} distinct statements"
+    assert pairs == f"{counts.count.sum()} pairs within 2 hop(s)"
+    assert failures == "0 files failed: see report.json"
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.c").write_text("int f(void) { return 1; }\n")
     refused = ncc("corpus", "build", tmp_path / "other", "-o", corpus)
@@ -27,24 +35,72 @@ def test_a_corpus_is_built_and_summed_up(ncc, code, corpus, tmp_path):
     assert "holds the corpus of another recipe" in refused.err
 
 
+def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(ncc, sources, tmp_path, monkeypatch):
+    recipe, text = tmp_path / "r.toml", f"[[source]]\nname = 's'\nfolder = '{sources}'\npatterns = ['dot.c']\n"
+    recipe.write_text(f"widths = [1, 2]\n{text}")
+    arguments = ["--jobs", "1", "--ir", tmp_path / "ir"]
+    first = ncc("corpus", "build", recipe, "-o", tmp_path / "usual", *arguments)
+    assert first.code == 0, first.err
+    assert first.err == "1 of 1 batches\n"
+    assert "pairs within 1 hop(s)" in first.out
+    assert "pairs within 2 hop(s)" in first.out
+    recipe.write_text(f"abstraction = 'paper'\nwidths = [3]\nmax_degree = 50\n{text}")
+    monkeypatch.setenv("NCC_CLANG", "/bin/false")
+    second = ncc("corpus", "build", recipe, "-o", tmp_path / "paper", *arguments)
+    assert second.out.endswith("0 files failed: see report.json\n")
+    assert load_abstraction([tmp_path / "paper"]) == Abstraction.paper()
+    assert load_abstraction([tmp_path / "usual"]) == Abstraction()
+    assert [path.name for path in sorted((tmp_path / "usual").glob("width-*"))] == ["width-1", "width-2"]
+    assert load_counts(tmp_path / "paper" / "width-3").num_files == 1
+
+
+def test_files_that_fail_are_named_in_the_report(ncc, tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "good.ll").write_text("define void @f() {\n  ret void\n}\n")
+    (tmp_path / "code" / "bad.ll").write_text("define void @f() {\n  ret void %\n}\n")
+    finished = ncc("corpus", "build", tmp_path / "code", "-o", tmp_path / "out", "--jobs", "1")
+    assert finished.code == 0
+    assert finished.out.endswith("1 files failed: see report.json\n")
+    failures = json.loads((tmp_path / "out" / "report.json").read_text())["failures"]
+    assert list(failures) == [str(tmp_path / "code" / "bad.ll")]
+
+
+def test_a_scheduler_needs_dask(ncc, code, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    finished = ncc("corpus", "build", code, "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:8786")
+    assert (finished.code, finished.out) == (1, "")
+    assert finished.err == "ncc: --scheduler needs dask.distributed: pip install 'ncc[cluster]'\n"
+    assert not (tmp_path / "out").exists()
+
+
 def test_vectors_are_trained_on_a_corpus_and_used(ncc, code, corpus, tmp_path):
     out = tmp_path / "embedding"
-    arguments = ["--dim", "8", "--steps", "10", "--min-count", "3", "--subsample", "0"]
+    arguments = ["--dim", "8", "--epochs", "2", "--steps", "2", "--min-count", "3", "--subsample", "0"]
     finished = ncc("train", "embedding", corpus, "-o", out, *arguments)
     assert finished.code == 0, finished.err
-    assert "step 10 of 10" in finished.err
+    assert "epoch 2: " in finished.err
     embedding = load_embedding(out)
     assert json.loads(finished.out) == embedding.about
     assert embedding.dim == 8
+    assert not (out / "checkpoint.safetensors").exists()
     (row,) = [json.loads(line) for line in ncc("embed", code / "dot.c", "--embedding", out, "--json").out.splitlines()]
     assert row["dim"] == 8
+
+
+def test_vectors_are_trained_by_gensim(ncc, corpus, tmp_path):
+    arguments = ["--engine", "gensim", "--dim", "8", "--epochs", "1", "--num-pairs", "2000", "--min-count", "3"]
+    finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)
+    assert finished.code == 0, finished.err
+    assert load_embedding(tmp_path / "out").about["engine"] == "gensim"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["corpus", "build", "nowhere.toml", "-o", "out"], "nowhere.toml: can't be read"),
-        (["train", "embedding", "nowhere", "-o", "out"], "nowhere/counts.json: can't be read"),
+        (["train", "embedding", "nowhere", "-o", "out"], "nowhere/width-2/counts.json: can't be read"),
+        (["train", "embedding", "nowhere", "-o", "out", "--width", "3"], "nowhere/width-3/counts.json: can't be read"),
+        (["train", "embedding", "nowhere", "-o", "out", "--engine", "magic"], "--engine is 'magic'; expected exact or"),
         (["data", "verify", "unheard-of"], "unheard-of"),
         (["evaluate", "devmap", "--protocol", "unheard-of"], "unheard-of"),
         (["train", "devmap", "-o", "out", "--platform", "intel"], "intel"),
@@ -58,7 +114,17 @@ def test_what_fails_says_why_without_a_traceback(ncc, tmp_path, monkeypatch, arg
     assert finished.err.startswith("ncc: ") or "Usage" in finished.err
 
 
-@pytest.mark.parametrize("wrong", [["--dim", "0"], ["--steps", "0"], ["--learning-rate", "-1"], ["--min-count", "0"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--dim", "0"],
+        ["--epochs", "0"],
+        ["--steps", "0"],
+        ["--learning-rate", "-1"],
+        ["--min-count", "0"],
+        ["--width", "1"],
+    ],
+)
 def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
     finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *wrong)
     assert finished.code in (1, 2)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import random
+import re
 import shutil
 import signal
 import subprocess
@@ -12,14 +14,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ncc.corpus.build as building
-from ncc.corpus import Recipe, Source, build_corpus, load_recipe
-from ncc.embedding import load_counts
-from ncc.errors import InputError
-from ncc.ir import read_module
+from ncc.corpus import CorpusReport, Recipe, Source, build_corpus, load_recipe
+from ncc.embedding import CorpusCounts, load_abstraction, load_corpora, load_counts
+from ncc.embedding.counts import width_folder
+from ncc.errors import InputError, NccError, OutputError
+from ncc.graph import build_xfg, count_contexts
+from ncc.ir import Abstraction, read_module
 
 
 @pytest.fixture
@@ -27,19 +30,20 @@ def two_a_batch(monkeypatch):
     monkeypatch.setattr(building, "BATCH_FILES", 2)
 
 
-def _same(a, b):
-    assert a.texts == b.texts
-    for name in ("statements", "center", "context", "count"):
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
-    assert (a.num_files, a.num_lines) == (b.num_files, b.num_lines)
-
-
 def _in_threads(recipe, folder, **options):
     with ThreadPoolExecutor(2) as pool:
         return build_corpus(recipe, folder, executor=pool, **options)
 
 
-def test_threads_and_any_number_of_processes_give_the_same(code, tmp_path, two_a_batch):
+def _counts(folder: Path, width: int = 2) -> CorpusCounts:
+    return load_counts(width_folder(folder, width))
+
+
+def _ir_of(code: Path, *patterns: str) -> Source:
+    return Source(name="ir", folder=str(code), patterns=patterns or ("*.ll", "*.bc"))
+
+
+def test_threads_and_any_number_of_processes_give_the_same(code, tmp_path, two_a_batch, corpus_files):
     recipe = load_recipe(code)
     reports = [
         build_corpus(recipe, tmp_path / "one", jobs=1),
@@ -47,23 +51,58 @@ def test_threads_and_any_number_of_processes_give_the_same(code, tmp_path, two_a
         _in_threads(recipe, tmp_path / "threads"),
     ]
     for report, name in zip(reports, ("one", "two", "threads"), strict=True):
-        _same(report.counts, reports[0].counts)
-        _same(load_counts(tmp_path / name), report.counts)
+        assert corpus_files(tmp_path / name) == corpus_files(tmp_path / "one")
+        assert replace(report, seconds={}) == replace(reports[0], seconds={})
+    assert list(corpus_files(tmp_path / "one")) == ["width-2/counts.json", "width-2/counts.safetensors"]
     assert reports[0].failures == {}
     assert reports[0].files == {"code": 6}
 
 
 def test_counts_are_those_of_the_files(code, tmp_path):
-    report = _in_threads(
-        Recipe(name="r", sources=(Source(name="ir", folder=str(code), patterns=("*.ll", "*.bc")),)), tmp_path
-    )
+    report = _in_threads(Recipe(name="r", sources=(_ir_of(code),)), tmp_path)
+    counts = _counts(tmp_path)
     modules = [read_module(path) for path in code.iterdir() if path.suffix in (".ll", ".bc")]
-    assert report.counts.statements.sum() == sum(module.num_statements for module in modules)
-    assert set(report.counts.texts) == {text for module in modules for text in module.texts}
-    assert report.counts.num_files == len(modules) == 4
-    assert report.lines == {"ir": sum(module.num_lines for module in modules)}
+    assert counts.statements.sum() == sum(module.num_statements for module in modules)
+    assert set(counts.texts) == {text for module in modules for text in module.texts}
+    assert counts.count.sum() == sum(count_contexts(build_xfg(m), m.text_id).count.sum() for m in modules)
+    assert counts.num_files == len(modules) == 4
+    assert counts.num_lines == sum(module.num_lines for module in modules)
+    assert report.lines == {"ir": counts.num_lines}
+    assert report.statements == {"ir": counts.statements.sum()}
+    assert report.pairs == {2: counts.count.sum()}
+    assert report.num_distinct == len(counts.texts)
+    assert set(report.seconds) == {"compile", "read", "count"}
     summary = json.loads((tmp_path / "report.json").read_text())
     assert (summary["files"], summary["lines"], summary["failures"]) == (report.files, report.lines, {})
+    assert (summary["recipe"], summary["num_distinct"]) == ("r", report.num_distinct)
+    assert summary["pairs"] == {"2": report.pairs[2]}
+    assert summary["abstraction"] == {"keep_callees": True, "keep_immediates": False, "max_struct_fields": 4}
+
+
+def test_a_report_is_a_table_for_people():
+    report = CorpusReport(
+        files={"a": 2, "long name": 31},
+        lines={"a": 400, "long name": 5000},
+        statements={"a": 30, "long name": 4000},
+        pairs={1: 70, 2: 800},
+        num_distinct=17,
+        seconds={"compile": 100.0, "read": 1.5, "count": 0.5},
+        failures={"x.c": "why"},
+    )
+    assert report.to_text().splitlines() == [
+        "source              files     IR lines   statements",
+        "a                       2          400           30",
+        "long name              31         5000         4000",
+        "together               33         5400         4030",
+        "17 distinct statements",
+        "70 pairs within 1 hop(s)",
+        "800 pairs within 2 hop(s)",
+        "2,700 IR lines/s a core read and counted; seconds: {'compile': 100.0, 'read': 1.5, 'count': 0.5}",
+        "1 files failed: see report.json",
+    ]
+    one = CorpusReport(files={"a": 2}, lines={"a": 400}, statements={"a": 30})
+    assert "together" not in one.to_text()
+    assert "IR lines/s" not in one.to_text()
 
 
 def test_an_executor_of_the_callers_stays_open(code, tmp_path):
@@ -72,16 +111,52 @@ def test_an_executor_of_the_callers_stays_open(code, tmp_path):
         assert pool.submit(lambda: 3).result() == 3
 
 
-def test_width_and_callees_of_the_recipe_are_used(code, tmp_path):
-    source = Source(name="ir", folder=str(code), patterns=("saxpy*.ll",))
-    two, one, bare = (
-        _in_threads(Recipe(name="r", sources=(source,), **values), tmp_path / name).counts
-        for name, values in (("two", {}), ("one", {"width": 1}), ("bare", {"keep_callees": False}))
-    )
-    assert (two.width, one.width) == (2, 1)
-    assert one.count.sum() < two.count.sum()
-    assert any("@get_global_id" in text for text in two.texts)
+def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
+    def build(name: str, **abstraction: object) -> CorpusCounts:
+        recipe = Recipe(
+            name="r", sources=(_ir_of(code, "saxpy*.ll", "tree*.ll"),), abstraction=Abstraction(**abstraction)
+        )
+        _in_threads(recipe, tmp_path / name)
+        assert load_abstraction([tmp_path / name]) == recipe.abstraction
+        return _counts(tmp_path / name)
+
+    usual, bare, buckets = build("a"), build("b", keep_callees=False), build("c", keep_immediates=True)
+    assert any("@get_global_id" in text for text in usual.texts)
     assert not any("@get_global_id" in text for text in bare.texts)
+    assert any("<INT:1>" in text for text in buckets.texts)
+    assert usual.statements.sum() == bare.statements.sum() == buckets.statements.sum()
+    assert len(bare.texts) < len(usual.texts) < len(buckets.texts)
+
+
+def test_several_widths_of_one_build_are_those_of_builds_of_their_own(code, tmp_path, two_a_batch, corpus_files):
+    source = _ir_of(code)
+    report = _in_threads(Recipe(name="r", sources=(source,), widths=(3, 1, 2)), tmp_path / "all")
+    together = corpus_files(tmp_path / "all")
+    alone = {}
+    for width in (1, 2, 3):
+        one = _in_threads(Recipe(name="r", sources=(source,), widths=(width,)), tmp_path / str(width))
+        assert one.pairs[width] == report.pairs[width]
+        assert (one.files, one.lines, one.statements) == (report.files, report.lines, report.statements)
+        alone |= corpus_files(tmp_path / str(width))
+    assert together == alone
+    counts = [load_corpora([tmp_path / "all"], width) for width in (1, 2, 3)]
+    assert [one.width for one in counts] == [1, 2, 3]
+    assert counts[0].count.sum() < counts[1].count.sum() < counts[2].count.sum()
+    assert counts[0].texts == counts[1].texts == counts[2].texts
+    assert set(json.loads((tmp_path / "all" / "report.json").read_text())["pairs"]) == {"1", "2", "3"}
+
+
+def test_identifiers_of_many_statements_connect_nothing(code, tmp_path):
+    for max_degree in (None, 3, 10**6):
+        recipe = Recipe(name="r", sources=(_ir_of(code),), max_degree=max_degree)
+        report = _in_threads(recipe, tmp_path / str(max_degree))
+        counts = _counts(tmp_path / str(max_degree))
+        modules = [read_module(path) for path in code.iterdir() if path.suffix in (".ll", ".bc")]
+        pairs = [count_contexts(build_xfg(m), m.text_id, max_degree=max_degree).count.sum() for m in modules]
+        assert counts.count.sum() == report.pairs[2] == sum(pairs)
+    everything, few, all_again = (_counts(tmp_path / name) for name in ("None", "3", "1000000"))
+    assert few.count.sum() < everything.count.sum() == all_again.count.sum()
+    assert few.statements.tolist() == everything.statements.tolist()
 
 
 def test_progress_counts_batches(code, tmp_path, two_a_batch):
@@ -90,45 +165,82 @@ def test_progress_counts_batches(code, tmp_path, two_a_batch):
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch):
-    recipe, seen = load_recipe(code), []
+def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
+    recipe, seen = replace(load_recipe(code), widths=(1, 2)), []
     whole = _in_threads(recipe, tmp_path)
-    kept = [(path, path.stat().st_mtime_ns) for path in sorted((tmp_path / "shards" / "000001").iterdir())]
+    files = corpus_files(tmp_path)
+    kept = [path for path in sorted((tmp_path / "shards" / "000001").rglob("*")) if path.is_file()]
+    stamps = [path.stat().st_mtime_ns for path in kept]
+    assert len(kept) == 5
     shutil.rmtree(tmp_path / "shards" / "000000")
     (tmp_path / "shards" / "000002" / "report.json").unlink()
-    (tmp_path / "counts.json").unlink()
+    (tmp_path / "width-2" / "counts.json").unlink()
+    shutil.rmtree(tmp_path / "width-1")
     again = _in_threads(recipe, tmp_path, progress=lambda done, total: seen.append((done, total)))
-    _same(again.counts, whole.counts)
-    _same(load_counts(tmp_path), whole.counts)
-    assert (again.files, again.lines) == (whole.files, whole.lines)
+    assert corpus_files(tmp_path) == files
+    assert replace(again, seconds={}) == replace(whole, seconds={})
     assert seen == [(2, 3), (3, 3)]
-    assert [(path, path.stat().st_mtime_ns) for path, _ in kept] == kept
+    assert [path.stat().st_mtime_ns for path in kept] == stamps
 
 
-def test_a_finished_corpus_is_read_without_work(code, tmp_path):
+class Idle(ThreadPoolExecutor):
+    def submit(self, *_: object, **__: object) -> Future:
+        raise AssertionError("there is nothing to do")
+
+
+def test_a_finished_corpus_is_read_without_work(code, tmp_path, corpus_files):
     recipe = load_recipe(code / "deep")
     first = _in_threads(recipe, tmp_path)
-
-    class Idle(ThreadPoolExecutor):
-        def submit(self, *_: object, **__: object) -> Future:
-            raise AssertionError("there is nothing to do")
-
+    files = corpus_files(tmp_path)
     with Idle(1) as pool:
-        _same(build_corpus(recipe, tmp_path, executor=pool).counts, first.counts)
+        assert build_corpus(recipe, tmp_path, executor=pool) == first
+    assert corpus_files(tmp_path) == files
 
 
-def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path):
-    good = _in_threads(load_recipe(code), tmp_path / "good")
+def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path, corpus_files):
+    _in_threads(load_recipe(code), tmp_path / "good")
     (code / "empty.ll").write_text("")
     (code / "broken.c").write_text("int f( {\n")
     (code / "rubbish.bc").write_bytes(os.urandom(100))
     (code / "wrong.ll").write_text("define i32 @f() {\n  ret i32 %x\n")
     report = _in_threads(load_recipe(code), tmp_path / "bad")
-    _same(report.counts, good.counts)
+    assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
     assert {Path(path).name for path in report.failures} == {"empty.ll", "broken.c", "rubbish.bc", "wrong.ll"}
     assert "broken.c:1:" in report.failures[str(code / "broken.c")]
     assert "empty" in report.failures[str(code / "empty.ll")]
+    assert report.files == {"code": 6}
+    assert report.to_text().endswith("4 files failed: see report.json")
     assert json.loads((tmp_path / "bad" / "report.json").read_text())["failures"] == report.failures
+
+
+@pytest.mark.parametrize("name", ["broken.c", "empty.ll", "rubbish.bc"])
+def test_one_bad_file_alone_never_stops_a_build(tmp_path, name, two_a_batch):
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / name).write_bytes(b"" if name == "empty.ll" else b"{" * 40)
+    report = _in_threads(load_recipe(folder), tmp_path / "out")
+    assert list(report.failures) == [str(folder / name)]
+    assert (report.files, report.num_distinct, report.pairs) == ({}, 0, {2: 0})
+    assert _counts(tmp_path / "out").texts == ()
+
+
+def test_batches_that_fail_as_a_whole_add_nothing(code, tmp_path, monkeypatch, corpus_files):
+    monkeypatch.setattr(building, "BATCH_FILES", 1)
+    _in_threads(load_recipe(code), tmp_path / "good")
+    for name in ("a.c", "deep/m.c", "z.c"):
+        (code / name).write_text("int f( {\n")
+    report = _in_threads(load_recipe(code), tmp_path / "bad")
+    assert len(report.failures) == 3
+    assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
+
+
+def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_file(code, tmp_path):
+    (tmp_path / "ir").write_text("a file where a folder should be\n")
+    with pytest.raises(OutputError, match=r"ir/.*can't be written"):
+        _in_threads(load_recipe(code), tmp_path / "out", ir_folder=tmp_path / "ir")
+    assert not (tmp_path / "out" / "report.json").exists()
+    (tmp_path / "ir").unlink()
+    assert _in_threads(load_recipe(code), tmp_path / "out", ir_folder=tmp_path / "ir").failures == {}
 
 
 def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
@@ -140,7 +252,7 @@ def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
     )
     report = _in_threads(load_recipe(recipe), tmp_path / "out")
     assert report.failures == {}
-    assert report.counts.num_files == 1
+    assert _counts(tmp_path / "out").num_files == 1
     recipe.write_text(recipe.read_text().replace(', { language = "c", flags = ["-w"] }', ""))
     assert len(_in_threads(load_recipe(recipe), tmp_path / "once").failures) == 1
 
@@ -148,8 +260,9 @@ def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
 def test_levels_are_files_of_their_own(code, tmp_path):
     source = Source(name="c", folder=str(code), patterns=("deep/add.c",), optimization=("-O0", "-O1"))
     report = _in_threads(Recipe(name="r", sources=(source,)), tmp_path)
-    assert report.counts.num_files == 2
-    assert any("alloca" in text for text in report.counts.texts)
+    assert report.files == {"c": 2}
+    assert _counts(tmp_path).num_files == 2
+    assert any("alloca" in text for text in _counts(tmp_path).texts)
 
 
 def test_a_header_is_put_before_every_file(code, tmp_path):
@@ -164,20 +277,32 @@ def test_a_header_is_put_before_every_file(code, tmp_path):
     assert len(list((tmp_path / "out" / "headers").glob("usual-*.pch"))) == 1
 
 
-@pytest.mark.parametrize("change", ["width", "callees", "source", "a new file"])
+@pytest.mark.parametrize("change", ["widths", "degree", "callees", "structures", "source", "a new file"])
 def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change):
     recipe = load_recipe(code)
     _in_threads(recipe, tmp_path / "out")
     if change == "a new file":
         (code / "new.c").write_text("int f(void) { return 1; }\n")
     other = {
-        "width": replace(recipe, width=1),
-        "callees": replace(recipe, keep_callees=False),
+        "widths": replace(recipe, widths=(1, 2)),
+        "degree": replace(recipe, max_degree=50),
+        "callees": replace(recipe, abstraction=Abstraction(keep_callees=False)),
+        "structures": replace(recipe, abstraction=Abstraction(max_struct_fields=None)),
         "source": replace(recipe, sources=(replace(recipe.sources[0], optimization=("-O2",)),)),
         "a new file": recipe,
     }[change]
     with pytest.raises(InputError, match="holds the corpus of another recipe or of other files; give an empty folder"):
         _in_threads(other, tmp_path / "out")
+
+
+def test_a_recipe_that_was_refused_does_not_spoil_the_corpus_that_was_there(tmp_path, corpus_files):
+    recipe = Recipe(name="r", sources=(Source(name="s", generator="gemm", number=2),))
+    first = _in_threads(recipe, tmp_path)
+    files = corpus_files(tmp_path)
+    with pytest.raises(InputError, match="give an empty folder"):
+        _in_threads(replace(recipe, sources=(replace(recipe.sources[0], number=3),)), tmp_path)
+    assert _in_threads(recipe, tmp_path) == first
+    assert corpus_files(tmp_path) == files
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]"])
@@ -204,7 +329,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_build_that_is_killed_goes_on_to_the_identical_counts(code, tmp_path, monkeypatch):
+def test_a_build_that_is_killed_goes_on_to_the_identical_counts(code, tmp_path, monkeypatch, corpus_files):
     for number in range(12):
         (code / f"more{number}.c").write_text(f"int more{number}(int *a) {{ return a[{number}] + {number} * a[0]; }}\n")
     script, out = tmp_path / "build.py", tmp_path / "out"
@@ -221,11 +346,84 @@ def test_a_build_that_is_killed_goes_on_to_the_identical_counts(code, tmp_path, 
         process.wait()
     done = len(list(out.glob("shards/*/report.json")))
     assert 3 <= done < 18
-    assert not (out / "counts.json").exists()
+    assert not list(out.glob("width-*"))
     monkeypatch.setattr(building, "BATCH_FILES", 1)
     resumed = _in_threads(load_recipe(code), out)
-    _same(resumed.counts, _in_threads(load_recipe(code), tmp_path / "other").counts)
+    _in_threads(load_recipe(code), tmp_path / "other")
+    assert corpus_files(out) == corpus_files(tmp_path / "other")
     assert resumed.files == {"code": 18}
+
+
+def test_the_command_killed_at_random_moments_ends_with_the_identical_counts(many_sources, tmp_path, corpus_files):
+    out, rng = tmp_path / "out", random.Random(204)
+    command = [sys.executable, "-m", "ncc", "corpus", "build", many_sources, "-o", out, "--jobs", "2"]
+    begun = time.monotonic()
+    undisturbed = _in_threads(load_recipe(many_sources), tmp_path / "whole")
+    duration = time.monotonic() - begun
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=rng.uniform(0.1, 1) * duration)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    finished = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert corpus_files(out) == corpus_files(tmp_path / "whole")
+    tables = [
+        re.sub("[0-9,]+ IR lines.*", "", text) for text in (finished.stdout.decode(), undisturbed.to_text() + "\n")
+    ]
+    assert tables[0] == tables[1]
+    assert undisturbed.files == {"many": 160}
+
+
+class Dying(ThreadPoolExecutor):
+    """Works off some batches, then none."""
+
+    def __init__(self, lives: int) -> None:
+        super().__init__(1)
+        self.lives = lives
+
+    def submit(self, function, *arguments: object) -> Future:
+        def work() -> object:
+            self.lives -= 1
+            if self.lives < 0:
+                raise BrokenPipeError("the workers are gone")
+            return function(*arguments)
+
+        return super().submit(work)
+
+
+def test_an_executor_that_dies_loses_only_what_it_had_not_finished(code, tmp_path, monkeypatch, corpus_files):
+    monkeypatch.setattr(building, "BATCH_FILES", 1)
+    recipe = replace(load_recipe(code), widths=(1, 2))
+    for lives, done in ((0, 0), (2, 2), (1, 3)):
+        with Dying(lives) as pool, pytest.raises(NccError, match="the workers are gone"):
+            build_corpus(recipe, tmp_path / "out", executor=pool)
+        assert len(list(tmp_path.glob("out/shards/*/report.json"))) == done
+        assert not list(tmp_path.glob("out/width-*"))
+    seen = []
+    _in_threads(recipe, tmp_path / "out", progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(4, 6), (5, 6), (6, 6)]
+    _in_threads(recipe, tmp_path / "whole")
+    assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
+
+
+def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a_batch, monkeypatch, corpus_files):
+    recipe = load_recipe(code)
+    _in_threads(recipe, tmp_path / "whole")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "merge_counts", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _in_threads(recipe, tmp_path / "out")
+    (tmp_path / "out" / "width-2" / ".merge-abandoned").mkdir(parents=True)
+    (tmp_path / "out" / "width-2" / ".merge-abandoned" / "center").write_bytes(b"half")
+    with Idle(1) as pool:
+        build_corpus(recipe, tmp_path / "out", executor=pool)
+    assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
 
 
 def test_workers_end_when_their_parent_is_killed(code, tmp_path):

@@ -1,9 +1,18 @@
-"""Recipes: TOML and folders to lists of files, and what is refused."""
+"""Recipes: TOML and folders to what a corpus is made of, the recipes of this repository, and what is refused."""
+
+from pathlib import Path
 
 import pytest
 
-from ncc.corpus import Recipe, Source, find_files, load_recipe
+from ncc.corpus import Attempt, Recipe, Source, find_files, load_recipe
+from ncc.corpus.synthetic import GENERATORS
 from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.ir import Abstraction
+
+CORPORA = Path(__file__).parents[2] / "datasets" / "corpora"
+RECIPES = sorted(CORPORA.rglob("*.toml"))
+SOURCE = "[[source]]\nname='a'\nfolder='b'\n"
 
 
 @pytest.fixture
@@ -16,17 +25,14 @@ def write(tmp_path):
     return write
 
 
-def _names(files):
-    return [file.path.rsplit("/", 1)[-1] for file in files]
-
-
 def test_every_key_is_read(write, code, monkeypatch):
     monkeypatch.setenv("CODE", str(code))
     path = write(
         """
         name = "all"
-        width = 3
-        keep_callees = false
+        widths = [1, 3]
+        max_degree = 500
+        abstraction = { keep_callees = false, keep_immediates = true, max_struct_fields = 7 }
         [[source]]
         name = "c"
         folder = "$CODE"
@@ -42,40 +48,70 @@ def test_every_key_is_read(write, code, monkeypatch):
         name = "ir"
         folder = "${CODE}"
         patterns = ["*.ll"]
+        [[source]]
+        name = "made"
+        generator = "gemm"
+        number = 3
+        commands = "compile_commands.json"
         """
     )
     path.with_name("usual.hpp").write_text("#include <cmath>\n")
     recipe = load_recipe(path)
-    assert (recipe.name, recipe.width, recipe.keep_callees) == ("all", 3, False)
-    files = find_files(recipe)
-    assert [(file.source, file.path.rsplit("/", 1)[-1]) for file in files] == [
-        ("c", "tree.c"), ("c", "tree.c"), ("ir", "legacy.ll"), ("ir", "saxpy.clang22.ll"), ("ir", "tree.clang14.ll")
-    ]  # fmt: skip
-    (first, header), (second, no_header) = files[0].attempts
-    assert header == str(path.with_name("usual.hpp"))
-    assert no_header is None
-    assert (first.language, first.flags, first.defines, first.optimization) == ("c++", ("-w",), ("A=1",), "-O0")
-    assert first.include_paths == (str(code / "inc"), str(code / "."))
-    assert (second.language, second.flags) == ("c", ())
-    assert files[1].attempts[0][0].optimization == "-O2"
-    assert files[2].attempts == ()
+    assert recipe == Recipe(
+        name="all",
+        widths=(1, 3),
+        max_degree=500,
+        abstraction=Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=7),
+        sources=(
+            Source(
+                name="c",
+                folder="$CODE",
+                patterns=("**/*.c",),
+                exclude=("**/add.c",),
+                optimization=("-O0", "-O2"),
+                include_paths=("inc", "."),
+                defines=("A=1",),
+                attempts=(
+                    Attempt(language="c++", flags=("-w",), header=str(path.with_name("usual.hpp"))),
+                    Attempt(language="c"),
+                ),
+            ),
+            Source(name="ir", folder="${CODE}", patterns=("*.ll",)),
+            Source(name="made", generator="gemm", number=3, commands="compile_commands.json"),
+        ),
+    )
 
 
 def test_defaults_and_the_name_of_the_file(write):
     recipe = load_recipe(write('[[source]]\nname = "a"\nfolder = "/"\n'))
     assert recipe == Recipe(name="recipe", sources=(Source(name="a", folder="/"),))
-    assert (recipe.width, recipe.keep_callees) == (2, True)
-    assert recipe.sources[0].optimization == ("-O1",)
+    assert (recipe.widths, recipe.max_degree, recipe.abstraction) == ((2,), None, Abstraction())
+    (source,) = recipe.sources
+    assert (source.optimization, source.one_level, source.share) == (("-O1",), False, 1.0)
+    assert source.attempts == (Attempt(),)
+    assert (source.commands, source.generator) == (None, None)
 
 
-def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):
+@pytest.mark.parametrize(
+    ("text", "abstraction"),
+    [
+        ("abstraction = 'paper'", Abstraction.paper()),
+        ("abstraction = {}", Abstraction()),
+        ("[abstraction]\nkeep_immediates = true", Abstraction(keep_immediates=True)),
+        ("[abstraction]\nmax_struct_fields = 0", Abstraction(max_struct_fields=0)),
+        ("", Abstraction()),
+    ],
+)
+def test_abstractions(write, text, abstraction):
+    assert load_recipe(write(f"{text}\n{SOURCE}")).abstraction == abstraction
+
+
+def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code, tmp_path):
     recipe = load_recipe(code)
-    assert recipe.name == "code"
-    files = find_files(recipe)
-    assert _names(files) == sorted(
-        _names(files), key=lambda name: [file.path for file in files][_names(files).index(name)]
-    )
-    assert set(_names(files)) == {
+    assert recipe == Recipe(name="code", sources=(Source(name="code", folder=str(code)),))
+    paths = [file.path for file in find_files(recipe, tmp_path / "generated")]
+    assert paths == sorted(paths)
+    assert {path.rsplit("/", 1)[-1] for path in paths} == {
         "legacy.ll",
         "tree.clang14.ll",
         "shapes.llvm20.bc",
@@ -83,6 +119,7 @@ def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):
         "tree.c",
         "add.c",
     }
+    assert not (tmp_path / "generated").exists()
 
 
 def test_a_relative_folder_has_a_name(code, monkeypatch):
@@ -90,77 +127,112 @@ def test_a_relative_folder_has_a_name(code, monkeypatch):
     assert load_recipe(".").name == "code"
 
 
-def test_the_order_of_files_is_fixed(code):
-    source = Source(name="a", folder=str(code), patterns=("**/*.c", "*.ll", "*.c", "deep/*.c"))
-    paths = [file.path for file in find_files(Recipe(name="r", sources=(source,)))]
-    assert paths == sorted(set(paths))
-    assert len(paths) == 5
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_the_recipes_of_this_repository_can_be_read(path):
+    recipe = load_recipe(path)
+    assert recipe.name == path.stem
+    assert recipe.widths == ((2,) if path.parent.name == "variants" else (1, 2, 3))
+    assert len({source.name for source in recipe.sources}) == len(recipe.sources)
+    for source in recipe.sources:
+        assert source.generator is None or source.generator in GENERATORS
+        for level in source.optimization:
+            CompileOptions(optimization=level)
+        for attempt in source.attempts:
+            CompileOptions(language=attempt.language, flags=attempt.flags)
 
 
-def _many(tmp_path, number=200):
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for i in range(number):
-        (folder / f"{i}.c").write_text("")
-    return folder
+def test_a_variant_has_the_sources_of_the_recipes_that_it_includes():
+    variant = load_recipe(CORPORA / "variants" / "heldout-paper.toml")
+    plain = load_recipe(CORPORA / "heldout.toml")
+    assert variant == Recipe(
+        name="heldout-paper", sources=plain.sources, widths=(2,), abstraction=Abstraction.paper(), max_degree=None
+    )
 
 
-def test_a_share_is_a_part_that_grows_and_does_not_depend_on_the_folder(tmp_path):
-    folder = _many(tmp_path)
-
-    def take(where, share):
-        return set(_names(find_files(Recipe(name="r", sources=(Source(name="a", folder=str(where), share=share),)))))
-
-    tenth, half, all_files = (take(folder, share) for share in (0.1, 0.5, 1))
-    assert tenth < half < all_files
-    assert len(all_files) == 200
-    assert 70 < len(half) < 130
-    moved = folder.rename(tmp_path / "moved")
-    assert take(moved, 0.5) == half
-
-
-def test_one_level_gives_each_file_one_of_the_levels(tmp_path):
-    folder = _many(tmp_path)
-    source = Source(name="a", folder=str(folder), optimization=("-O0", "-O1", "-O2", "-O3"), one_level=True)
-    files = find_files(Recipe(name="r", sources=(source,)))
-    assert len(files) == 200
-    levels = [file.attempts[0][0].optimization for file in files]
-    assert {levels.count(level) > 25 for level in ("-O0", "-O1", "-O2", "-O3")} == {True}
-    assert [file.attempts[0][0].optimization for file in find_files(Recipe(name="r", sources=(source,)))] == levels
+def test_sources_of_included_recipes_come_after_its_own(write, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "usual.h").write_text("#include <math.h>\n")
+    (tmp_path / "deep" / "one.toml").write_text(
+        "name = 'x'\nwidths = [8]\n[[source]]\nname = 'one'\nfolder = 'c'\nattempts = [{ header = '../usual.h' }]\n"
+    )
+    (tmp_path / "two.toml").write_text("include = ['deep/one.toml']\n[[source]]\nname = 'two'\nfolder = '/b'\n")
+    recipe = load_recipe(write(f"widths = [3]\ninclude = ['two.toml', 'deep/../two.toml']\n{SOURCE}"))
+    assert [source.name for source in recipe.sources] == ["a", "two", "one", "two", "one"]
+    assert (recipe.name, recipe.widths, recipe.max_degree) == ("recipe", (3,), None)
+    # kept IR is found by options, which hold the header's name
+    assert {source.attempts[0].header for source in recipe.sources if source.name == "one"} == {
+        str(tmp_path / "usual.h")
+    }
 
 
-def test_a_home_folder_is_expanded(code, monkeypatch):
-    monkeypatch.setenv("HOME", str(code))
-    assert find_files(Recipe(name="r", sources=(Source(name="a", folder="~/deep"),)))
+def test_a_recipe_may_be_nothing_but_others(write, tmp_path):
+    (tmp_path / "one.toml").write_text(SOURCE)
+    assert load_recipe(write("include = ['one.toml']")).sources == (Source(name="a", folder="b"),)
+
+
+def test_recipes_that_include_each_other_are_refused(write, tmp_path):
+    (tmp_path / "one.toml").write_text("include = ['recipe.toml']")
+    with pytest.raises(InputError, match="include"):
+        load_recipe(write(f"include = ['one.toml']\n{SOURCE}"))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (f"include = 'one.toml'\n{SOURCE}", r"recipe\.toml: include is 'one\.toml'; expected a list of strings"),
+        (f"include = [1]\n{SOURCE}", r"recipe\.toml: include is \[1\]; expected a list of strings"),
+        ("include = []", r"recipe\.toml: has no \[\[source\]\]"),
         ("name = ", "is not a recipe in TOML"),
         ("", r"has no \[\[source\]\]"),
-        ("colour = 3\n[[source]]\nname='a'\nfolder='b'", r"unknown keys \['colour'\]"),
-        ("[[source]]\nname='a'", "lacks 'name' or 'folder'"),
-        ("[[source]]\nname='a'\nfolder='b'\npattern=['*']", r"unknown keys \['pattern'\]"),
-        ("[[source]]\nname='a'\nfolder='b'\nattempts=[{std='c99'}]", r"attempt has unknown keys \['std'\]"),
-        ("[[source]]\nname='a'\nfolder='b'\nshare=0", "share is 0; expected more than 0 and at most 1"),
-        ("[[source]]\nname='a'\nfolder='b'\nshare=1.5", "share is 1.5"),
-        ("[[source]]\nname='a'\nfolder='b'\noptimization=[]", "no optimization level"),
-        ("[[source]]\nname='a'\nfolder='b'\npatterns='*.c'", r"patterns is '\*\.c'; expected a list of strings"),
-        ("[[source]]\nname='a'\nfolder='b'\noptimization='-O1'", "optimization is '-O1'; expected a list of strings"),
-        ("[[source]]\nname='a'\nfolder='b'\ndefines=[1]", r"defines is \[1\]; expected a list of strings"),
-        ("[[source]]\nname='a'\nfolder='b'\nshare='half'", "share is 'half'; expected a number"),
-        ("[[source]]\nname='a'\nfolder='b'\none_level=1", "one_level is 1; expected true or false"),
+        (f"colour = 3\n{SOURCE}", r"unknown keys \['colour'\]"),
+        (f"width = 2\n{SOURCE}", r"unknown keys \['width'\]"),
+        (f"keep_callees = true\n{SOURCE}", r"unknown keys \['keep_callees'\]"),
+        ("[[source]]\nname='a'", "lacks 'name', or 'folder'"),
+        ("[[source]]\nfolder='a'", "lacks 'name', or 'folder'"),
+        (f"{SOURCE}pattern=['*']", r"unknown keys \['pattern'\]"),
+        (f"{SOURCE}attempts=[{{std='c99'}}]", r"attempt has unknown keys \['std'\]"),
+        (f"{SOURCE}share=0", "source a: share is 0; expected more than 0 and at most 1"),
+        (f"{SOURCE}share=1.5", "source a: share is 1.5"),
+        (f"{SOURCE}share=true", "share is True; expected a number"),
+        (f"{SOURCE}number=0", "source a: number is 0; expected 1 or more"),
+        (f"{SOURCE}number=2.5", "number is 2.5; expected a whole number"),
+        (f"{SOURCE}generator=3", "generator is 3; expected a string"),
+        (f"{SOURCE}commands=['x']", r"commands is \['x'\]; expected a string"),
+        (f"{SOURCE}optimization=[]", "source a: no optimization level"),
+        (f"{SOURCE}patterns='*.c'", r"source a: patterns is '\*\.c'; expected a list of strings"),
+        (f"{SOURCE}optimization='-O1'", "optimization is '-O1'; expected a list of strings"),
+        (f"{SOURCE}defines=[1]", r"defines is \[1\]; expected a list of strings"),
+        (f"{SOURCE}share='half'", "share is 'half'; expected a number"),
+        (f"{SOURCE}one_level=1", "one_level is 1; expected true or false"),
         ("[[source]]\nname=1\nfolder='b'", "name is 1; expected a string"),
-        ("[[source]]\nname='a'\nfolder='b'\nattempts=[]", "attempts is empty"),
-        ("[[source]]\nname='a'\nfolder='b'\nattempts=['-w']", "attempt is '-w'; expected a table"),
-        ("[[source]]\nname='a'\nfolder='b'\nattempts=[{flags='-w'}]", "flags is '-w'; expected a list of strings"),
-        ("[[source]]\nname='a'\nfolder='b'\nattempts=[{header='none.h'}]", "none.h: no such header"),
+        (f"{SOURCE}attempts=[]", "attempts is empty"),
+        (f"{SOURCE}attempts=['-w']", "attempt is '-w'; expected a table"),
+        (f"{SOURCE}attempts=[{{flags='-w'}}]", "flags is '-w'; expected a list of strings"),
+        (f"{SOURCE}attempts=[{{header='none.h'}}]", "none.h: no such header"),
         ("[source]\nname='a'\nfolder='b'", r"source is .*; expected tables, \[\[source\]\]"),
         ("source = 3", r"source is 3; expected tables, \[\[source\]\]"),
-        ("width=0\n[[source]]\nname='a'\nfolder='b'", "width is 0; expected 1 to 8"),
-        ("width='2'\n[[source]]\nname='a'\nfolder='b'", "width is '2'; expected a whole number"),
-        ("keep_callees='no'\n[[source]]\nname='a'\nfolder='b'", "keep_callees is 'no'; expected true or false"),
+        (f"widths=[0]\n{SOURCE}", r"widths is \[0\]; expected numbers 1 to 8"),
+        (f"widths=[2, 9]\n{SOURCE}", r"widths is \[2, 9\]; expected numbers 1 to 8"),
+        (f"widths=[]\n{SOURCE}", r"widths is \[\]; expected numbers 1 to 8"),
+        (f"widths=2\n{SOURCE}", "widths is 2; expected a list of whole numbers"),
+        (f"widths=['2']\n{SOURCE}", r"widths is \['2'\]; expected a list of whole numbers"),
+        (f"widths=[true]\n{SOURCE}", r"widths is \[True\]; expected a list of whole numbers"),
+        (f"max_degree=1\n{SOURCE}", "max_degree is 1; expected 2 or more"),
+        (f"max_degree=-5\n{SOURCE}", "max_degree is -5; expected 2 or more"),
+        (f"max_degree='many'\n{SOURCE}", "max_degree is 'many'; expected a whole number"),
+        (f"abstraction='published'\n{SOURCE}", "abstraction is 'published'; expected a table, or 'paper'"),
+        (f"abstraction=3\n{SOURCE}", "abstraction is 3; expected a table, or 'paper'"),
+        (f"abstraction={{keep_names=true}}\n{SOURCE}", r"abstraction has unknown keys \['keep_names'\]"),
+        (f"abstraction={{keep_callees='no'}}\n{SOURCE}", "abstraction's keep_callees is 'no'; expected true or false"),
+        (f"abstraction={{keep_immediates=1}}\n{SOURCE}", "abstraction's keep_immediates is 1; expected true or false"),
+        (
+            f"abstraction={{max_struct_fields='all'}}\n{SOURCE}",
+            "abstraction's max_struct_fields is 'all'; expected a whole number",
+        ),
+        (
+            f"abstraction={{max_struct_fields=-1}}\n{SOURCE}",
+            "max_struct_fields is -1; expected 0 or more",
+        ),
     ],
 )
 def test_what_is_refused_says_where_and_why(write, text, message):
@@ -172,30 +244,18 @@ def test_what_is_refused_says_where_and_why(write, text, message):
     )
 
 
+def test_an_included_recipe_that_is_wrong_is_named(write, tmp_path):
+    path = write(f"include = ['one.toml']\n{SOURCE}")
+    with pytest.raises(InputError, match=r"one\.toml: can't be read: No such file"):
+        load_recipe(path)
+    (tmp_path / "one.toml").write_text("colour = 3\n" + SOURCE)
+    with pytest.raises(InputError, match=r"one\.toml: unknown keys"):
+        load_recipe(path)
+
+
 def test_a_recipe_that_is_not_there_or_not_text_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none\.toml: can't be read: No such file"):
         load_recipe(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match=r"bad\.toml: is not a recipe in TOML"):
         load_recipe(tmp_path / "bad.toml")
-
-
-def _files_of(**source):
-    return find_files(Recipe(name="r", sources=(Source(name="a", **source),)))
-
-
-def test_an_unset_variable_is_named(monkeypatch):
-    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
-    with pytest.raises(InputError, match=r"\$NOT_SET_ANYWHERE/x names an environment variable that is not set"):
-        _files_of(folder="$NOT_SET_ANYWHERE/x")
-
-
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"source a: .*nowhere is not a folder"):
-        _files_of(folder=str(tmp_path / "nowhere"))
-
-
-@pytest.mark.parametrize("pattern", ["", "/etc/*"])
-def test_a_pattern_that_can_not_be_searched_is_named(code, pattern):
-    with pytest.raises(InputError, match=f"source a: pattern '{pattern}'".replace("*", r"\*")):
-        _files_of(folder=str(code), patterns=(pattern,))

@@ -49,5 +49,8 @@ def counts(files: list[tuple]) -> CorpusCounts:
 def small(counts: CorpusCounts) -> Embedding:
     """An embedding of a few dozen numbers, trained for a moment."""
     return fit_embedding(
-        counts, min_count=4, config=SkipGramConfig(dim=12, steps=30, subsample=0), about={"note": "test"}
+        counts,
+        min_count=4,
+        config=SkipGramConfig(dim=12, epochs=6, steps_per_epoch=5, subsample=0),
+        about={"note": "test"},
     )

@@ -111,6 +111,33 @@ TABLE = [
         "cmpxchg …",
         "cmpxchg",
     ),
+    (
+        "<%ID> = getelementptr inbounds {...}, ptr <%ID>, i64 <INT:0>, i32 <INT:2^n>",
+        "<%ID> = getelementptr {...}, ptr <%ID>, i64 <INT>, i32 <INT>",
+        None,
+        None,
+        "<%ID> = getelementptr struct, ptr <%ID>, int <INT>, int <INT>",
+        "getelementptr …",
+        "getelementptr",
+    ),
+    (
+        "<%ID> = sub i32 <INT:->, <%ID>",
+        "<%ID> = sub i32 <INT>, <%ID>",
+        None,
+        None,
+        "<%ID> = sub int <INT>, <%ID>",
+        "sub …",
+        "sub",
+    ),
+    (
+        "<%ID> = alloca [4 x { {...}, i8 }]",
+        None,
+        None,
+        "<%ID> = alloca [N x { {...}, i8 }]",
+        "<%ID> = alloca array",
+        "alloca …",
+        "alloca",
+    ),
     ("<%ID> = alloca <{ i8, {} }>", None, None, None, "<%ID> = alloca struct", "alloca …", "alloca"),
 ]
 

@@ -3,17 +3,27 @@
 import json
 import random
 from collections import Counter
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from ncc.embedding import CountsBuilder, build_vocabulary, load_corpora, load_counts, save_counts
+from ncc.embedding import (
+    CountsBuilder,
+    build_vocabulary,
+    load_abstraction,
+    load_corpora,
+    load_counts,
+    save_counts,
+)
+from ncc.embedding.counts import width_folder
 from ncc.errors import AssetError, InputError
+from ncc.ir import Abstraction
 
 
-def _sum(files, **options):
-    builder = CountsBuilder(2, **options)
+def _sum(files, width=2, **options):
+    builder = CountsBuilder(width, **options)
     for file in files:
         builder.add(*file)
     return builder.finish()
@@ -57,7 +67,7 @@ def test_compacting_often_gives_the_same(files, compact_at):
 
 def test_sums_of_sums_are_the_sum(files, tmp_path):
     for number, part in enumerate((files[:5], files[5:6], files[6:])):
-        save_counts(_sum(part), tmp_path / str(number))
+        save_counts(_sum(part), tmp_path / str(number) / "width-2")
     _same(load_corpora([tmp_path / str(number) for number in (2, 0, 1)]), _sum(files))
 
 
@@ -93,11 +103,81 @@ def test_round_trip(counts, tmp_path):
     _same(load_counts(tmp_path / "made" / "on the way"), counts)
 
 
-def test_corpora_of_different_widths_do_not_add(counts, tmp_path):
-    save_counts(counts, tmp_path / "a")
-    save_counts(CountsBuilder(3).finish(), tmp_path / "b")
-    with pytest.raises(InputError, match=r"context widths \[2, 3\]; expected one width"):
-        load_corpora([tmp_path / "a", tmp_path / "b"])
+def test_each_width_of_a_corpus_has_a_folder_of_its_own(files, counts, tmp_path):
+    wide = _sum(files[:3], width=3)
+    save_counts(counts, width_folder(tmp_path, 2))
+    save_counts(wide, width_folder(str(tmp_path), 3))
+    assert {path.name for path in tmp_path.iterdir()} == {"width-2", "width-3"}
+    _same(load_corpora([tmp_path]), counts)
+    _same(load_corpora([str(tmp_path)], 3), wide)
+    twice = load_corpora([tmp_path, tmp_path], 3)
+    assert twice.width == 3
+    assert np.array_equal(twice.count, 2 * wide.count)
+
+
+def test_corpora_that_were_not_counted_for_a_width_are_named(counts, tmp_path):
+    save_counts(counts, tmp_path / "a" / "width-2")
+    save_counts(_sum([], width=3), tmp_path / "b" / "width-3")
+    for folders in (["b"], ["a", "b"]):
+        with pytest.raises(AssetError, match=r"b/width-2/counts\.json: can't be read: No such file"):
+            load_corpora([tmp_path / folder for folder in folders], 2)
+
+
+def _report(folder, abstraction):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_text(json.dumps({"recipe": "some", "abstraction": abstraction}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "abstraction",
+    [Abstraction(), Abstraction.paper(), Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=9)],
+)
+def test_corpora_say_how_their_statements_were_abstracted(tmp_path, abstraction):
+    folders = [_report(tmp_path / name, asdict(abstraction)) for name in "ab"]
+    assert load_abstraction(folders) == abstraction
+    assert load_abstraction([str(folders[0])]) == abstraction
+
+
+@pytest.mark.parametrize(
+    "other", [{"keep_callees": False}, {"keep_immediates": True}, {"max_struct_fields": None}], ids=str
+)
+def test_corpora_of_different_abstractions_do_not_go_together(tmp_path, other):
+    folders = [_report(tmp_path / "a", asdict(Abstraction())), _report(tmp_path / "b", asdict(Abstraction(**other)))]
+    with pytest.raises(InputError, match="counted with 2 different abstractions; expected one"):
+        load_abstraction(folders)
+
+
+def test_a_folder_without_a_report_is_named(tmp_path):
+    _report(tmp_path / "a", asdict(Abstraction()))
+    (tmp_path / "b").mkdir()
+    with pytest.raises(
+        AssetError, match=r"b/report\.json: can't be read: No such file or directory; 'ncc corpus build'"
+    ):
+        load_abstraction([tmp_path / "a", tmp_path / "b"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b'{"abstraction": {"keep_callees"',
+        b"\xff\xfe",
+        b"[]",
+        b"3",
+        b"{}",
+        b'{"abstraction": null}',
+        b'{"abstraction": "paper"}',
+        b'{"abstraction": {"unheard_of": true}}',
+        b'{"abstraction": {"max_struct_fields": -1}}',
+        b'{"abstraction": {"max_struct_fields": "4"}}',
+        b'{"abstraction": {"keep_callees": []}}',
+    ],
+)
+def test_a_damaged_report_is_named(tmp_path, content):
+    (tmp_path / "report.json").write_bytes(content)
+    with pytest.raises(AssetError, match=r"report\.json: does not say how statements were abstracted"):
+        load_abstraction([tmp_path])
 
 
 @pytest.fixture

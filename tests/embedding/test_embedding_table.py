@@ -19,7 +19,7 @@ from ncc.embedding import (
 )
 from ncc.embedding.table import normalised
 from ncc.errors import AssetError
-from ncc.ir import OPCODES
+from ncc.ir import OPCODES, Abstraction
 
 
 @pytest.fixture
@@ -104,6 +104,8 @@ def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
     assert about["num_words"] == len(small.vocabulary)
     assert about["entropy"] < about["loss"]
     assert about["note"] == "test"
+    assert about["engine"] == "exact"
+    assert about["skipgram"]["epochs"] == 6
     assert 0 < about["exact_share_of_corpus"] < 1
     assert set(OPCODES) <= set(small.vocabulary.words)
 
@@ -115,7 +117,7 @@ def test_exact_share_is_that_of_a_look_up(small, counts):
 
 
 def test_fit_is_deterministic(small, counts):
-    config = SkipGramConfig(dim=12, steps=30, subsample=0)
+    config = SkipGramConfig(dim=12, epochs=6, steps_per_epoch=5, subsample=0)
     assert fit_embedding(counts, min_count=4, config=config).fingerprint == small.fingerprint
 
 
@@ -174,6 +176,25 @@ def test_round_trip(small, saved):
     assert again.about == small.about
 
 
+@pytest.mark.parametrize(
+    "abstraction",
+    [Abstraction(), Abstraction.paper(), Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=9)],
+)
+def test_the_abstraction_is_kept_whole(small, tmp_path, abstraction):
+    save_embedding(Embedding(small.vocabulary, small.vectors, abstraction), tmp_path)
+    assert set(json.loads((tmp_path / "embedding.json").read_text())["abstraction"]) == {
+        "keep_callees", "keep_immediates", "max_struct_fields"
+    }  # fmt: skip
+    assert load_embedding(tmp_path).abstraction == abstraction
+
+
+def test_fit_keeps_the_abstraction_that_it_is_told(counts):
+    config = SkipGramConfig(dim=4, epochs=1, steps_per_epoch=1)
+    assert fit_embedding(counts, min_count=4, config=config).abstraction == Abstraction()
+    told = fit_embedding(counts, min_count=4, config=config, abstraction=Abstraction.paper())
+    assert told.abstraction == Abstraction.paper()
+
+
 def test_reading_the_same_files_gives_the_same_fingerprint(saved):
     assert load_embedding(saved).fingerprint == load_embedding(saved).fingerprint
 
@@ -200,6 +221,7 @@ def _edit(folder, edit):
         lambda card: card.pop("words"),
         lambda card: card.pop("abstraction"),
         lambda card: card["abstraction"].update(unheard_of=True),
+        lambda card: card["abstraction"].update(max_struct_fields=-1),
         lambda card: card.pop("about"),
         lambda card: card.update(words=None),
     ],

@@ -1,4 +1,4 @@
-"""The exact skip-gram: its loss, its gradient, its floor, and that memory settings do not change it."""
+"""The exact skip-gram: its loss, its gradient, its floor, what words share, and that memory settings change nothing."""
 
 from dataclasses import replace
 
@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.embedding.skipgram import _block_loss, _row_blocks, pair_weights
+from ncc.embedding.pairs import WeightedPairs, pair_weights, skipgram_loss
+from ncc.embedding.skipgram import _add_gradients
+
+WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
 
 
 def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0):
@@ -20,58 +23,79 @@ def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0):
 
 
 def _config(**values):
-    return SkipGramConfig(**({"dim": 8, "steps": 20, "subsample": 0.0} | values))
+    return SkipGramConfig(**({"dim": 8, "epochs": 5, "steps_per_epoch": 4, "subsample": 0.0} | values))
 
 
-def test_the_loss_falls():
-    losses = train_skipgram(*_pairs(), 30, _config(steps=40)).losses
-    assert losses.shape == (40,)
-    assert losses[-1] < losses[0] - 0.3
-    assert (np.diff(losses[5:]) < 0.01).all()
+def _plain(**values):
+    """Every word by itself, as the paper does."""
+    return _config(**({"share_parts": False} | values))
+
+
+def _cosine(vectors, a, b):
+    return float(vectors[a] @ vectors[b] / np.linalg.norm(vectors[a]) / np.linalg.norm(vectors[b]))
+
+
+BOTH = pytest.mark.parametrize("share_parts", [False, True], ids=["plain", "shared"])
+
+
+@BOTH
+def test_the_loss_falls(share_parts):
+    result = train_skipgram(*_pairs(), WORDS, _config(epochs=10, share_parts=share_parts))
+    assert result.losses.shape == (10,)
+    assert result.losses[-1] < result.losses[0] - 0.2
+    assert (np.diff(result.losses) < 0.01).all()
+    assert result.loss < result.losses[-1] + 0.01
 
 
 def test_no_model_is_below_the_entropy_and_a_wide_one_reaches_it():
-    pairs = _pairs()
-    result = train_skipgram(*pairs, 30, _config(dim=64, steps=300, learning_rate=0.05))
+    result = train_skipgram(*_pairs(), WORDS, _plain(dim=64, epochs=75, learning_rate=0.05))
     assert result.losses.min() > result.entropy - 1e-4
-    assert result.losses[-1] == pytest.approx(result.entropy, abs=0.01)
+    assert result.entropy - 1e-4 < result.loss < result.losses[-1] + 1e-3
+    assert result.loss == pytest.approx(result.entropy, abs=0.01)
 
 
 def test_a_narrow_model_stays_above_the_entropy():
-    result = train_skipgram(*_pairs(), 30, _config(dim=2, steps=300, learning_rate=0.05))
-    assert result.losses[-1] > result.entropy + 0.1
+    result = train_skipgram(*_pairs(), WORDS, _plain(dim=2, epochs=75, learning_rate=0.05))
+    assert result.loss > result.entropy + 0.1
 
 
 def test_entropy_is_that_of_contexts_given_centres():
     center, context = np.array([0, 0, 1], np.int32), np.array([1, 2, 0], np.int32)
-    result = train_skipgram(center, context, np.array([1, 1, 2]), 3, _config(steps=1))
+    result = train_skipgram(center, context, np.array([1, 1, 2]), WORDS[:3], _config(epochs=1))
     # half of the pairs have word 0 in the middle, with one bit of doubt; word 1 leaves none
     assert result.entropy == pytest.approx(0.5 * np.log(2))
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
-    pairs = _pairs()
-    first, again = (train_skipgram(*pairs, 30, _config()) for _ in range(2))
+@BOTH
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(share_parts):
+    pairs, config = _pairs(), _config(share_parts=share_parts)
+    first, again = (train_skipgram(*pairs, WORDS, config) for _ in range(2))
     assert np.array_equal(first.vectors, again.vectors)
+    assert np.array_equal(first.contexts, again.contexts)
     assert np.array_equal(first.losses, again.losses)
-    other = train_skipgram(*pairs, 30, _config(seed=1))
+    assert first.loss == again.loss
+    other = train_skipgram(*pairs, WORDS, replace(config, seed=1))
     assert not np.allclose(first.vectors, other.vectors)
 
 
-def test_the_seed_is_not_taken_from_torchs_state():
+def test_the_seed_is_not_taken_from_torchs_or_numpys_state():
     pairs = _pairs()
     torch.manual_seed(1)
-    first = train_skipgram(*pairs, 30, _config())
+    np.random.seed(1)
+    first = train_skipgram(*pairs, WORDS, _config())
     torch.manual_seed(2)
-    assert np.array_equal(first.vectors, train_skipgram(*pairs, 30, _config()).vectors)
+    np.random.seed(2)
+    assert np.array_equal(first.vectors, train_skipgram(*pairs, WORDS, _config()).vectors)
 
 
+@BOTH
 @pytest.mark.parametrize("rows", [1, 5, 29])
-def test_the_size_of_a_block_does_not_matter(rows):
-    pairs = _pairs()
-    whole = train_skipgram(*pairs, 30, _config())
-    cut = train_skipgram(*pairs, 30, replace(_config(), rows=rows))
+def test_the_size_of_a_block_does_not_matter(rows, share_parts):
+    pairs, config = _pairs(), _config(share_parts=share_parts)
+    whole = train_skipgram(*pairs, WORDS, config)
+    cut = train_skipgram(*pairs, WORDS, replace(config, rows=rows))
     assert cut.losses == pytest.approx(whole.losses, abs=1e-5)
+    assert cut.loss == pytest.approx(whole.loss, abs=1e-5)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-3)
 
 
@@ -79,40 +103,189 @@ def test_the_size_of_a_block_does_not_matter(rows):
 def test_loss_and_gradient_agree_with_autograd_on_the_dense_matrix(rows):
     center, context, count = _pairs()
     weight = count / count.sum()
-    mass = np.bincount(center, weights=weight, minlength=30)
     generator = torch.Generator().manual_seed(5)
-    u, v = (torch.randn(30, 6, generator=generator).requires_grad_() for _ in range(2))
-    dense = torch.zeros(30, 30)
-    dense[center, context] = torch.from_numpy(weight).float()
+    u, v = (torch.randn(30, 6, generator=generator, dtype=torch.float64).requires_grad_() for _ in range(2))
+    dense = torch.zeros(30, 30, dtype=torch.float64)
+    dense[center, context] = torch.from_numpy(weight)
     expected = -(dense * torch.log_softmax(u @ v.T, dim=1)).sum()
     expected.backward()
-    by_autograd = [u.grad, v.grad]
-    u.grad = v.grad = None
-    blocks = _row_blocks(center, context, weight, mass, 30, rows, "cpu")
-    loss = sum(_block_loss(block, u, v) for block in blocks)
+    pairs = WeightedPairs(center, context, weight, 30)
+    vectors, contexts = (matrix.detach().float() for matrix in (u, v))
+    gradient, context_gradient = torch.zeros(30, 6), torch.zeros(30, 6)
+    loss = 0.0
+    for start in range(0, len(pairs.centers), rows):
+        block = pairs.block(pairs.centers[start : start + rows], "cpu")
+        loss += float(_add_gradients(block, vectors, contexts, gradient, context_gradient))
     assert loss == pytest.approx(expected.item(), abs=1e-5)
-    for matrix, gradient in zip((u, v), by_autograd, strict=True):
-        assert torch.allclose(matrix.grad, gradient, atol=1e-6)
+    assert torch.allclose(gradient.double(), u.grad, atol=1e-6)
+    assert torch.allclose(context_gradient.double(), v.grad, atol=1e-6)
 
 
-def test_the_first_20_losses_are_those_of_before():
-    losses = train_skipgram(*_pairs(), 30, _config()).losses
-    assert losses[[0, 4, 9, 19]] == pytest.approx([3.4406, 3.338, 3.2419, 3.1608], abs=2e-3)
+def test_gradients_of_some_centres_leave_the_others_alone():
+    center, context, count = _pairs()
+    pairs = WeightedPairs(center, context, count / count.sum(), 30)
+    u, v = torch.randn(2, 30, 6, generator=torch.Generator().manual_seed(5))
+    gradient, context_gradient = torch.zeros(30, 6), torch.full((30, 6), 0.5)
+    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, gradient, context_gradient)
+    assert torch.nonzero(gradient.abs().sum(dim=1)).flatten().tolist() == [3, 20]
+    again = torch.zeros(30, 6)
+    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, torch.zeros(30, 6), again)
+    assert torch.allclose(context_gradient, again + 0.5, atol=1e-6)
 
 
-def test_words_without_a_pair_have_no_vector():
-    result = train_skipgram(*_pairs(), 30, _config())
+@pytest.mark.parametrize("rows", [4, 100])
+def test_the_loss_is_that_of_a_softmax_over_all_words(rows):
+    center, context, count = _pairs()
+    weight = count**0.5
+    u, v = np.random.default_rng(3).normal(0, 2, (2, 30, 6)).astype(np.float32)
+    logits = u.astype(np.float64) @ v.T.astype(np.float64)
+    log_softmax = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    expected = -(weight * log_softmax[center, context]).sum() / weight.sum()
+    assert skipgram_loss(center, context, weight, u, v, rows=rows) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_loss_at_the_end_is_that_of_the_vectors():
+    center, context, count = _pairs()
+    result = train_skipgram(center, context, count, WORDS, _config(subsample=0.01))
+    weight = pair_weights(center, context, count, 30, 0.01)
+    assert skipgram_loss(center, context, weight, result.vectors, result.contexts) == pytest.approx(result.loss)
+
+
+def test_large_logits_do_not_overflow():
+    center, context, count = _pairs()
+    u, v = 100 * np.random.default_rng(3).normal(0, 2, (2, 30, 6)).astype(np.float32)
+    assert np.isfinite(skipgram_loss(center, context, count.astype(float), u, v))
+    pairs = WeightedPairs(center, context, count / count.sum(), 30)
+    gradients = torch.zeros(2, 30, 6)
+    _add_gradients(pairs.block(pairs.centers, "cpu"), torch.from_numpy(u), torch.from_numpy(v), *gradients)
+    assert torch.isfinite(gradients).all()
+
+
+GOLDEN = {
+    False: ([3.4514, 3.3850, 3.3431, 3.3184, 3.3075], 3.3033),
+    True: ([3.4262, 3.3363, 3.2820, 3.2524, 3.2392], 3.2343),
+}
+
+
+@BOTH
+def test_the_first_20_steps_are_those_of_before(share_parts):
+    result = train_skipgram(*_pairs(), WORDS, _config(share_parts=share_parts))  # 5 epochs of 4 steps
+    losses, loss = GOLDEN[share_parts]
+    assert result.losses == pytest.approx(losses, abs=2e-4)
+    assert result.loss == pytest.approx(loss, abs=2e-4)
+
+
+@BOTH
+def test_words_without_a_pair_have_no_vector(share_parts):
+    result = train_skipgram(*_pairs(), WORDS, _config(share_parts=share_parts))
     norm = np.linalg.norm(result.vectors, axis=1)
     assert np.flatnonzero(norm == 0).tolist() == [7, 8]
     assert result.vectors.dtype == result.contexts.dtype == np.float32
+    assert result.losses.dtype == np.float64
     assert result.vectors.shape == result.contexts.shape == (30, 8)
 
 
-def test_multiplying_all_counts_changes_nothing():
+@BOTH
+def test_multiplying_all_counts_changes_nothing(share_parts):
     center, context, count = _pairs()
-    once = train_skipgram(center, context, count, 30, _config())
-    many = train_skipgram(center, context, count * 10**9, 30, _config())
+    config = _config(share_parts=share_parts)
+    once = train_skipgram(center, context, count, WORDS, config)
+    many = train_skipgram(center, context, count * 10**9, WORDS, config)
     assert many.losses == pytest.approx(once.losses, abs=1e-6)
+
+
+def test_without_shared_parts_the_words_texts_do_not_matter():
+    first = train_skipgram(*_pairs(), WORDS, _plain())
+    again = train_skipgram(*_pairs(), [str(i) for i in range(30)], _plain())
+    assert np.array_equal(first.vectors, again.vectors)
+
+
+def _twins():
+    """Words 0 and 1 have the same parts but one, word 2 none of them; 1 and 2 are rare, and seen near one word."""
+    words = ("<%ID> = add nsw i32 <%ID>", "<%ID> = add nuw i32 <%ID>", "fence seq_cst", *(f"w{i}" for i in range(8)))
+    rng = np.random.default_rng(1)
+    dense = np.zeros((11, 11), np.int64)
+    dense[0, 3:] = dense[3:, 0] = rng.integers(100, 1000, 8)
+    dense[[1, 2], 3] = dense[3, [1, 2]] = 1
+    center, context = np.nonzero(dense)
+    return (center.astype(np.int32), context.astype(np.int32), dense[center, context]), words
+
+
+def test_words_that_share_parts_start_alike():
+    pairs, words = _twins()
+    start = {"epochs": 1, "learning_rate": 1e-6, "dim": 64}
+    shared = train_skipgram(*pairs, words, _config(**start)).vectors
+    plain = train_skipgram(*pairs, words, _plain(**start)).vectors
+    assert _cosine(shared, 0, 1) > 0.7
+    assert abs(_cosine(shared, 0, 2)) < 0.5
+    assert abs(_cosine(plain, 0, 1)) < 0.5
+
+
+def test_words_with_the_very_same_parts_start_all_but_the_same():
+    pairs, words = _twins()
+    permuted = ("<%ID> = add i32 <%ID>, nsw", "<%ID> = add nsw i32 <%ID>", *words[2:])
+    vectors = train_skipgram(*pairs, permuted, _config(epochs=1, learning_rate=1e-6, dim=64)).vectors
+    assert _cosine(vectors, 0, 1) > 0.97
+
+
+def test_a_rare_word_ends_near_a_frequent_one_that_shares_its_parts():
+    pairs, words = _twins()
+    shared = train_skipgram(*pairs, words, _config(epochs=20)).vectors
+    plain = train_skipgram(*pairs, words, _plain(epochs=20)).vectors
+    assert _cosine(shared, 0, 1) > _cosine(plain, 0, 1) + 0.2
+    assert _cosine(shared, 0, 1) > _cosine(shared, 0, 2) + 0.2
+
+
+def test_the_more_a_words_own_vector_decays_the_more_is_said_by_its_parts():
+    pairs, words = _twins()
+    near = [
+        _cosine(train_skipgram(*pairs, words, _config(epochs=20, own_decay=decay)).vectors, 0, 1)
+        for decay in (0.0, 20.0)
+    ]
+    assert near[1] > near[0]
+
+
+def test_the_decay_does_nothing_without_shared_parts():
+    first, again = (train_skipgram(*_pairs(), WORDS, _plain(own_decay=decay)) for decay in (0.0, 50.0))
+    assert np.array_equal(first.vectors, again.vectors)
+
+
+@BOTH
+def test_there_may_be_more_steps_than_words(share_parts):
+    pairs = _pairs()
+    most = train_skipgram(*pairs, WORDS, _config(steps_per_epoch=28, share_parts=share_parts))  # one word a step
+    more = train_skipgram(*pairs, WORDS, _config(steps_per_epoch=1000, share_parts=share_parts))
+    assert np.array_equal(most.vectors, more.vectors)
+    assert np.array_equal(most.losses, more.losses)
+    assert np.isfinite(more.vectors).all()
+    assert more.loss < more.losses[0]
+
+
+def test_a_corpus_of_one_pair_is_learned():
+    word = np.array([0], np.int32)
+    result = train_skipgram(word, word, np.array([5]), ["ret void"], _config())
+    assert result.losses == pytest.approx(0, abs=1e-6)
+    assert result.entropy == 0
+
+
+@pytest.mark.parametrize("num_words", [30, 3])  # fewer words than steps
+def test_the_learning_rate_decays_to_a_tenth(monkeypatch, num_words):
+    rates = []
+    step = torch.optim.AdamW.step
+
+    def spy(self, *args, **options):
+        rates.append({group["lr"] for group in self.param_groups})
+        return step(self, *args, **options)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", spy)
+    center = np.arange(num_words, dtype=np.int32)
+    train_skipgram(center, center[::-1].copy(), center + 1, WORDS[:num_words], _config(learning_rate=0.1))
+    assert len(rates) == 5 * min(4, num_words)
+    assert all(len(groups) == 1 for groups in rates)
+    rates = [rate for groups in rates for rate in groups]
+    assert (np.diff(rates) < 0).all()
+    assert rates[0] == pytest.approx(0.1)
+    assert rates[-1] == pytest.approx(0.01)
 
 
 def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():
@@ -126,27 +299,28 @@ def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():
     assert pair_weights(center, context, count, 3, 1.0) == pytest.approx(count)
 
 
-def test_progress_is_told_every_step():
+def test_progress_is_told_every_epoch():
     seen = []
-    result = train_skipgram(*_pairs(), 30, _config(steps=3), progress=lambda step, loss: seen.append((step, loss)))
-    assert seen == [(step + 1, loss) for step, loss in enumerate(result.losses)]
+    result = train_skipgram(*_pairs(), WORDS, _config(), progress=lambda epoch, loss: seen.append((epoch, loss)))
+    assert seen == [(epoch + 1, loss) for epoch, loss in enumerate(result.losses)]
 
 
 def test_no_pairs_are_refused():
     nothing = np.zeros(0, np.int32)
     with pytest.raises(ValueError, match="no pairs of statements to train on"):
-        train_skipgram(nothing, nothing, nothing.astype(np.int64), 3, _config())
+        train_skipgram(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"dim": 0}, "dim, steps and rows must be 1 or more"),
-        ({"steps": 0}, "dim, steps and rows must be 1 or more"),
-        ({"rows": 0}, "dim, steps and rows must be 1 or more"),
+        ({"dim": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
+        ({"epochs": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
+        ({"steps_per_epoch": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
+        ({"rows": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
-        ({"subsample": -1e-9}, "subsample and weight_decay 0 or more"),
-        ({"weight_decay": -1}, "subsample and weight_decay 0 or more"),
+        ({"subsample": -1e-9}, "subsample and own_decay 0 or more"),
+        ({"own_decay": -1}, "subsample and own_decay 0 or more"),
     ],
 )
 def test_values_out_of_range_are_refused(wrong, message):
@@ -155,7 +329,9 @@ def test_values_out_of_range_are_refused(wrong, message):
 
 
 @pytest.mark.gpu  # needs a CUDA device
-def test_a_gpu_gives_the_same_losses():
-    pairs = _pairs()
-    on_cpu, on_gpu = (train_skipgram(*pairs, 30, _config(), device=device) for device in ("cpu", "cuda"))
+@BOTH
+def test_a_gpu_gives_the_same_losses(share_parts):
+    pairs, config = _pairs(), _config(share_parts=share_parts)
+    on_cpu, on_gpu = (train_skipgram(*pairs, WORDS, config, device=device) for device in ("cpu", "cuda"))
     assert on_gpu.losses == pytest.approx(on_cpu.losses, abs=5e-3)
+    assert on_gpu.loss == pytest.approx(on_cpu.loss, abs=5e-3)

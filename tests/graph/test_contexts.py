@@ -17,7 +17,7 @@ IR = Path(__file__).parents[1] / "data" / "ir"
 SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]
 
 
-def brute_force(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int, int]]:
+def brute_force(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
     nodes_of: dict[int, set[int]] = {}
     statements_at: dict[int, set[int]] = {}
     for source, target, statement in zip(
@@ -26,12 +26,14 @@ def brute_force(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int,
         nodes_of.setdefault(statement, set()).update((source, target))
         statements_at.setdefault(source, set()).add(statement)
         statements_at.setdefault(target, set()).add(statement)
+    if max_degree is not None:
+        statements_at = {node: near for node, near in statements_at.items() if len(near) <= max_degree}
     counts: Counter[tuple[int, int]] = Counter()
     for center in range(graph.module.num_statements):
         met = frontier = {center}
         for _ in range(width):
             frontier = {
-                other for near in frontier for node in nodes_of.get(near, ()) for other in statements_at[node]
+                other for near in frontier for node in nodes_of.get(near, ()) for other in statements_at.get(node, ())
             } - met
             met = met | frontier
         for context in met - {center}:
@@ -40,17 +42,17 @@ def brute_force(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int,
     return counts
 
 
-def counted(graph: XFG, labels: list[int], width: int) -> Counter[tuple[int, int]]:
-    counts = count_contexts(graph, np.array(labels, np.int32), width)
+def counted(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
+    counts = count_contexts(graph, np.array(labels, np.int32), width, max_degree=max_degree)
     keys = list(zip(counts.center.tolist(), counts.context.tolist(), strict=True))
     assert keys == sorted(set(keys))
     assert (counts.count >= 1).all()
     return Counter(dict(zip(keys, counts.count.tolist(), strict=True)))
 
 
-def check(graph: XFG, labels: list[int], width: int) -> None:
-    found = counted(graph, labels, width)
-    assert found == brute_force(graph, labels, width)
+def check(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> None:
+    found = counted(graph, labels, width, max_degree)
+    assert found == brute_force(graph, labels, width, max_degree)
     assert all(found[context, center] == count for (center, context), count in found.items())
 
 
@@ -126,10 +128,60 @@ def small_modules(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(small_modules(), st.integers(1, 4), st.integers(1, 12))
-def test_random_modules(ir: str, width: int, num_labels: int) -> None:
+@given(small_modules(), st.integers(1, 4), st.integers(1, 12), st.none() | st.integers(0, 6))
+def test_random_modules(ir: str, width: int, num_labels: int, max_degree: int | None) -> None:
     graph = build_xfg(read_module(ir.encode()))
-    check(graph, [i % num_labels - 1 for i in range(graph.module.num_statements)], width)
+    check(graph, [i % num_labels - 1 for i in range(graph.module.num_statements)], width, max_degree)
+
+
+@pytest.mark.parametrize("max_degree", [0, 1, 2, 3, 5, 8, 1000])
+@pytest.mark.parametrize("file", SMALL)
+def test_identifiers_of_more_statements_than_the_limit_connect_nothing(file: str, max_degree: int) -> None:
+    graph = build_xfg(read_module(IR / file))
+    for width in (1, 2, 3):
+        check(graph, graph.module.text_id.tolist(), width, max_degree)
+
+
+def degrees(graph: XFG) -> np.ndarray:
+    pairs = {
+        (node, statement)
+        for ends in (graph.source, graph.target)
+        for node, statement in zip(ends.tolist(), graph.statement.tolist(), strict=True)
+    }
+    return np.bincount([node for node, _ in pairs])
+
+
+def test_a_limit_that_no_identifier_passes_changes_nothing() -> None:
+    graph = build_xfg(read_module(IR / "machine.clang19.ll"))
+    labels, highest = graph.module.text_id.tolist(), int(degrees(graph).max())
+    for width in (1, 2):
+        unlimited = counted(graph, labels, width)
+        assert counted(graph, labels, width, highest) == unlimited
+        below = counted(graph, labels, width, highest - 1)
+        assert below.total() < unlimited.total()
+
+
+def test_the_limit_counts_statements_rather_than_edges_or_labels() -> None:
+    # %a has two statements (define, twice) though the second uses it twice; without the store's label it has as many
+    ir = b"define void @f(i32 %a, ptr %p) {\n  %b = add i32 %a, %a\n  store i32 %b, ptr %p\n  ret void\n}\n"
+    graph = build_xfg(read_module(ir))
+    assert counted(graph, [0, 1, 2, 3], 1, 2)[0, 1] == 1
+    assert counted(graph, [0, 1, 2, 3], 1, 1)[0, 1] == 0
+    assert counted(graph, [0, 1, -1, 3], 1, 2)[0, 1] == 1
+
+
+def test_a_hub_gives_no_square_of_pairs() -> None:
+    body = "".join(f"  %l{i} = load i32, ptr @g\n" for i in range(200))
+    graph = build_xfg(read_module(f"@g = global i32 0\ndefine void @f() {{\n{body}  ret void\n}}\n".encode()))
+    labels = list(range(graph.module.num_statements))
+    assert counted(graph, labels, 1).total() >= 200 * 199
+    assert counted(graph, labels, 1, 50).total() == 2 * 200  # each load with the return
+    check(graph, labels, 1, 50)
+
+
+def test_a_limit_on_a_module_without_statements() -> None:
+    graph = build_xfg(read_module(b"declare void @f()\n"))
+    assert len(count_contexts(graph, np.zeros(0, np.int32), max_degree=3).count) == 0
 
 
 def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:

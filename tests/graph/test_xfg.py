@@ -161,9 +161,9 @@ entry:
 """
     statements = {
         "define": "define <4 x float> <@ID>(<4 x float> <%ID>, float <%ID>)",
-        "insert": "<%ID> = insertelement <4 x float> <%ID>, float <%ID>, i32 <INT>",
+        "insert": "<%ID> = insertelement <4 x float> <%ID>, float <%ID>, 2",
         "shuffle": "<%ID> = shufflevector <4 x float> <%ID>, <4 x float> <%ID>, <4 x i32> <INT>",
-        "extract": "<%ID> = extractelement <4 x float> <%ID>, i32 <INT>",
+        "extract": "<%ID> = extractelement <4 x float> <%ID>, 1",
         "ret": "ret <4 x float> <%ID>",
     }
     assert edges_of(ir) == expected_edges(

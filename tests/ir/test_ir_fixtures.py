@@ -165,7 +165,7 @@ br label <LABEL>
 <%ID> = fadd double <FLOAT>, undef
 ret i32 <%ID>
 define x86_mmx <@ID>(x86_mmx <%ID>, <4 x float> <%ID>)
-<%ID> = insertelement <4 x float> <%ID>, float <FLOAT>, i32 <INT>
+<%ID> = insertelement <4 x float> <%ID>, float <FLOAT>, 0
 <%ID> = shufflevector <4 x float> <%ID>, <4 x float> undef, <4 x i32> <INT>
 <%ID> = bitcast <4 x float> <%ID> to <4 x i32>
 call void asm()

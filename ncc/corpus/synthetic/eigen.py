@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from ncc.corpus.synthetic.eigen_expressions import matrix, product, scalar
+from ncc.corpus.synthetic.eigen_expressions import matrix, product, scalar, view_product
 from ncc.corpus.synthetic.eigen_scope import Operand, Scope, Shape, random_scope
 from ncc.corpus.synthetic.program import Function, Program, assemble, block
 
@@ -76,11 +76,13 @@ def _unused(declarations: dict[str, str], *later: str) -> list[str]:
 
 
 def _assignment(scope: Scope, shape: Shape) -> str:
-    if scope.rng.random() < 0.3:
-        text = product(scope, shape, 2)
+    rng = scope.rng
+    if rng.random() < 0.3:
+        views = not shape.is_row and rng.random() < 0.2 and scope.spend()
+        text = view_product(scope, shape) if views else product(scope, shape, 2)
         if text is not None:
-            return f"out.noalias() {scope.rng.choice(('=', '+=', '-='))} {text};"
-    return f"out {scope.rng.choice(('=', '=', '=', '+=', '-='))} {matrix(scope, shape, 3)};"
+            return f"out.noalias() {rng.choice(('=', '+=', '-='))} {text};"
+    return f"out {rng.choice(('=', '=', '=', '+=', '-='))} {matrix(scope, shape, 3)};"
 
 
 def _update(scope: Scope, shape: Shape) -> str:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from ncc.corpus.synthetic.eigen_arrays import array, condition
 from ncc.corpus.synthetic.eigen_scope import REAL, Scope, Shape
 
-__all__ = ["matrix", "product", "scalar"]
+__all__ = ["matrix", "product", "scalar", "view_product"]
 
 Maker: TypeAlias = Callable[[Scope, Shape, int], str | None]
 """Writes an expression of a shape and at most a depth, or gives nothing where there is none of its kind."""
@@ -28,16 +28,21 @@ def product(scope: Scope, shape: Shape, depth: int) -> str | None:
     if not scope.spend():
         return None
     if not shape.is_row and rng.random() < 0.2:
-        operand = scope.leaf(shape)
         if rng.random() < 0.4:
-            return f"({scope.leaf(Shape(shape.rows, '1'))}.asDiagonal() * {operand})"
-        triangles = ("triangularView<Upper>", "triangularView<Lower>", "triangularView<UnitLower>")
-        view = rng.choice((*triangles, "selfadjointView<Lower>"))
-        return f"({scope.leaf(Shape(shape.rows, shape.rows))}.{view}() * {operand})"
+            return f"({scope.leaf(Shape(shape.rows, '1'))}.asDiagonal() * {scope.leaf(shape)})"
+        # Eigen 3.4 can't multiply such a product by a scalar unless it has been evaluated.
+        return f"{view_product(scope, shape)}.eval()"
     if not shape.is_vector and rng.random() < 0.1:
         inner = "1"
     left, right = Shape(shape.rows, inner), Shape(inner, shape.cols)
     return f"({matrix(scope, left, depth - 1)} * {matrix(scope, right, depth - 1)})"
+
+
+def view_product(scope: Scope, shape: Shape) -> str:
+    """Writes the product of a triangle, or of a symmetric matrix given by one, and an operand that is no row."""
+    triangles = ("triangularView<Upper>", "triangularView<Lower>", "triangularView<UnitLower>")
+    view = scope.rng.choice((*triangles, "selfadjointView<Lower>"))
+    return f"({scope.leaf(Shape(shape.rows, shape.rows))}.{view}() * {scope.leaf(shape)})"
 
 
 def scalar(scope: Scope, depth: int) -> str:
@@ -56,7 +61,7 @@ def scalar(scope: Scope, depth: int) -> str:
     names = ["sum()", "prod()", "mean()", "squaredNorm()"]
     names += ["trace()"] if shape.is_square else []
     names += ["maxCoeff()", "minCoeff()", "cwiseAbs().maxCoeff()"] if not kind.is_complex else []
-    names += ["norm()", "lpNorm<1>()", "lpNorm<Infinity>()", "stableNorm()"] if kind.is_floating else []
+    names += ["norm()", "lpNorm<1>()", "lpNorm<Infinity>()", "eval().stableNorm()"] if kind.is_floating else []
     return f"{kind.name}({matrix(scope, shape, depth - 1)}.{rng.choice(names)})"
 
 

@@ -1,0 +1,248 @@
+"""The compiler of a corpus: attempts in their order, and IR that is kept for a later build."""
+
+import gzip
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ncc.corpus import CorpusFile, Recipe, Source, build_corpus
+from ncc.corpus.compiler import Compiler
+from ncc.errors import CompileError, OutputError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.ir import Abstraction, read_module
+
+TEXT = "int add(int a, int b) { return a + b; }\n"
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "add.c"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture
+def compiler(tmp_path):
+    return Compiler(headers=tmp_path / "headers", kept=tmp_path / "kept")
+
+
+def _file(path, *options: CompileOptions, header: str | None = None) -> CorpusFile:
+    return CorpusFile(str(path), "a", tuple((one, header) for one in options or (CompileOptions(),)))
+
+
+def _kept(compiler: Compiler) -> list[Path]:
+    return sorted(path for path in compiler.kept.rglob("*") if path.is_file()) if compiler.kept.exists() else []
+
+
+@pytest.fixture
+def no_compiler(monkeypatch):
+    """From where it is called on, compiling fails."""
+    return lambda: monkeypatch.setenv("NCC_CLANG", "/bin/false")
+
+
+def test_ir_is_kept_and_used_the_second_time(source, compiler, no_compiler):
+    first = compiler.ir_of(_file(source))
+    assert first == compile_source(source).ir
+    (kept,) = _kept(compiler)
+    assert gzip.decompress(kept.read_bytes()) == first
+    stamp = kept.stat().st_mtime_ns
+    no_compiler()
+    assert compiler.ir_of(_file(source)) == first
+    assert kept.stat().st_mtime_ns == stamp
+    with pytest.raises(CompileError):
+        replace(compiler, kept=None).ir_of(_file(source))
+
+
+def test_nothing_is_kept_where_nobody_asks(source, tmp_path):
+    assert Compiler(headers=tmp_path / "headers").ir_of(_file(source)) == compile_source(source).ir
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_another_text_is_compiled(source, compiler, no_compiler):
+    first = compiler.ir_of(_file(source))
+    source.write_text(TEXT.replace("+", "-"))
+    second = compiler.ir_of(_file(source))
+    assert b"sub" in second
+    assert second != first
+    source.write_text(TEXT)
+    no_compiler()
+    assert compiler.ir_of(_file(source)) == first
+    assert len(_kept(compiler)) == 2
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"optimization": "-O0"},
+        {"defines": ("A=1",)},
+        {"include_paths": ("/usr/include",)},
+        {"flags": ("-w",)},
+        {"language": "c++"},
+    ],
+)
+def test_other_options_are_compiled(source, compiler, no_compiler, changed):
+    options = CompileOptions()
+    compiler.ir_of(_file(source, options))
+    other = compiler.ir_of(_file(source, replace(options, **changed)))
+    assert other == compile_source(source, replace(options, **changed)).ir
+    assert len(_kept(compiler)) == 2
+    no_compiler()
+    assert compiler.ir_of(_file(source, replace(options, **changed))) == other
+
+
+def test_levels_that_compile_to_the_same_are_kept_apart(source, compiler):
+    for level in ("-O2", "-O3"):
+        compiler.ir_of(_file(source, CompileOptions(optimization=level)))
+    assert len(_kept(compiler)) == 2
+
+
+def test_the_same_text_in_another_language_is_another_file(source, compiler, tmp_path):
+    shutil.copy(source, tmp_path / "add.cpp")
+    assert b"@add(" in compiler.ir_of(_file(source))
+    assert b"@_Z3addii(" in compiler.ir_of(_file(tmp_path / "add.cpp"))
+
+
+def test_the_same_text_beside_other_headers_is_another_file(compiler, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "name.h").write_text(f"#define NAME {name}\n")
+        (tmp_path / name / "f.c").write_text('#include "name.h"\nint NAME(void) { return 1; }\n')
+    assert b"@one(" in compiler.ir_of(_file(tmp_path / "one" / "f.c"))
+    assert b"@two(" in compiler.ir_of(_file(tmp_path / "two" / "f.c"))
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "cut at the end": lambda data: data[:-1],
+    "text": lambda data: b"; ModuleID\n",
+    "wrong in the middle": lambda data: data[:40] + bytes(40) + data[80:],
+    "wrong checksum": lambda data: data[:-8] + bytes(8),
+    "followed by rubbish": lambda data: data + b"rubbish",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_kept_ir_is_compiled_anew(source, compiler, damage):
+    first = compiler.ir_of(_file(source))
+    (kept,) = _kept(compiler)
+    whole = kept.read_bytes()
+    kept.write_bytes(DAMAGES[damage](whole))
+    assert compiler.ir_of(_file(source)) == first
+    assert kept.read_bytes() == whole
+
+
+def test_kept_ir_that_can_not_be_read_is_compiled_anew(source, compiler, monkeypatch):
+    first = compiler.ir_of(_file(source))
+    (kept,) = _kept(compiler)
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path == kept:
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert compiler.ir_of(_file(source)) == first
+
+
+def test_what_fails_is_not_kept_and_the_last_attempts_reason_is_given(source, compiler):
+    source.write_text("int class(int new) { return new; }\n")  # C, but not C++
+    wrong = CompileOptions(language="c++")
+    with pytest.raises(CompileError, match=r"add\.c:1:\d+: error"):
+        compiler.ir_of(_file(source, CompileOptions(flags=("-fno-such-flag",)), wrong))
+    assert _kept(compiler) == []
+    assert b"@class(" in compiler.ir_of(_file(source, wrong, CompileOptions(language="c")))
+    assert len(_kept(compiler)) == 1
+
+
+def test_a_missing_source_is_reported_by_the_compiler(compiler, tmp_path):
+    with pytest.raises(Exception, match=r"none\.c"):
+        compiler.ir_of(_file(tmp_path / "none.c"))
+    assert _kept(compiler) == []
+
+
+def test_ir_is_not_compiled(tmp_path, compiler):
+    assert compiler.ir_of(CorpusFile("/some/where.ll", "a", ())) == "/some/where.ll"
+    assert _kept(compiler) == []
+
+
+def test_a_header_before_a_file_is_kept_with_it(source, compiler, tmp_path, no_compiler):
+    (tmp_path / "usual.h").write_text("#define PLUS +\n")
+    source.write_text("int add(int a, int b) { return a PLUS b; }\n")
+    file = _file(source, CompileOptions(language="c"), header=str(tmp_path / "usual.h"))
+    first = compiler.ir_of(file)
+    assert b"add" in first
+    shutil.rmtree(compiler.headers)
+    no_compiler()
+    assert compiler.ir_of(file) == first
+    with pytest.raises(CompileError):
+        compiler.ir_of(_file(source, CompileOptions(language="c")))
+
+
+def test_a_folder_that_can_not_be_written_is_said(source, tmp_path):
+    (tmp_path / "kept").write_text("a file\n")
+    with pytest.raises(OutputError, match=r"kept.*can't be written"):
+        Compiler(headers=tmp_path, kept=tmp_path / "kept").ir_of(_file(source))
+
+
+def test_a_kept_file_does_not_depend_on_when_it_was_written(source, compiler, monkeypatch):
+    compiler.ir_of(_file(source))
+    (kept,) = _kept(compiler)
+    first = kept.read_bytes()
+    kept.unlink()
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    compiler.ir_of(_file(source))
+    assert kept.read_bytes() == first
+
+
+# ---- builds
+
+
+def _build(recipe, out, **options):
+    with ThreadPoolExecutor(2) as pool:
+        return build_corpus(recipe, out, executor=pool, **options)
+
+
+@pytest.fixture
+def recipe(code):
+    (code / "broken.c").write_text("int f( {\n")
+    return Recipe(
+        name="r",
+        sources=(Source(name="s", folder=str(code), optimization=("-O0", "-O2")),),
+    )
+
+
+def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_files, no_compiler):
+    without = _build(recipe, tmp_path / "without")
+    first = _build(recipe, tmp_path / "first", ir_folder=tmp_path / "ir")
+    no_compiler()
+    second = _build(recipe, tmp_path / "second", ir_folder=tmp_path / "ir")
+    assert corpus_files(tmp_path / "without") == corpus_files(tmp_path / "first") == corpus_files(tmp_path / "second")
+    for report in (first, second):
+        assert (report.files, report.lines) == (without.files, without.lines)
+        assert set(report.failures) == set(without.failures)
+    assert len(list((tmp_path / "ir").rglob("*.ll.gz"))) == 4  # two files at two levels
+
+
+def test_another_abstraction_or_width_costs_no_compilation(recipe, tmp_path, corpus_files, no_compiler):
+    other = replace(recipe, abstraction=Abstraction.paper(), widths=(1, 3), max_degree=20)
+    _build(other, tmp_path / "compiled")
+    _build(recipe, tmp_path / "usual", ir_folder=tmp_path / "ir")
+    no_compiler()
+    report = _build(other, tmp_path / "kept", ir_folder=tmp_path / "ir")
+    assert [Path(path).name for path in report.failures] == ["broken.c"]
+    assert corpus_files(tmp_path / "kept") == corpus_files(tmp_path / "compiled")
+
+
+def test_a_message_names_the_source_rather_than_its_kept_ir(source, compiler):
+    compiler.ir_of(_file(source))
+    (kept,) = _kept(compiler)
+    kept.write_bytes(gzip.compress(b"define i32 @f() {\n  ret i32 %x\n"))
+    ir = compiler.ir_of(_file(source))
+    assert ir.startswith(b"define")
+    with pytest.raises(Exception, match=r"add\.c:\d+"):
+        read_module(ir, name=str(source))

@@ -1,0 +1,391 @@
+"""Files of a recipe: found below folders, named by compilation databases, or generated; shares and levels of them."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ncc.corpus import Attempt, CorpusFile, Recipe, Source, build_corpus, find_files, load_recipe
+from ncc.errors import InputError
+from ncc.frontend import SOURCE_EXTENSIONS, compile_source
+
+
+@pytest.fixture
+def find(tmp_path):
+    """Finds the files of one source."""
+
+    def find(**source) -> list[CorpusFile]:
+        return find_files(Recipe(name="r", sources=(Source(**({"name": "a"} | source)),)), tmp_path / "generated")
+
+    return find
+
+
+def _names(files):
+    return [Path(file.path).name for file in files]
+
+
+def test_sources_stand_in_the_recipes_order_with_their_options(code, tmp_path):
+    recipe = Recipe(
+        name="r",
+        sources=(
+            Source(
+                name="c",
+                folder=str(code),
+                patterns=("**/*.c",),
+                exclude=("**/add.c",),
+                optimization=("-O0", "-O2"),
+                include_paths=("inc", "."),
+                defines=("A=1",),
+                attempts=(Attempt(language="c++", flags=("-w",), header="/usual.hpp"), Attempt(language="c")),
+            ),
+            Source(name="ir", folder=str(code), patterns=("*.ll",)),
+        ),
+    )
+    files = find_files(recipe, tmp_path)
+    assert [(file.source, Path(file.path).name) for file in files] == [
+        ("c", "tree.c"), ("c", "tree.c"), ("ir", "legacy.ll"), ("ir", "saxpy.clang22.ll"), ("ir", "tree.clang14.ll")
+    ]  # fmt: skip
+    (first, header), (second, no_header) = files[0].attempts
+    assert (header, no_header) == ("/usual.hpp", None)
+    assert (first.language, first.flags, first.defines, first.optimization) == ("c++", ("-w",), ("A=1",), "-O0")
+    assert first.include_paths == (str(code / "inc"), str(code / "."))
+    assert (second.language, second.flags) == ("c", ())
+    assert files[1].attempts[0][0].optimization == "-O2"
+    assert files[2].attempts == ()
+
+
+def test_the_order_of_files_is_fixed(code, find):
+    paths = [file.path for file in find(folder=str(code), patterns=("**/*.c", "*.ll", "*.c", "deep/*.c"))]
+    assert paths == sorted(set(paths))
+    assert len(paths) == 5
+
+
+def test_without_patterns_only_what_ncc_reads_is_found(code, find):
+    (code / "deep" / "list.py").write_text("")
+    (code / "folder.c").mkdir()
+    assert set(_names(find(folder=str(code)))) == {
+        "add.c", "tree.c", "legacy.ll", "saxpy.clang22.ll", "shapes.llvm20.bc", "tree.clang14.ll"
+    }  # fmt: skip
+    assert _names(find(folder=str(code), patterns=("**/*.py", "*.txt"))) == ["list.py", "notes.txt"]
+
+
+# ---- parts of a source
+
+
+@pytest.fixture
+def many(tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for i in range(200):
+        (folder / f"{i}.c").write_text("")
+    return folder
+
+
+def test_a_share_is_a_part_that_grows_and_does_not_depend_on_the_folder(many, find, tmp_path):
+    tenth, half, all_files = (set(_names(find(folder=str(many), share=share))) for share in (0.1, 0.5, 1))
+    assert tenth < half < all_files
+    assert len(all_files) == 200
+    assert 70 < len(half) < 130
+    moved = many.rename(tmp_path / "moved")
+    assert set(_names(find(folder=str(moved), share=0.5))) == half
+
+
+def test_a_share_is_the_same_on_every_machine(many, find):
+    names = _names(find(folder=str(many), share=0.04))
+    assert sorted(int(name.removesuffix(".c")) for name in names) == [8, 18, 23, 51, 80, 111, 125, 149, 153]
+
+
+def test_one_level_gives_each_file_one_of_the_levels(many, find, tmp_path):
+    levels = ("-O0", "-O1", "-O2", "-O3")
+
+    def chosen(folder):
+        files = find(folder=str(folder), optimization=levels, one_level=True)
+        return [(Path(file.path).name, file.attempts[0][0].optimization) for file in files]
+
+    once = chosen(many)
+    assert len(once) == 200
+    assert all([level for _, level in once].count(level) > 25 for level in levels)
+    assert chosen(many) == once
+    assert chosen(many.rename(tmp_path / "moved")) == once
+
+
+def test_other_files_do_not_change_a_files_level_or_its_place_in_the_share(many, find):
+    options = {"folder": str(many), "share": 0.5, "one_level": True, "optimization": ("-O0", "-O3")}
+    before = find(**options)
+    (many / "00.c").write_text("")
+    (many / "zz.c").write_text("")
+    after = [file for file in find(**options) if Path(file.path).name not in ("00.c", "zz.c")]
+    assert after == before
+
+
+def test_every_level_is_a_row_of_its_own(many, find):
+    files = find(folder=str(many), patterns=("7.c",), optimization=("-O0", "-O3", "-Os"))
+    assert [file.attempts[0][0].optimization for file in files] == ["-O0", "-O3", "-Os"]
+    assert len({file.path for file in files}) == 1
+
+
+# ---- folders and options
+
+
+def test_a_home_folder_is_expanded(code, find, monkeypatch):
+    monkeypatch.setenv("HOME", str(code))
+    assert _names(find(folder="~/deep")) == ["add.c", "tree.c"]
+
+
+@pytest.mark.parametrize("folder", ["code", "./code/../code", "{tmp_path}/code/deep/.."])
+def test_a_folder_is_named_from_the_root(code, find, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    found = find(folder=folder.format(tmp_path=tmp_path), include_paths=("inc",))
+    assert found == find(folder=str(code), include_paths=("inc",))
+    assert all(file.path.startswith(str(code)) for file in found)
+
+
+def test_variables_in_folders_and_include_paths_are_expanded(code, find, monkeypatch):
+    monkeypatch.setenv("CODE", str(code))
+    monkeypatch.setenv("BELOW", "deep")
+    monkeypatch.setenv("ELSEWHERE", "/opt/include")
+    (file,) = find(
+        folder="${CODE}/$BELOW", patterns=("add.c",), include_paths=("$ELSEWHERE", "$BELOW/x", "${CODE}", "y")
+    )
+    assert file.path == str(code / "deep" / "add.c")
+    assert file.attempts[0][0].include_paths == (
+        "/opt/include", str(code / "deep" / "deep" / "x"), str(code), str(code / "deep" / "y")
+    )  # fmt: skip
+
+
+def test_an_unset_variable_is_named(find, monkeypatch):
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    with pytest.raises(InputError, match=r"\$NOT_SET_ANYWHERE/x names an environment variable that is not set"):
+        find(folder="$NOT_SET_ANYWHERE/x")
+
+
+def test_an_unset_variable_in_an_include_path_is_named(code, find, monkeypatch):
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    with pytest.raises(InputError, match=r"\$NOT_SET_ANYWHERE/x names an environment variable that is not set"):
+        find(folder=str(code), include_paths=("$NOT_SET_ANYWHERE/x",))
+
+
+def test_flags_name_the_folder(code, find):
+    attempts = (Attempt(flags=("-w", "-include", "{folder}/first.h", "-I{folder}/a:{folder}")), Attempt())
+    (file,) = find(folder=str(code), patterns=("deep/add.c",), attempts=attempts)
+    assert file.attempts[0][0].flags == ("-w", "-include", f"{code}/first.h", f"-I{code}/a:{code}")
+    assert file.attempts[1][0].flags == ()
+
+
+def test_a_missing_folder_is_named(find, tmp_path):
+    with pytest.raises(InputError, match=r"source a: .*nowhere is not a folder"):
+        find(folder=str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("pattern", ["", "/etc/*"])
+def test_a_pattern_that_can_not_be_searched_is_named(code, find, pattern):
+    with pytest.raises(InputError, match=f"source a: pattern '{pattern}'".replace("*", r"\*")):
+        find(folder=str(code), patterns=(pattern,))
+
+
+@pytest.mark.parametrize("level", ["-O9", "fastest"])
+def test_a_level_that_no_compiler_knows_is_named(code, find, level):
+    with pytest.raises(InputError, match=f"unknown optimization level '{level}'"):
+        find(folder=str(code), optimization=(level,))
+
+
+# ---- compilation databases
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Sources that compile only with the flags of their database, which CMake would write into a build folder."""
+    folder = tmp_path / "project"
+    for name in ("src", "include", "build/generated", "system"):
+        (folder / name).mkdir(parents=True)
+    (folder / "include" / "sum.h").write_text("#define SUM(a, b) ((a) + (b))\n")
+    (folder / "build" / "generated" / "config.h").write_text("#define SCALE 3\n")
+    (folder / "system" / "first.h").write_text("typedef long number;\n")
+    (folder / "src" / "one.c").write_text(
+        '#include "sum.h"\n#include <config.h>\nnumber one(number x) { return SUM(x, SCALE) * FACTOR; }\n'
+    )
+    (folder / "src" / "two.cpp").write_text(
+        "#include <sum.h>\nauto two(auto x) { return SUM(x, LIMIT); }\nint three(int x) { return two(x); }\n"
+    )
+    (folder / "src" / "unused.c").write_text("int unused;\n")
+    return folder
+
+
+def _write_database(project: Path, entries: object) -> Path:
+    path = project / "build" / "compile_commands.json"
+    path.write_text(json.dumps(entries))
+    return path
+
+
+@pytest.fixture
+def database(project):
+    build = str(project / "build")
+    return _write_database(
+        project,
+        [
+            {
+                "directory": build,
+                "file": "../src/one.c",
+                "command": "/usr/bin/cc -I../include -I generated -isystem ../system -include ../system/first.h "
+                "-DFACTOR=5 '-DNAME=\"a b\"' -D SPLIT=1 -U NAME -std=gnu11 -O2 -Wall -Wno-everything -fplugin=x.so "
+                "-funsigned-char -fmystery-of-gcc -march=x86-64-v2 -MD -MT one.o -MF one.d -o one.o -c ../src/one.c",
+            },
+            {
+                "directory": build,
+                "file": str(project / "src" / "two.cpp"),
+                "arguments": [
+                    "c++", "-iquote", "../include", "-I../include", "-DLIMIT=7", "-DTEXT=a b", "-std=c++20", "-g",
+                    "-fno-exceptions", "-fno-rtti", "-isystem../system", "-Werror", "-pedantic", "-c", "../src/two.cpp",
+                ],
+            },
+        ],
+    )  # fmt: skip
+
+
+def _flags(files, name):
+    (file,) = (file for file in files if Path(file.path).name == name)
+    return file.attempts[0][0].flags
+
+
+def test_flags_of_a_compilation_database_are_kept_where_clang_knows_them(project, database, find):
+    files = find(folder=str(project), commands="build/compile_commands.json")
+    assert [file.path for file in files] == [str(project / "src" / name) for name in ("one.c", "two.cpp")]
+    build = project / "build"
+    assert _flags(files, "one.c") == (
+        "-I", f"{build}/../include", "-I", f"{build}/generated", "-isystem", f"{build}/../system",
+        "-include", f"{build}/../system/first.h", "-DFACTOR=5", '-DNAME="a b"', "-D", "SPLIT=1", "-U", "NAME",
+        "-std=gnu11", "-funsigned-char", "-march=x86-64-v2",
+    )  # fmt: skip
+    assert _flags(files, "two.cpp") == (
+        "-iquote", f"{build}/../include", "-I", f"{build}/../include", "-DLIMIT=7", "-DTEXT=a b", "-std=c++20",
+        "-fno-exceptions", "-fno-rtti", "-isystem", f"{build}/../system",
+    )  # fmt: skip
+
+
+def test_files_of_a_compilation_database_compile_by_its_flags(project, database, find, tmp_path):
+    for file in find(folder=str(project), commands="build/compile_commands.json"):
+        ir = compile_source(file.path, file.attempts[0][0]).ir
+        assert b"define" in ir
+    source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
+    report = build_corpus(Recipe(name="r", sources=(source,)), tmp_path / "out", jobs=1)
+    assert (report.files, report.failures) == ({"p": 2}, {})
+
+
+def test_flags_of_the_recipe_come_after_those_of_the_database(project, database, find):
+    attempts = (Attempt(flags=("-w", "-I{folder}/more")), Attempt(language="c"))
+    files = find(folder=str(project), commands="build/compile_commands.json", attempts=attempts, defines=("A=1",))
+    (first, _), (second, _) = files[0].attempts
+    assert first.flags == (*second.flags, "-w", f"-I{project}/more")
+    assert second.flags[:2] == ("-I", f"{project}/build/../include")
+    assert (first.language, second.language, first.defines) == (None, "c", ("A=1",))
+
+
+def test_files_outside_the_patterns_or_excluded_are_left_out(project, database, find):
+    options = {"folder": str(project), "commands": "build/compile_commands.json"}
+    assert _names(find(**options, patterns=("src/*",))) == ["one.c", "two.cpp"]
+    assert _names(find(**options, patterns=("src/*.cpp", "include/*"))) == ["two.cpp"]
+    assert _names(find(**options, exclude=("src/one*",))) == ["two.cpp"]
+    assert _names(find(**options, patterns=("build/**/*",))) == []
+    assert len(find(**options, optimization=("-O0", "-O3"))) == 4
+
+
+@pytest.mark.parametrize("patterns", [(), ("src/*",)])
+@pytest.mark.parametrize("folder", [".", "./build/..", "../project"])
+def test_a_database_belongs_to_a_folder_however_it_is_written(project, database, find, monkeypatch, folder, patterns):
+    monkeypatch.chdir(project)
+    found = find(folder=folder, commands="build/compile_commands.json", patterns=patterns, exclude=("src/two*",))
+    assert [file.path for file in found] == [str(project / "src" / "one.c")]
+
+
+def test_a_file_that_two_targets_compile_is_taken_once(project, database, find):
+    entries = json.loads(database.read_text())
+    again = {"directory": str(project), "file": "src/one.c", "command": "cc -DAGAIN -c src/one.c"}
+    _write_database(project, [*entries, again])
+    files = find(folder=str(project), commands="build/compile_commands.json", patterns=("**/*.c",))
+    assert _names(files) == ["one.c"]
+    assert _flags(files, "one.c") == ("-DAGAIN",)
+
+
+def test_commands_with_spaces_and_quotes_are_split_like_a_shell(project, find):
+    words = ["cc", "-I", "a b", "-DX=it's", '-DY="y"', "-c", "src/one.c"]
+    entry = {"directory": str(project), "file": "src/one.c", "command": shlex.join(words)}
+    _write_database(project, [entry])
+    files = find(folder=str(project), commands="build/compile_commands.json")
+    assert _flags(files, "one.c") == ("-I", f"{project}/a b", "-DX=it's", '-DY="y"')
+
+
+def test_a_file_of_the_database_that_is_gone_is_left_to_the_compiler_to_report(project, database, find, tmp_path):
+    (project / "src" / "one.c").unlink()
+    source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
+    report = build_corpus(Recipe(name="r", sources=(source,)), tmp_path / "out", jobs=1)
+    assert report.files == {"p": 1}
+    assert list(report.failures) == [str(project / "src" / "one.c")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[",
+        "3",
+        "null",
+        '{"directory": "/", "file": "a.c"}',
+        "[3]",
+        '["a.c"]',
+        '[{"file": "a.c", "command": "cc a.c"}]',
+        '[{"directory": "/", "command": "cc a.c"}]',
+        '[{"directory": "/", "file": "a.c"}]',
+        '[{"directory": "/", "file": 3, "command": "cc"}]',
+        '[{"directory": "/", "file": "a.c", "arguments": 3}]',
+        '[{"directory": "/", "file": "a.c", "arguments": [3]}]',
+        '[{"directory": "/", "file": "a.c", "command": "cc \'open"}]',
+    ],
+)
+def test_a_damaged_database_is_refused_in_words(project, find, content):
+    (project / "build" / "compile_commands.json").write_text(content)
+    with pytest.raises(InputError, match=r"source a: .*compile_commands\.json is no compilation database"):
+        find(folder=str(project), commands="build/compile_commands.json")
+
+
+def test_a_missing_database_is_named(project, find):
+    with pytest.raises(InputError, match=r"source a: .*build/none\.json can't be read: No such file"):
+        find(folder=str(project), commands="build/none.json")
+
+
+# ---- generated programs
+
+
+@pytest.mark.parametrize("generator", ["gemm", "stencil", "eigen"])
+def test_generated_programs_are_written_once_and_found(find, tmp_path, generator):
+    files = find(generator=generator, number=3, optimization=("-O1", "-O3"))
+    written = sorted(path for path in (tmp_path / "generated").rglob("*") if path.is_file())
+    assert [path.stem for path in written] == [f"{generator}-{number:05d}" for number in range(3)]
+    assert all(path.suffix in SOURCE_EXTENSIONS for path in written)
+    assert [file.path for file in files] == sorted(str(path) for path in written for _ in range(2))
+    stamps = [path.stat().st_mtime_ns for path in written]
+    assert find(generator=generator, number=3, optimization=("-O1", "-O3")) == files
+    assert [path.stat().st_mtime_ns for path in written] == stamps
+    written[1].unlink()
+    find(generator=generator, number=3)
+    assert written[1].exists()
+
+
+def test_a_recipe_of_generated_programs(tmp_path):
+    (tmp_path / "r.toml").write_text(
+        "[[source]]\nname = 's'\ngenerator = 'stencil'\nnumber = 3\nexclude = ['*-00001.*']\n"
+        "attempts = [{ flags = ['-w', '-I{folder}'] }]\n"
+    )
+    files = find_files(load_recipe(tmp_path / "r.toml"), tmp_path / "out")
+    assert [Path(file.path).stem for file in files] == ["stencil-00000", "stencil-00002"]
+    home = Path(files[0].path).parent
+    assert home.is_relative_to(tmp_path / "out")
+    assert files[0].attempts[0][0].flags == ("-w", f"-I{home}")
+    report = build_corpus(load_recipe(tmp_path / "r.toml"), tmp_path / "corpus", jobs=1)
+    assert (report.files, report.failures) == ({"s": 2}, {})
+
+
+def test_an_unknown_generator_is_named(find, tmp_path):
+    with pytest.raises(InputError, match="no generator 'fractal' of synthetic programs; expected one of gemm, "):
+        find(generator="fractal")
+    assert not (tmp_path / "generated").exists()
