@@ -35,7 +35,14 @@ def product(scope: Scope, shape: Shape, depth: int) -> str | None:
     if not shape.is_vector and rng.random() < 0.1:
         inner = "1"
     left, right = Shape(shape.rows, inner), Shape(inner, shape.cols)
-    return f"({matrix(scope, left, depth - 1)} * {matrix(scope, right, depth - 1)})"
+    return f"({_factor(scope, left, depth - 1)} * {_factor(scope, right, depth - 1)})"
+
+
+def _factor(scope: Scope, shape: Shape, depth: int) -> str:
+    text = matrix(scope, shape, depth)
+    # Eigen 3.4 multiplies matrices of run-time size only by vectors that one index reaches.
+    by_two_indices = any(name in text for name in ("select(", "reverse(", "replicate(", "wise()"))
+    return f"{text}.eval()" if shape.is_vector and by_two_indices else text
 
 
 def view_product(scope: Scope, shape: Shape) -> str:
