@@ -107,7 +107,7 @@ def run_gensim(train: Pairs, test: Pairs, words: Sequence[str], dim: int) -> dic
 
 
 def run_ours(train: Pairs, test: Pairs, words: Sequence[str], dim: int, epochs: int) -> dict:
-    config = SkipGramConfig(dim=dim, epochs=epochs, subsample=0.0, share_parts=False)
+    config = SkipGramConfig(dim=dim, epochs=epochs, steps_per_epoch=32, subsample=0.0, share_parts=False)
     start = time.perf_counter()
     result = train_skipgram(*train.ordered(), words, config)
     seconds = time.perf_counter() - start

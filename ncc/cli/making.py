@@ -70,7 +70,7 @@ def train_embedding(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],
     output: OutputFolder,
     width: Annotated[int, typer.Option(help="Context size in hops, of those that the corpora were counted for.")] = 2,
-    min_count: Annotated[int, typer.Option(help="Times that a statement must be seen to be a word.")] = 20,
+    min_count: Annotated[int, typer.Option(help="Times that a statement must be seen to be a word.")] = 10,
     engine: Annotated[
         str, typer.Option(help="exact, or gensim: Word2Vec on pairs drawn from the same counts.")
     ] = "exact",

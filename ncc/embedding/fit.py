@@ -67,7 +67,7 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
 def fit_embedding(
     counts: CorpusCounts,
     *,
-    min_count: int = 20,
+    min_count: int = 10,
     config: SkipGramConfig | GensimConfig | None = None,
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
