@@ -65,7 +65,7 @@ def test_inst2vec_files_are_measured(ncc, tmp_path):
     files = [tmp_path / "dictionary.json", tmp_path / "matrix.npy"]
     finished = ncc("evaluate", "embedding", "--inst2vec", *files, "--json")
     assert finished.code == 0, finished.err
-    assert json.loads(finished.out)["num_words"] == 2
+    assert json.loads(finished.out)["num_words"] == 2 + 1  # and the word of what is unknown
 
 
 def test_coverage_of_samples_adds_up(ncc, tmp_path):

@@ -119,7 +119,7 @@ def test_corpora_that_were_not_counted_for_a_width_are_named(counts, tmp_path):
     save_counts(counts, tmp_path / "a" / "width-2")
     save_counts(_sum([], width=3), tmp_path / "b" / "width-3")
     for folders in (["b"], ["a", "b"]):
-        with pytest.raises(AssetError, match=r"b/width-2/counts\.json: can't be read: No such file"):
+        with pytest.raises(InputError, match=r"b: was counted for context widths \[3\]; expected 2 among them"):
             load_corpora([tmp_path / folder for folder in folders], 2)
 
 
