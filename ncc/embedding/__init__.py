@@ -3,6 +3,7 @@
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
 from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
+from ncc.embedding.gensim_engine import GensimConfig
 from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
 from ncc.embedding.table import Embedding, Lookup, Neighbor, compose_missing, load_embedding, save_embedding
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
@@ -12,6 +13,7 @@ __all__ = [
     "CorpusCounts",
     "CountsBuilder",
     "Embedding",
+    "GensimConfig",
     "Lookup",
     "Neighbor",
     "SkipGramConfig",
