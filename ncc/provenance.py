@@ -13,7 +13,7 @@ __all__ = ["command_line", "environment"]
 
 def command_line(program: str = "ncc") -> str:
     """The command that runs, without folders' parents: a card must not depend on where it was made."""
-    return shlex.join([program, *(Path(word).name if "/" in word else word for word in sys.argv[1:])])
+    return f"{program} {shlex.join(Path(word).name if '/' in word else word for word in sys.argv[1:])}"
 
 
 def environment() -> dict[str, Any]:
