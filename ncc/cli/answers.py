@@ -11,6 +11,7 @@ import typer
 from ncc.cli.output import (
     Clang,
     Define,
+    EmbeddingFolder,
     Flag,
     Include,
     Inputs,
@@ -36,9 +37,7 @@ def embed(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .npz, .json, .csv or .parquet.")
     ] = None,
     level: Annotated[str, typer.Option(help="One vector per module, function or statement.")] = "module",
-    embedding: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
-    ] = None,
+    embedding: EmbeddingFolder = None,
     as_json: Json = False,
     clang: Clang = None,
     include: Include = None,

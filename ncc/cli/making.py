@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ncc.cli.output import DataFolder, OutputFolder, Seed, fail, say
+from ncc.cli.output import DataFolder, EmbeddingFolder, OutputFolder, Seed, fail, say
 from ncc.errors import NccError
 from ncc.provenance import command_line
-from ncc.ranks import rank_and_world
+from ncc.ranks import process_group, rank_and_world
 
 __all__ = ["register"]
 
@@ -100,7 +100,6 @@ def train_embedding(
     from ncc.embedding import SkipGramConfig, fit_embedding, load_abstraction, load_corpora, save_embedding
     from ncc.embedding.gensim_engine import GensimConfig
     from ncc.embedding.intrinsic import evaluate_embedding
-    from ncc.ranks import process_group
 
     torch.set_num_threads(threads)
     config: SkipGramConfig | GensimConfig
@@ -173,9 +172,7 @@ def _curves(folder: Path | None) -> Iterator[Callable[[int, float], None]]:
 def train_devmap(
     output: OutputFolder,
     platform: Annotated[str, typer.Option(help="amd or nvidia.")] = "nvidia",
-    embedding: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Embedding to build on; default the shipped one.")
-    ] = None,
+    embedding: EmbeddingFolder = None,
     members: Annotated[int, typer.Option(help="Heads of the ensemble.")] = 3,
     epochs: Annotated[int, typer.Option(help="Passes over the samples.")] = 15,
     hidden: Annotated[int, typer.Option(help="Units of each LSTM layer.")] = 64,

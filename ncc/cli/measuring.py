@@ -10,6 +10,7 @@ from ncc.cli.output import (
     Clang,
     DataFolder,
     Define,
+    EmbeddingFolder,
     Flag,
     Include,
     Inputs,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-EmbeddingFolder = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Embedding to measure; default the shipped one.")
-]
 Inst2vec = Annotated[
     tuple[Path, Path] | None,
     typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),
@@ -85,6 +83,8 @@ def evaluate_embedding(
     from ncc.embedding import intrinsic
     from ncc.embedding.published import load_ir2vec
 
+    if method not in ("umap", "tsne"):
+        fail(f"--method is {method!r}; expected umap or tsne", code=2)
     for path in (picture, page, output):
         if path:
             check_writable(path)
@@ -94,8 +94,6 @@ def evaluate_embedding(
             table = load_ir2vec(ir2vec, table.vocabulary, abstraction=table.abstraction)
         scores = intrinsic.evaluate_embedding(table, neighbors_of=nearest or intrinsic.DEFAULT_STATEMENTS, k=k)
         if picture or page:
-            if method not in ("umap", "tsne"):
-                fail(f"--method is {method!r}; expected umap or tsne", code=2)
             projection = intrinsic.project(table, method=method)
             if picture:
                 intrinsic.write_png(projection, picture)

@@ -16,6 +16,7 @@ __all__ = [
     "Clang",
     "DataFolder",
     "Define",
+    "EmbeddingFolder",
     "Flag",
     "Include",
     "Inputs",
@@ -45,6 +46,9 @@ Language = Annotated[
     str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
 ]
 OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
+EmbeddingFolder = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
+]
 DataFolder = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
 ]

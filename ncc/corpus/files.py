@@ -100,10 +100,13 @@ def _with_variables(source: Source, path: str) -> str:
 
 
 def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
+    problem = f"source {source.name}: pattern {pattern!r} can't be searched for"
+    if Path(pattern).is_absolute():
+        raise InputError(f"{problem}: it must be relative to the source's folder")
     try:
         return [path for path in folder.glob(pattern) if path.is_file()]
-    except (ValueError, NotImplementedError) as error:
-        raise InputError(f"source {source.name}: pattern {pattern!r} can't be searched for: {error}") from error
+    except ValueError as error:
+        raise InputError(f"{problem}: {error}") from error
 
 
 def _attempts(

@@ -154,7 +154,7 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     write_atomically(folder / "counts.json", counts_card(counts))
 
 
-def counts_card(counts: CorpusCounts) -> bytes:
+def counts_card(counts: "CorpusCounts | CountsCard") -> bytes:
     """The JSON file beside the arrays."""
     about = {
         "format_version": FORMAT_VERSION,

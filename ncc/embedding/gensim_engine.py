@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.pairs import WeightedPairs, pair_weights, skipgram_loss
+from ncc.embedding.pairs import WeightedPairs, skipgram_loss
 from ncc.embedding.skipgram import SkipGramResult
 
 __all__ = ["GensimConfig", "train_gensim"]
@@ -96,11 +96,10 @@ def train_gensim(
     config = config or GensimConfig()
     if not len(count):
         raise ValueError("there are no pairs of statements to train on")
-    weight = pair_weights(center, context, count, len(words), config.subsample)
-    stream = PairStream(center, context, weight, words, config.num_pairs, config.seed)
-    mass = np.bincount(center, weights=weight, minlength=len(words))
+    pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
+    stream = PairStream(center, context, pairs.weight, words, config.num_pairs, config.seed)
     # what a stream of this length holds of each word; gensim draws its negatives by it
-    seen = np.maximum(np.rint(2 * config.num_pairs * mass / mass.sum()), 1).astype(np.int64)
+    seen = np.maximum(np.rint(2 * config.num_pairs * pairs.mass), 1).astype(np.int64)
     model = Word2Vec(
         vector_size=config.dim,
         sg=1,
@@ -111,8 +110,8 @@ def train_gensim(
         workers=config.threads,
         seed=config.seed,
     )
-    model.build_vocab_from_freq({words[row]: int(seen[row]) for row in np.flatnonzero(mass > 0).tolist()})
-    rows = np.flatnonzero(mass > 0)
+    rows = pairs.centers
+    model.build_vocab_from_freq({words[row]: int(seen[row]) for row in rows.tolist()})
     known = [model.wv.key_to_index[words[row]] for row in rows.tolist()]
     vectors, contexts = (np.zeros((len(words), config.dim), np.float32) for _ in range(2))
     losses = []
@@ -121,8 +120,7 @@ def train_gensim(
         high, low = (0.025 - (0.025 - 1e-4) * done / config.epochs for done in (epoch, epoch + 1))
         model.train(stream, total_examples=config.num_pairs, epochs=1, start_alpha=high, end_alpha=low)
         vectors[rows], contexts[rows] = model.wv.vectors[known], model.syn1neg[known]
-        losses.append(skipgram_loss(center, context, weight, vectors, contexts))
+        losses.append(skipgram_loss(center, context, pairs.weight, vectors, contexts))
         if progress:
             progress(epoch + 1, losses[-1])
-    entropy = WeightedPairs(center, context, weight / weight.sum(), len(words)).entropy()
-    return SkipGramResult(vectors, contexts, np.array(losses), losses[-1], entropy)
+    return SkipGramResult(vectors, contexts, np.array(losses), losses[-1], pairs.entropy())

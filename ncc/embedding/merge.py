@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.counts import CorpusCounts, counts_card, read_counts_card, sum_pairs
+from ncc.embedding.counts import CountsCard, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
 from ncc.storage import write_atomically
 
@@ -94,17 +94,8 @@ def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 <<
             (scratch / "whole").replace(output / "counts.safetensors")
     except OSError as error:
         raise OutputError(f"{output}: can't be written: {error.strerror or error}") from error
-    total = CorpusCounts(
-        texts=texts,
-        statements=statements,
-        center=np.zeros(0, np.int32),
-        context=np.zeros(0, np.int32),
-        count=np.zeros(0, np.int64),
-        width=widths.pop(),
-        num_files=sum(card.num_files for card in cards),
-        num_lines=sum(card.num_lines for card in cards),
-    )
-    write_atomically(output / "counts.json", counts_card(total))
+    num_files, num_lines = sum(card.num_files for card in cards), sum(card.num_lines for card in cards)
+    write_atomically(output / "counts.json", counts_card(CountsCard(texts, widths.pop(), num_files, num_lines)))
     return Merged(len(texts), num_pairs)
 
 

@@ -56,10 +56,7 @@ def count_contexts(
     num_statements = graph.module.num_statements
     if label.shape != (num_statements,):  # the kernel would read past its end
         raise ValueError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")
-    ends = np.concatenate([graph.source, graph.target])
-    statement = np.concatenate([graph.statement, graph.statement])
-    incidence = np.unique(statement.astype(np.int64) * graph.num_nodes + ends)
-    statement, node = np.divmod(incidence, max(graph.num_nodes, 1))
+    statement, node = graph.incidence
     if max_degree is not None:
         connects = np.bincount(node, minlength=graph.num_nodes)[node] <= max_degree
         statement, node = statement[connects], node[connects]

@@ -4,6 +4,7 @@ Reference: Ben-Nun et al. 2018, section 3.1 and figure 4. Where the paper is sil
 without operands, ways out of a function) the docstring of `build_xfg` says what happens.
 """
 
+import functools
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -72,6 +73,13 @@ class XFG:
     def num_edges(self) -> int:
         """Edges, parallel ones counted each."""
         return len(self.source)
+
+    @functools.cached_property
+    def incidence(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Statements and the nodes that their edges touch, each pair once, sorted: two (num_incidences,) int64."""
+        ends = np.concatenate([self.source, self.target])
+        statement = np.concatenate([self.statement, self.statement])
+        return np.divmod(np.unique(statement.astype(np.int64) * self.num_nodes + ends), max(self.num_nodes, 1))
 
     def to_networkx(self) -> "networkx.MultiDiGraph":
         """The graph for networkx; see `ncc.graph.export.to_networkx`."""

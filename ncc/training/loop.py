@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch import distributed as dist
 
 from ncc.errors import AssetError
+from ncc.ranks import rank_and_world, sum_over_ranks
 
 __all__ = ["TrainingConfig", "TrainingData", "train"]
 
@@ -96,7 +97,7 @@ def train(
     Raises:
         AssetError: the checkpoint is damaged or of another model.
     """
-    rank, world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+    rank, world = rank_and_world()
     steps = max(1, -(-len(data) // config.batch_size))
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, steps * config.epochs))
@@ -157,7 +158,7 @@ def _sum_gradients(model: nn.Module, share: float) -> None:
             if parameter.grad is None:  # this rank had no sample; the others wait for it all the same
                 parameter.grad = torch.zeros_like(parameter)
             parameter.grad *= share
-            dist.all_reduce(parameter.grad)
+            sum_over_ranks([parameter.grad])
 
 
 def _sum_over_ranks(value: float) -> float:
@@ -165,7 +166,7 @@ def _sum_over_ranks(value: float) -> float:
         return value
     device = "cuda" if dist.get_backend() == "nccl" else "cpu"
     total = torch.tensor([value], dtype=torch.float64, device=device)
-    dist.all_reduce(total)
+    sum_over_ranks([total])
     return float(total)
 
 

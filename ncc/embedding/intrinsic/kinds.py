@@ -140,24 +140,19 @@ def _elements(words: ParsedWords, opcode: str) -> list[tuple[Element, int]]:
     return [(word, row) for word, row in words.elements.items() if word.opcode == opcode]
 
 
-def _elements_by_type(words: ParsedWords) -> Rows:
-    taken: dict[int, dict[str, int]] = defaultdict(dict)
-    for word, row in _elements(words, "extractelement"):
-        taken[word.index][word.type] = row
-    put: dict[tuple[int, str, str], dict[str, int]] = defaultdict(dict)
-    for word, row in _elements(words, "insertelement"):
-        put[word.index, word.into, word.value][word.type] = row
-    return _stack([_rectangles({"insert": row, "extract": taken[key[0]]}) for key, row in put.items()])
+def _elements_by(varied: str, fixed: str) -> Callable[[ParsedWords], Rows]:
+    """Elements put in and taken out: two types at one index, or two indices of one type."""
 
+    def ask(words: ParsedWords) -> Rows:
+        taken: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
+        for word, row in _elements(words, "extractelement"):
+            taken[getattr(word, fixed)][getattr(word, varied)] = row
+        put: dict[tuple[Hashable, str, str], dict[Hashable, int]] = defaultdict(dict)
+        for word, row in _elements(words, "insertelement"):
+            put[getattr(word, fixed), word.into, word.value][getattr(word, varied)] = row
+        return _stack([_rectangles({"insert": row, "extract": taken[key[0]]}) for key, row in put.items()])
 
-def _elements_by_index(words: ParsedWords) -> Rows:
-    taken: dict[str, dict[int, int]] = defaultdict(dict)
-    for word, row in _elements(words, "extractelement"):
-        taken[word.type][word.index] = row
-    put: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
-    for word, row in _elements(words, "insertelement"):
-        put[word.type, word.into, word.value][word.index] = row
-    return _stack([_rectangles({"insert": row, "extract": taken[key[0]]}) for key, row in put.items()])
+    return ask
 
 
 def _fields_by_index(words: ParsedWords) -> Rows:
@@ -224,9 +219,9 @@ KINDS = (
     Kind("types", "integer binary operations", _by_type(_INTEGER_OPS)),
     Kind("types", "floating-point binary operations", _by_type(_FLOAT_OPS)),
     Kind("types", "floating-point and integer binary operations", _integer_and_float),
-    Kind("types", "insertelement and extractelement, by type", _elements_by_type),
+    Kind("types", "insertelement and extractelement, by type", _elements_by("type", fixed="index")),
     Kind("options", "fast-math flags", _by_flags(_FLOAT_OPS, None)),
-    Kind("options", "insertelement and extractelement, by index", _elements_by_index),
+    Kind("options", "insertelement and extractelement, by index", _elements_by("index", fixed="type")),
     Kind("options", "insertvalue and extractvalue, by index", _fields_by_index),
     Kind("options", "integer wrap flags", _by_flags(_WRAPPING_OPS, _WRAP_FLAGS), in_paper=False),
     Kind("conversions", "bitcast x to y and back", _inverses({"bitcast": "bitcast"}, both_ways=True)),
