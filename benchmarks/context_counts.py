@@ -53,10 +53,17 @@ def largest_degree(graph: XFG) -> int:
     return int(np.bincount(ends).max(initial=0))
 
 
+def read_graph(text: bytes, name: str) -> XFG:
+    """Text to graph, with what all widths share."""
+    graph = build_xfg(read_module(text, name=name))
+    _ = graph.incidence  # found when it is first asked for
+    return graph
+
+
 def measure(path: Path, repeats: int) -> dict:
     data = path.read_bytes()
     text = gzip.decompress(data) if path.suffix == ".gz" else data
-    reading, graph = best_of(repeats, lambda: build_xfg(read_module(text, name=path.name)))
+    reading, graph = best_of(repeats, lambda: read_graph(text, path.name))
     module = graph.module
     row = {
         "lines": module.num_lines,
