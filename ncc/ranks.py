@@ -38,8 +38,12 @@ def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
 
 
 @contextmanager
-def process_group(device: str = "cpu") -> Iterator[str]:
+def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[str]:
     """Joins the ranks that torchrun started (NCCL on GPUs, gloo on CPUs); alone, does nothing.
+
+    Args:
+        device: What this rank computes on.
+        init_method: Where the ranks meet, as `torch.distributed.init_process_group` takes it.
 
     Yields:
         The device of this rank: with several GPUs a machine, each rank has its own.
@@ -48,6 +52,7 @@ def process_group(device: str = "cpu") -> Iterator[str]:
         NccError: the device asked for is not there.
     """
     import torch
+    import torch.distributed.nn.functional  # see below
     from torch import distributed
 
     if device.startswith("cuda") and not torch.cuda.is_available():
@@ -59,7 +64,10 @@ def process_group(device: str = "cpu") -> Iterator[str]:
     if on_gpu:
         device = f"cuda:{int(os.environ.get('LOCAL_RANK', '0')) % torch.cuda.device_count()}"
         torch.cuda.set_device(device)
-    distributed.init_process_group("nccl" if on_gpu else "gloo")
+    # torch.optim imports torch.distributed.nn.functional, whose default arguments hold for ever the group that is there
+    # by then. Imported before there is one, it lets the group go, and gloo's threads with it; left to run, they abort
+    # the process now and then when the interpreter ends.
+    distributed.init_process_group("nccl" if on_gpu else "gloo", init_method)
     try:
         yield device
     finally:

@@ -3,13 +3,15 @@
 Arguments: the rank, and a folder where the ranks meet and leave their results.
 """
 
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import distributed, nn
+from torch import nn
 
+from ncc.ranks import process_group
 from ncc.training import TrainingConfig, train
 
 CASES = {
@@ -57,8 +59,8 @@ def run(case: str, rank: int, checkpoint: Path | None = None) -> dict:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     rank, folder = int(sys.argv[1]), Path(sys.argv[2])
-    distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    results = {case: run(case, rank, folder / f"{case}.pt") for case in CASES}
-    resumed = {case: run(case, rank, folder / f"{case}.pt") for case in CASES}
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2"}
+    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size=2"):
+        results = {case: run(case, rank, folder / f"{case}.pt") for case in CASES}
+        resumed = {case: run(case, rank, folder / f"{case}.pt") for case in CASES}
     torch.save({"results": results, "resumed": resumed}, folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
