@@ -1,6 +1,8 @@
 """Commands that measure: embeddings, their coverage of code, and device mapping beside its controls."""
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +26,7 @@ from ncc.cli.output import (
     fail,
     say,
 )
-from ncc.errors import NccError
+from ncc.errors import InputError, NccError
 from ncc.provenance import command_line, environment
 
 if TYPE_CHECKING:
@@ -143,26 +145,63 @@ def evaluate_coverage(
 def evaluate_devmap(
     protocol: Annotated[str, typer.Option(help="published, kernel, application, suite or all.")] = "all",
     platform: Annotated[str, typer.Option(help="amd, nvidia or all.")] = "all",
-    lstm: Annotated[
-        bool, typer.Option("--lstm/--no-lstm", help="Train the LSTM head as well (minutes a fold).")
-    ] = False,
-    trees: Annotated[int, typer.Option(help="Trees of the controls' forests.")] = 300,
-    epochs: Annotated[int, typer.Option(help="Passes over the samples, for the LSTM head.")] = 15,
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'opcode*'; default all.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")] = 5,
     seed: Seed = 204,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")] = 300,
+    jobs: Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")] = 1,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where results of folds are kept; default runs in the user's cache."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")] = False,
     data: DataFolder = None,
     output: ResultFile = None,
     as_json: Json = False,
 ) -> None:
-    """Measure device mapping under every protocol, controls beside heads."""
+    """Measure device mapping under every protocol, controls beside published methods and ours.
+
+    A run that was stopped goes on from the folds that were finished when the command is given again.
+    """
+    from ncc.data import cache_folder
     from ncc.tasks.device_mapping.comparison import compare_devices
 
+    if cache and no_cache:
+        fail("--cache and --no-cache exclude each other", code=2)
+    if output:
+        check_writable(output)
     try:
         scores = compare_devices(
-            protocol, platform, with_lstm=lstm, num_trees=trees, epochs=epochs, seed=seed, folder=data, progress=say
+            protocol,
+            platform,
+            methods=method or ("*",),
+            seeds=range(seed, seed + seeds),
+            num_trees=trees,
+            jobs=jobs,
+            cache=None if no_cache else cache or cache_folder() / "runs",
+            folder=data,
+            progress=_now_and_then(say),
         )
         _answer(scores.to_dict(), scores.to_text(), output, as_json)
+    except InputError as error:
+        fail(str(error), code=2)
     except NccError as error:
         fail(str(error))
+
+
+def _now_and_then(tell: Callable[[str], None], pause_s: float = 1.0) -> Callable[[str], None]:
+    """Passes on what comes at least a pause after what was passed on last."""
+    last = -pause_s
+
+    def pass_on(message: str) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= pause_s:
+            last = now
+            tell(message)
+
+    return pass_on
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""``ncc evaluate embedding`` and ``coverage``: figures of the shipped embedding and of one trained here."""
+"""``ncc evaluate``: figures of the shipped embedding and of one trained here, and of device mapping."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ncc.data import FileState, cache_folder, verify
 from ncc.embedding import load_embedding
+from ncc.errors import DataError, InputError
 
 SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
 
@@ -107,6 +109,118 @@ def test_a_corpus_of_another_abstraction_is_refused(ncc, code, tmp_path):
     assert "was counted with" in finished.err
 
 
+class Comparison:
+    """What `compare_devices` was asked for, in the place of what it answers."""
+
+    def __init__(self, protocol, platform, *, progress, **options):
+        for number in range(1000):
+            progress(f"{number} of 1000")
+        self.asked = {"protocol": protocol, "platform": platform} | options
+
+    def to_dict(self):
+        return {"asked": self.asked | {"cache": str(self.asked["cache"]), "seeds": list(self.asked["seeds"])}}
+
+    def to_text(self):
+        return "a table"
+
+
+@pytest.fixture
+def asked(ncc, monkeypatch):
+    """Runs `ncc evaluate devmap` up to the comparison, and returns what that was asked for."""
+    monkeypatch.setattr("ncc.tasks.device_mapping.comparison.compare_devices", Comparison)
+
+    def ask(*arguments):
+        finished = ncc("evaluate", "devmap", "--json", *arguments)
+        assert finished.code == 0, finished.err
+        assert "0 of 1000" in finished.err
+        return json.loads(finished.out)["asked"]
+
+    return ask
+
+
+def test_device_mapping_runs_everything_unless_told_otherwise(asked):
+    assert asked() == {
+        "protocol": "all",
+        "platform": "all",
+        "methods": ["*"],
+        "seeds": [204, 205, 206, 207, 208],
+        "num_trees": 300,
+        "jobs": 1,
+        "cache": str(cache_folder() / "runs"),
+        "folder": None,
+    }
+
+
+def test_device_mapping_passes_its_options_on(asked, tmp_path):
+    options = ["--protocol", "suite", "--platform", "amd", "--method", "opcode*", "--method", "lstm", "--seeds", "2"]
+    options += ["--seed", "7", "--trees", "9", "--jobs", "3", "--cache", tmp_path / "here", "--data", "there"]
+    assert asked(*options) == {
+        "protocol": "suite",
+        "platform": "amd",
+        "methods": ["opcode*", "lstm"],
+        "seeds": [7, 8],
+        "num_trees": 9,
+        "jobs": 3,
+        "cache": str(tmp_path / "here"),
+        "folder": "there",
+    }
+    assert asked("--no-cache")["cache"] == "None"
+
+
+def test_progress_comes_at_most_once_a_second(monkeypatch):
+    from ncc.cli import measuring
+
+    now, told = [100.0], []
+    monkeypatch.setattr(measuring.time, "monotonic", lambda: now[0])
+    pass_on = measuring._now_and_then(told.append)
+    for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
+        now[0] += seconds
+        pass_on(message)
+    assert told == ["a", "c", "e"]
+
+
+@pytest.mark.parametrize(("error", "code"), [(InputError, 2), (DataError, 1)])
+def test_device_mapping_says_what_fails(ncc, monkeypatch, error, code):
+    def fail(*_, **__):
+        raise error("the reason")
+
+    monkeypatch.setattr("ncc.tasks.device_mapping.comparison.compare_devices", fail)
+    finished = ncc("evaluate", "devmap")
+    assert (finished.code, finished.err) == (code, "ncc: the reason\n")
+
+
+def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
+    if any(file.state is FileState.MISSING for name in ("devmap", "legacy_ir") for file in verify(name).files):
+        pytest.skip("no local copy of the datasets devmap and legacy_ir (set NCC_DATA)")
+    options = [
+        "--platform",
+        "amd",
+        "--protocol",
+        "suite",
+        "--method",
+        "majority",
+        "--method",
+        "always*",
+        "--seeds",
+        "2",
+    ]
+    options += ["--cache", tmp_path / "runs"]
+    first = ncc("evaluate", "devmap", *options, "--json", "-o", tmp_path / "figures.json")
+    assert first.code == 0, first.err
+    assert "amd, 1 of 42: suite, majority, seed 204, fold 1" in first.err
+    assert len(list((tmp_path / "runs").iterdir())) == 42
+    figures = json.loads(first.out)
+    assert json.loads((tmp_path / "figures.json").read_text()) == figures
+    assert {"command", "hardware", "versions", "protocols"} <= set(figures)
+    suite = figures["protocols"]["suite/amd"]
+    assert suite["leakage"]["shared_suite"] == 0
+    assert round(suite["methods"]["always GPU"]["mean_speedup"], 2) == 3.26
+    again = json.loads(ncc("evaluate", "devmap", *options, "--json").out)
+    assert again["protocols"] == figures["protocols"]  # the seconds of the runs, too
+    text = ncc("evaluate", "devmap", *options).out
+    assert f"{suite['methods']['majority']['accuracy']:.1%}" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -116,6 +230,12 @@ def test_a_corpus_of_another_abstraction_is_refused(ncc, code, tmp_path):
         (["embedding", "-k", "0"], 1, "k is 0"),
         (["embedding", "--ir2vec", "nowhere.json"], 1, "nowhere.json"),
         (["coverage", "nowhere.ll"], 1, "nowhere.ll"),
+        (["devmap", "--protocol", "random"], 2, "protocol is 'random'"),
+        (["devmap", "--cache", "x", "--no-cache"], 2, "exclude each other"),
+        (["devmap", "-o", "nowhere/x.json"], 1, "there is no folder"),
+        (["devmap", "--seeds", "0"], 2, "--seeds"),
+        (["devmap", "--jobs", "0"], 2, "--jobs"),
+        (["devmap", "--data", "nowhere"], 1, "cgo17-amd.csv: missing"),
     ],
 )
 def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, message):

@@ -1,23 +1,20 @@
-"""Controls of device mapping and the loop that evaluates any method."""
+"""Controls of device mapping: what they learn, and what tells them apart."""
 
 import dataclasses
-from collections.abc import Callable
+import pickle
 
 import numpy as np
 import pytest
+from joblib import hash as content_hash
 
 from ncc.errors import InputError
 from ncc.tasks.device_mapping import (
-    PROTOCOLS,
-    Bootstrap,
     Constant,
     DeviceMappingSamples,
     DeviceMethod,
     Majority,
-    Protocol,
     TreeConfig,
     auxiliary_trees,
-    evaluate,
     numeric_trees,
     opcode_forest,
     random_vector_forest,
@@ -25,16 +22,14 @@ from ncc.tasks.device_mapping import (
 )
 
 SMALL = TreeConfig(num_trees=20)
-FEW = Bootstrap(num_resamples=50)
 TRAIN, TEST = np.arange(16), np.arange(16, 24)
-Published = Callable[[str], DeviceMappingSamples]
 
 
 def fit_rows(
     method: DeviceMethod, samples: DeviceMappingSamples, train: np.ndarray, test: np.ndarray, seed: int = 0
 ) -> np.ndarray:
     method.fit(samples, train, np.random.default_rng(seed))
-    return method.predict_log_ratio(samples, test)
+    return method.predict(samples, test)
 
 
 def fit_predict(method: DeviceMethod, samples: DeviceMappingSamples, seed: int = 0) -> np.ndarray:
@@ -121,110 +116,22 @@ def test_standard_controls_have_distinct_names(histograms: np.ndarray) -> None:
     assert len(standard_controls()) == 9
 
 
-class Cheat:
-    """Reads the answers of the rows that it is tested on."""
-
-    name = "cheat"
-
-    def fit(self, samples: DeviceMappingSamples, train_idx: np.ndarray, rng: np.random.Generator) -> None:
-        pass
-
-    def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: np.ndarray) -> np.ndarray:
-        return np.where(samples.is_gpu[test_idx], 1.0, -1.0)
-
-
-class Recorder(Constant):
-    """Remembers the rows and random numbers that it was given."""
-
-    def __init__(self) -> None:
-        super().__init__(is_gpu=True)
-        self.seen: list[tuple[int, float]] = []
-
-    def fit(self, samples: DeviceMappingSamples, train_idx: np.ndarray, rng: np.random.Generator) -> None:
-        assert np.isfinite(samples.log_ratio[train_idx]).all()
-        assert np.isnan(samples.log_ratio).sum() == len(samples) - len(train_idx)
-        self.seen.append((len(train_idx), rng.random()))
-
-
-def test_peeking_does_not_pay(toy: DeviceMappingSamples) -> None:
-    score = evaluate(toy, Cheat(), "suite", bootstrap=FEW)
-    assert score.metrics.accuracy.value == pytest.approx(1 - toy.is_gpu.mean())  # all it sees is "CPU"
-
-    class Greedy(Cheat):
-        def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: np.ndarray) -> np.ndarray:
-            return np.asarray(samples.log_ratio[test_idx])
-
-    with pytest.raises(InputError, match=r"method 'cheat', fold 0: expected 8 finite numbers, .* 8 not finite"):
-        evaluate(toy, Greedy(), "suite", bootstrap=FEW)
-
-
-def test_score_tells_how_it_was_made(toy: DeviceMappingSamples) -> None:
-    method = Recorder()
-    score = evaluate(toy, method, "suite", (1, 2), bootstrap=FEW)
-    assert (score.method, score.protocol, score.platform) == ("always GPU", "suite", "toy")
-    assert (score.seeds, score.num_samples, score.interval_unit, score.num_groups) == ((1, 2), 24, "suite", 3)
-    assert score.static_choice == "CPU"  # 12 of 24 rows: a tie
-    assert score.log_ratio.shape == (2, 24)
-    assert score.oracle.accuracy.value == 1
-    assert score.oracle.geomean_speedup.value == pytest.approx(np.exp(0.35))
-    assert [rows for rows, _ in method.seen] == [16] * 6
-    assert len({number for _, number in method.seen}) == 6  # each seed and fold has its own
-    assert score.seconds > 0
-
-
-def test_undecided_means_cpu(toy: DeviceMappingSamples) -> None:
-    class Undecided(Cheat):
-        def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: np.ndarray) -> np.ndarray:
-            return np.zeros(len(test_idx))
-
-    score = evaluate(toy, Undecided(), "suite", bootstrap=FEW)
-    assert score.metrics.geomean_speedup.value == 1  # over the CPU, the toy's static choice
-    assert score.metrics.accuracy.value == 1 - toy.is_gpu.mean()
-
-
-def test_split_seed_none_gives_every_run_its_own_folds(toy: DeviceMappingSamples) -> None:
-    uneven = dataclasses.replace(toy, is_gpu=np.arange(24) // 2 % 3 == 0)
-
-    def run(seed: int, split_seed: int | None) -> list[float]:
-        score = evaluate(uneven, Majority(), "kernel", (seed,), split_seed=split_seed, bootstrap=FEW)
-        predicted: list[float] = score.log_ratio[0].tolist()
-        return predicted
-
-    assert run(1, 204) == run(2, 204)
-    assert run(1, None) == run(1, None) != run(2, None)
-
-
-def test_evaluation_is_deterministic(toy: DeviceMappingSamples) -> None:
-    first, again, other = (
-        evaluate(toy, numeric_trees(SMALL, "log_ratio"), "suite", (seed,), bootstrap=FEW) for seed in (3, 3, 4)
+def test_identity_tells_controls_apart(histograms: np.ndarray) -> None:
+    other = histograms.copy()
+    other[3, 4] += 1
+    methods = (
+        *standard_controls(histograms, SMALL),
+        *standard_controls(None, TreeConfig(num_trees=21))[3:],
+        opcode_forest(other, SMALL),
+        random_vector_forest(8, SMALL),
     )
-    assert np.array_equal(first.log_ratio, again.log_ratio)
-    assert not np.array_equal(first.log_ratio, other.log_ratio)
+    identities = [content_hash(method.identity) for method in methods]
+    assert len(set(identities)) == len(methods)
+    again = standard_controls(histograms.copy(), TreeConfig(num_trees=20, num_jobs=2))
+    assert [content_hash(method.identity) for method in again] == identities[:11]
 
 
-def test_no_seeds_or_a_wrong_shape_is_refused(toy: DeviceMappingSamples) -> None:
-    with pytest.raises(InputError, match="at least one seed"):
-        evaluate(toy, Majority(), "suite", ())
-
-    class Short(Cheat):
-        def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: np.ndarray) -> np.ndarray:
-            return np.zeros(len(test_idx) - 1)
-
-    with pytest.raises(InputError, match=r"expected 8 finite numbers, found shape \(7,\)"):
-        evaluate(toy, Short(), "suite")
-
-
-@pytest.mark.parametrize(("platform", "majority", "auxiliary"), [("amd", 58.8, 88.5), ("nvidia", 56.9, 81.0)])
-def test_published_figures(published: Published, platform: str, majority: float, auxiliary: float) -> None:
-    samples = published(platform)
-    score = evaluate(samples, Majority(), "published", bootstrap=FEW)
-    assert round(100 * score.metrics.accuracy.value, 1) == majority
-    assert score.metrics.geomean_speedup.value == 1
-    trees = TreeConfig(num_trees=40)
-    by_protocol: dict[Protocol, float] = {
-        protocol: 100 * evaluate(samples, auxiliary_trees(trees), protocol, bootstrap=FEW).metrics.accuracy.value
-        for protocol in PROTOCOLS
-    }
-    assert by_protocol["published"] == pytest.approx(auxiliary, abs=2)
-    # What rows of the same kernels or applications give away is gone once a whole suite is left out.
-    assert by_protocol["published"] > by_protocol["application"] + 8 > by_protocol["suite"]
+def test_controls_travel_to_other_processes(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
+    for method in standard_controls(histograms, SMALL):
+        copy = pickle.loads(pickle.dumps(method))
+        assert np.array_equal(fit_predict(copy, toy), fit_predict(method, toy)), method.name

@@ -107,17 +107,20 @@ def test_learns_what_the_first_word_decides() -> None:
     method = LSTMMethod(make_embedding(), words, RatioTraining(hidden=8, dropout=0.0, loop=loop))
     train, test = np.arange(40), np.arange(40, 60)
     method.fit(samples.without_answers(test), train, np.random.default_rng(0))
-    predicted = method.predict_log_ratio(samples, test)
-    assert ((predicted > 0) == samples.is_gpu[test]).mean() >= 0.9
+    predicted = method.predict(samples, test)
+    median, low, high, probability = predicted.T
+    assert ((median > 0) == samples.is_gpu[test]).mean() >= 0.9
+    assert ((low < median) & (median < high)).all()
+    assert ((probability > 0.5) == (median > 0)).all()
     again = LSTMMethod(make_embedding(), words, RatioTraining(hidden=8, dropout=0.0, loop=loop))
     again.fit(samples.without_answers(test), train, np.random.default_rng(0))
-    np.testing.assert_array_equal(again.predict_log_ratio(samples, test), predicted)
+    np.testing.assert_array_equal(again.predict(samples, test), predicted)
 
 
 def test_predicting_before_fitting_is_refused() -> None:
     samples, words = make_samples(4)
     with pytest.raises(ValueError, match="fit the method"):
-        LSTMMethod(make_embedding(), words).predict_log_ratio(samples, np.arange(2))
+        LSTMMethod(make_embedding(), words).predict(samples, np.arange(2))
 
 
 def test_kernel_words_follow_calls_and_leave_the_rest() -> None:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from ncc.errors import InputError
-from ncc.tasks.device_mapping import Bootstrap, DeviceMappingSamples, measure, static_choice_is_gpu
+from ncc.tasks.device_mapping import Bootstrap, DeviceMappingSamples, measure, measure_coverage, static_choice_is_gpu
 
 # CPU times 8, 1, 1, 1 and GPU times 1, 2, 4, 1.25: the GPU is faster in the first row only.
 LOG_RATIO = np.log([8.0, 1 / 2, 1 / 4, 1 / 1.25])
@@ -57,24 +57,28 @@ def test_seeds_are_averaged() -> None:
     assert metrics.accuracy.value == pytest.approx(2.5 / 3)
 
 
-def test_interval_is_seeded_and_holds_the_value() -> None:
-    rng = np.random.default_rng(2)
-    log_ratio, chosen, groups = rng.normal(size=300), rng.random((1, 300)) < 0.5, np.arange(300)
-    first, again, other = (measure(log_ratio, chosen, groups, Bootstrap(seed=seed)).accuracy for seed in (1, 1, 2))
-    assert (first.low, first.high) == (again.low, again.high) != (other.low, other.high)
-    assert first.low < first.value < first.high
-    # The standard error of a share near one half over 300 rows is 0.029.
-    assert first.high - first.low == pytest.approx(2 * 1.96 * 0.029, rel=0.15)
-
-
-def test_interval_of_few_groups_is_wide() -> None:
+def test_interval_is_drawn_from_groups() -> None:
     rng = np.random.default_rng(3)
     log_ratio = rng.normal(size=300)
     groups = np.repeat(np.arange(10), 30)
     chosen = (log_ratio > 0)[None, :] ^ (groups < 5)  # all right in one half of the groups
     by_group, by_row = (measure(log_ratio, chosen, unit).accuracy for unit in (groups, np.arange(300)))
     assert by_group.value == by_row.value == 0.5
-    assert by_group.high - by_group.low > 3 * (by_row.high - by_row.low)
+    # The standard error of a share of one half is 0.158 over 10 groups and 0.029 over 300 rows.
+    assert by_group.high - by_group.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
+    assert by_row.high - by_row.low == pytest.approx(2 * 1.96 * 0.029, rel=0.15)
+
+
+def test_coverage_counts_rows_inside_their_intervals() -> None:
+    measured = np.array([0.0, 1.0, 2.0, 3.0])
+    below, around, above = measured - 2, measured, measured + 2
+    right = np.stack([below, above], axis=-1)
+    ends = np.stack([around, above], axis=-1)  # at the low end: inside
+    half = np.where(np.arange(4)[:, None] < 2, right, right + 5)
+    coverage = measure_coverage(measured, np.stack([right, ends, half]), np.arange(4), FEW)
+    assert coverage.per_seed.tolist() == [1, 1, 0.5]
+    assert coverage.value == pytest.approx(2.5 / 3)
+    assert coverage.low < coverage.value <= coverage.high <= 1
 
 
 def test_bad_input_is_refused() -> None:
@@ -84,10 +88,8 @@ def test_bad_input_is_refused() -> None:
         measure(LOG_RATIO, np.zeros((0, 4), dtype=bool), np.arange(4))
     with pytest.raises(InputError, match="finite log ratios"):
         measure(np.where(LOG_RATIO > 0, np.nan, LOG_RATIO), choices("GGCC"), np.arange(4))
-    with pytest.raises(InputError, match="num_resamples"):
-        Bootstrap(num_resamples=0)
-    with pytest.raises(InputError, match="level"):
-        Bootstrap(level=95)
+    with pytest.raises(InputError, match=r"shape \(seeds, 4\)"):
+        measure_coverage(LOG_RATIO, np.zeros((1, 3, 2)), np.arange(4))
 
 
 def test_static_choice() -> None:

@@ -3,6 +3,7 @@
 Samples and protocols of Cummins et al. (PACT 2017), stricter protocols, controls and scores.
 """
 
+from ncc.tasks.bootstrap import Bootstrap, Estimate
 from ncc.tasks.device_mapping.controls import (
     Constant,
     DeviceMethod,
@@ -15,8 +16,8 @@ from ncc.tasks.device_mapping.controls import (
     random_vector_forest,
     standard_controls,
 )
-from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, evaluate
-from ncc.tasks.device_mapping.metrics import Bootstrap, Estimate, Metrics, measure, static_choice_is_gpu
+from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, evaluate, fold_seed, plan_runs, score_runs
+from ncc.tasks.device_mapping.metrics import Metrics, measure, measure_coverage, static_choice_is_gpu
 from ncc.tasks.device_mapping.protocols import (
     PROTOCOLS,
     LeakageReport,
@@ -55,14 +56,18 @@ __all__ = [
     "audit_leakage",
     "auxiliary_trees",
     "evaluate",
+    "fold_seed",
     "independent_unit",
     "load_legacy_ir",
     "load_samples",
     "measure",
+    "measure_coverage",
     "numeric_trees",
     "opcode_forest",
+    "plan_runs",
     "random_vector_forest",
     "read_table",
+    "score_runs",
     "splits",
     "standard_controls",
     "static_choice_is_gpu",

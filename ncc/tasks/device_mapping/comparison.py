@@ -1,8 +1,11 @@
 """Every method under every protocol, controls beside heads: the table that a score has to stand in."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,55 +13,103 @@ from numpy.typing import NDArray
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.ir import OPCODES, read_module
+from ncc.tasks.bootstrap import Estimate
 from ncc.tasks.device_mapping.controls import DeviceMethod, TreeConfig, standard_controls
-from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, evaluate
-from ncc.tasks.device_mapping.head import LSTMMethod, RatioTraining, load_words
-from ncc.tasks.device_mapping.protocols import PROTOCOLS
+from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, fold_seed, plan_runs, score_runs
+from ncc.tasks.device_mapping.head import LSTMMethod, load_words
+from ncc.tasks.device_mapping.metrics import Metrics
+from ncc.tasks.device_mapping.protocols import PROTOCOLS, LeakageReport, audit_leakage
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
-from ncc.training import TrainingConfig
+from ncc.tasks.runs import run_plans
 
-__all__ = ["DeviceComparison", "compare_devices", "opcode_histograms"]
+__all__ = ["DeviceComparison", "compare_devices", "opcode_histograms", "standard_methods"]
+
+SEEDS = (204, 205, 206, 207, 208)
+
+_PLATFORMS: tuple[Platform, ...] = get_args(Platform)
+_SHARED = ("kernel", "source", "ir", "transfer", "auxiliary", "application", "suite")
+
+Name = TypeVar("Name", bound=str)
 
 
 @dataclass(frozen=True)
 class DeviceComparison:
-    """Scores of all that was run, in the order in which it ran."""
+    """Scores of all that was run, and what the protocols let through.
+
+    Args:
+        scores: In order of platforms, protocols and methods.
+        leakage: Of each platform and protocol, in the same order, for the folds of the first seed.
+    """
 
     scores: tuple[DeviceMappingScore, ...]
+    leakage: tuple[LeakageReport, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """``protocols`` → ``"protocol/platform"`` → ``methods`` → figures, as ``--json`` prints them."""
-        protocols: dict[str, Any] = {}
+        """``protocols`` → ``"protocol/platform"`` → ``leakage`` and ``methods`` → figures, as ``--json`` prints them.
+
+        Beside a figure, which is the mean over the seeds, its interval stands in ``intervals`` and what each seed gave
+        in ``per_seed``.
+        """
+        protocols: dict[str, Any] = {
+            f"{report.protocol}/{report.platform}": {"leakage": asdict(report), "methods": {}}
+            for report in self.leakage
+        }
         for score in self.scores:
-            entry = protocols.setdefault(f"{score.protocol}/{score.platform}", {"methods": {}})
-            accuracy = score.metrics.accuracy
-            entry["methods"][score.method] = {
-                "accuracy": accuracy.value,
-                "interval": [accuracy.low, accuracy.high],
-                "macro_f1": score.metrics.macro_f1.value,
-                "geomean_speedup": score.metrics.geomean_speedup.value,
-                "mean_speedup": score.metrics.mean_speedup.value,
-                "share_of_oracle": score.metrics.share_of_oracle.value,
-                "num_samples": score.num_samples,
-                "seeds": list(score.seeds),
-                "seconds": round(score.seconds, 2),
+            entry = protocols[f"{score.protocol}/{score.platform}"]
+            entry |= {
+                "static_choice": score.static_choice,
+                "interval_unit": score.interval_unit,
+                "num_groups": score.num_groups,
+                "oracle": {name: figure.value for name, figure in _figures(score.oracle).items()},
             }
+            entry["methods"][score.method] = _method_dict(score)
         return {"protocols": protocols}
 
     def to_text(self) -> str:
-        """A table for people: accuracy with its interval, speedups over the best static choice, share of oracle."""
+        """Tables for people: accuracy with its interval, speedups over the best static choice; then the leakage."""
         lines = [
-            f"{'protocol':<12}{'platform':<9}{'method':<34}{'accuracy':>9}{'interval':>16}{'geomean':>9}{'oracle':>8}"
-            f"{'seconds':>9}"
+            f"{'protocol':<12}{'platform':<9}{'method':<42}{'accuracy':>9}{'interval':>16}{'geomean':>9}{'oracle':>8}"
+            f"{'coverage':>9}{'seconds':>9}"
         ]
         for score in self.scores:
             accuracy, metrics = score.metrics.accuracy, score.metrics
             interval = f"{accuracy.low:.1%}–{accuracy.high:.1%}"
+            coverage = f"{score.coverage.value:.1%}" if score.coverage else "–"
             lines.append(
-                f"{score.protocol:<12}{score.platform:<9}{score.method:<34}{accuracy.value:>9.1%}{interval:>16}"
-                f"{metrics.geomean_speedup.value:>8.2f}x{metrics.share_of_oracle.value:>8.1%}{score.seconds:>9.1f}"
+                f"{score.protocol:<12}{score.platform:<9}{score.method:<42}{accuracy.value:>9.1%}{interval:>16}"
+                f"{metrics.geomean_speedup.value:>8.2f}x{metrics.share_of_oracle.value:>8.1%}{coverage:>9}"
+                f"{score.seconds:>9.1f}"
             )
+        lines += ["", "test rows that share with a training row their", _leakage_line("protocol", "platform", _SHARED)]
+        for report in self.leakage:
+            shared = [getattr(report, f"shared_{what}") for what in _SHARED]
+            cells = ["–" if number is None else f"{number / report.num_test_rows:.1%}" for number in shared]
+            lines.append(_leakage_line(report.protocol, report.platform, cells))
         return "\n".join(lines)
+
+
+def _leakage_line(protocol: str, platform: str, cells: Sequence[str]) -> str:
+    return f"{protocol:<12}{platform:<9}" + "".join(f"{cell:>13}" for cell in cells)
+
+
+def _figures(metrics: Metrics) -> dict[str, Estimate]:
+    return {field.name: getattr(metrics, field.name) for field in fields(metrics)}
+
+
+def _method_dict(score: DeviceMappingScore) -> dict[str, Any]:
+    figures = _figures(score.metrics)
+    if score.coverage:
+        figures["coverage"] = score.coverage
+    return {
+        **{name: figure.value for name, figure in figures.items()},
+        "coverage": score.coverage.value if score.coverage else None,
+        "interval": [figures["accuracy"].low, figures["accuracy"].high],
+        "intervals": {name: [figure.low, figure.high] for name, figure in figures.items()},
+        "per_seed": {name: figure.per_seed.tolist() for name, figure in figures.items()},
+        "num_samples": score.num_samples,
+        "seeds": list(score.seeds),
+        "seconds": round(score.seconds, 2),
+    }
 
 
 def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> NDArray[np.float64]:
@@ -74,56 +125,103 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
     return np.array([counts[samples.ir_name(row)] for row in range(len(samples))], np.float64)
 
 
+def standard_methods(
+    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = 300
+) -> dict[str, Callable[[], DeviceMethod]]:
+    """All methods that a comparison runs: controls, published methods run again, ours.
+
+    Args:
+        samples: the n samples.
+        folder: data folder; None stands for NCC_DATA, then the cache.
+        num_trees: trees of the controls' forests.
+
+    Returns:
+        Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
+        chosen are made.
+
+    Raises:
+        DataError: the archive of legacy IR is missing or damaged.
+    """
+    controls = standard_controls(opcode_histograms(samples, folder), TreeConfig(num_trees=num_trees))
+    return {
+        **{control.name: partial(_itself, control) for control in controls},
+        LSTMMethod.name: partial(_make_lstm, samples, folder),
+    }
+
+
+def _itself(method: DeviceMethod) -> DeviceMethod:
+    return method
+
+
+def _make_lstm(samples: DeviceMappingSamples, folder: str | None) -> DeviceMethod:
+    embedding = load_embedding()
+    return LSTMMethod(embedding, load_words(samples, embedding, folder))
+
+
 def compare_devices(
     protocol: str = "all",
     platform: str = "all",
     *,
-    with_lstm: bool = False,
+    methods: Sequence[str] = ("*",),
+    seeds: Sequence[int] = SEEDS,
     num_trees: int = 300,
-    epochs: int = 15,
-    seed: int = 204,
+    jobs: int = 1,
+    cache: Path | None = None,
     folder: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> DeviceComparison:
-    """Runs the controls, and the LSTM head if asked to, under protocols and platforms.
+    """Runs controls, published methods and ours under protocols and platforms.
 
     Args:
         protocol: one of `PROTOCOLS`, or "all".
         platform: "amd", "nvidia", or "all".
-        with_lstm: train the LSTM head on the shipped embedding as well, one member a fold.
+        methods: patterns of names, such as "auxiliary*"; a method that matches one of them is run.
+        seeds: of the runs, as for `evaluate`.
         num_trees: trees of the controls' forests.
-        epochs: of the LSTM head.
-        seed: of methods; folds keep theirs.
+        jobs: folds run at a time, each in a process of its own with one thread; 1 runs them here.
+        cache: folder of earlier results; None keeps none.
         folder: data folder; None stands for NCC_DATA, then the cache.
-        progress: called with a line of text now and then.
+        progress: called with a line of text after each fold.
 
     Raises:
-        InputError: there is no such protocol or platform.
+        InputError: there is no such protocol or platform, no method of such a name, or no seed.
         DataError: the tables or the IR are missing or damaged.
     """
     protocols = _chosen("protocol", protocol, PROTOCOLS)
-    platforms = _chosen("platform", platform, get_args(Platform))
-    scores = []
+    platforms = _chosen("platform", platform, _PLATFORMS)
+    if not seeds:
+        raise InputError("expected at least one seed, found none")
+    scores: list[DeviceMappingScore] = []
+    leakage: list[LeakageReport] = []
     for name in platforms:
-        samples = load_samples(name, folder)  # type: ignore[arg-type]
-        methods: list[DeviceMethod] = [
-            *standard_controls(opcode_histograms(samples, folder), TreeConfig(num_trees=num_trees))
-        ]
-        if with_lstm:
-            embedding = load_embedding()
-            training = RatioTraining(loop=TrainingConfig(epochs=epochs, batch_size=16))
-            methods.append(LSTMMethod(embedding, load_words(samples, embedding, folder), training))
-        for each in protocols:
-            for method in methods:
-                scores.append(evaluate(samples, method, each, (seed,)))  # type: ignore[arg-type]
-                if progress:
-                    progress(f"{name}, {each}, {method.name}: {scores[-1].seconds:.1f} s")
-    return DeviceComparison(tuple(scores))
+        samples = load_samples(name, folder)
+        chosen = _matching(standard_methods(samples, folder, num_trees=num_trees), methods)
+        legacy = load_legacy_ir(folder)
+        ir = [legacy[samples.ir_name(row)] for row in range(len(samples))]
+        leakage += [audit_leakage(samples, each, fold_seed(each, seeds[0]), ir) for each in protocols]
+        cases = [(each, plan_runs(samples, method, each, seeds)) for each in protocols for method in chosen]
+        tell = partial(_tell, progress, name) if progress else None
+        plans = [plan for _, some in cases for plan in some]
+        runs = iter(run_plans(samples, plans, jobs=jobs, cache=cache, progress=tell))
+        scores += [score_runs(samples, each, [next(runs) for _ in some]) for each, some in cases]
+    return DeviceComparison(tuple(scores), tuple(leakage))
 
 
-def _chosen(what: str, name: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    if name == "all":
-        return known
-    if name not in known:
+def _tell(progress: Callable[[str], None], platform: str, line: str) -> None:
+    progress(f"{platform}, {line}")
+
+
+def _matching(known: dict[str, Callable[[], DeviceMethod]], patterns: Sequence[str]) -> list[DeviceMethod]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InputError(f"no method {pattern!r}; expected a pattern that matches one of {', '.join(known)}")
+    names = [name for name in known if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    if not names:
+        raise InputError("expected at least one method, found none")
+    return [known[name]() for name in names]
+
+
+def _chosen(what: str, name: str, known: tuple[Name, ...]) -> tuple[Name, ...]:
+    if name != "all" and name not in known:
         raise InputError(f"{what} is {name!r}; expected one of {', '.join(known)}, all")
-    return (name,)
+    return tuple(each for each in known if name in (each, "all"))

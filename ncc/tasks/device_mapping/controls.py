@@ -6,7 +6,7 @@ Every learned result must stand beside these. A method sees the answers of train
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from sklearn.ensemble import (
 
 from ncc.errors import InputError
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples
+from ncc.tasks.runs import Method
 
 __all__ = [
     "Constant",
@@ -34,23 +35,21 @@ __all__ = [
 ]
 
 Features = Callable[[DeviceMappingSamples, int], NDArray[np.float64]]
+"""From samples and a seed to a matrix, (n, k) float64. It must not read answers, and must be picklable."""
+
 Target = Literal["label", "log_ratio"]
 
 
-class DeviceMethod(Protocol):
-    """What `evaluate` can measure: a control, or a learned head."""
+class DeviceMethod(Method[DeviceMappingSamples], Protocol):
+    """What can be measured on device mapping: a control, a published method run again, or one of ours."""
 
-    @property
-    def name(self) -> str:
-        """Name for tables."""
+    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+        """Returns what is known of log(CPU time / GPU time) of the rows `test_idx`, (m,) int64.
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
-        """Learn from the rows `train_idx`, (m,) int64, alone, and forget what was learnt before."""
-
-    def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """Return log(CPU time / GPU time) of the rows `test_idx`, (m,) float64; positive: GPU.
-
-        A method that knows no ratios returns a score of its own with that sign.
+        One number a row, (m,) or (m, 1): the log ratio, positive where the GPU is faster, or a score of that sign of a
+        method that knows no ratios; 0 stands for the CPU. Three, (m, 3): median, low and high end of the interval that
+        should hold the measured value in 80 % of rows. Four, (m, 4): also the probability that the GPU is faster. The
+        first number alone decides on the device.
         """
 
 
@@ -59,12 +58,13 @@ class Constant:
 
     def __init__(self, *, is_gpu: bool) -> None:
         self.name = "always GPU" if is_gpu else "always CPU"
+        self.identity = is_gpu
         self._score = 1.0 if is_gpu else -1.0
 
     def fit(self, _samples: DeviceMappingSamples, _train_idx: NDArray[np.int64], _rng: np.random.Generator, /) -> None:
         """Learn nothing."""
 
-    def predict_log_ratio(self, _samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def predict(self, _samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Return +1 (GPU) or -1 (CPU) for each row, (m,) float64."""
         return np.full(len(test_idx), self._score)
 
@@ -73,6 +73,7 @@ class Majority:
     """The device that is faster in most training rows; the CPU in a tie."""
 
     name = "majority"
+    identity = None
 
     def __init__(self) -> None:
         self._score = 0.0
@@ -81,7 +82,7 @@ class Majority:
         """Count the labels of the training rows."""
         self._score = float(samples.is_gpu[train_idx].mean()) - 0.5
 
-    def predict_log_ratio(self, _samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def predict(self, _samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Return the training rows' share of GPU less one half, (m,) float64."""
         return np.full(len(test_idx), self._score)
 
@@ -112,7 +113,7 @@ class TreeMethod:
 
     Args:
         name: Name for tables.
-        features: From samples and a seed to a matrix, (n, k) float64; must not read answers.
+        features: What the trees see; options and arrays in its attributes are part of the method's identity.
         learner: "extra" (extremely randomised trees) or "random" (random forest).
         target: "label" to classify, "log_ratio" to regress log(CPU time / GPU time).
         config: Size of the forest; None for the defaults.
@@ -129,12 +130,18 @@ class TreeMethod:
     ) -> None:
         self.name = name
         self._features = features
+        self._learner = learner
         self._target = target
         self._config = config or TreeConfig()
         if target == "label":
             self._kind = ExtraTreesClassifier if learner == "extra" else RandomForestClassifier
         else:
             self._kind = ExtraTreesRegressor if learner == "extra" else RandomForestRegressor
+
+    @property
+    def identity(self) -> Any:
+        """Features, with what they were given, and what the forest is; not how many cores grow it."""
+        return self._features, self._learner, self._target, self._config.num_trees
 
     def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
         """Grow a new forest on the training rows."""
@@ -144,7 +151,7 @@ class TreeMethod:
         model = self._kind(self._config.num_trees, random_state=seed, n_jobs=self._config.num_jobs)
         self._model = model.fit(features, answers[train_idx])
 
-    def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Return predicted log ratios, or the probability of GPU less one half, (m,) float64."""
         features = self._features(samples, self._feature_seed)[test_idx]
         if self._target == "log_ratio":
@@ -156,26 +163,42 @@ class TreeMethod:
         return np.asarray(probability - 0.5, dtype=np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class _OpcodeCounts:
+    histograms: NDArray[np.floating]
+
+    def __call__(self, samples: DeviceMappingSamples, _seed: int) -> NDArray[np.float64]:
+        if self.histograms.ndim != 2 or len(self.histograms) != len(samples):
+            raise InputError(f"histograms: expected ({len(samples)}, k), found {self.histograms.shape}")
+        return np.hstack([self.histograms, _auxiliary(samples)])
+
+
+@dataclass(frozen=True)
+class _RandomVectors:
+    dim: int
+
+    def __call__(self, samples: DeviceMappingSamples, seed: int) -> NDArray[np.float64]:
+        names, codes = np.unique(samples.benchmark, return_inverse=True)
+        vectors = [np.random.default_rng((seed, zlib.crc32(name.encode()))).normal(size=self.dim) for name in names]
+        return np.hstack([np.stack(vectors)[codes], _auxiliary(samples)])
+
+
+def _auxiliary(samples: DeviceMappingSamples, _seed: int = 0) -> NDArray[np.float64]:
+    return np.stack([np.log1p(samples.transfer_bytes), np.log1p(samples.wgsize)], axis=1)
+
+
+def _numeric(samples: DeviceMappingSamples, _seed: int) -> NDArray[np.float64]:
+    return np.log1p(samples.counts)
+
+
 def auxiliary_trees(config: TreeConfig | None = None, target: Target = "label") -> TreeMethod:
     """Return the control that knows transfer size and work-group size, and no code at all."""
-    return TreeMethod(
-        f"auxiliary only ({target})",
-        lambda samples, _seed: _auxiliary(samples),
-        learner="extra",
-        target=target,
-        config=config,
-    )
+    return TreeMethod(f"auxiliary only ({target})", _auxiliary, learner="extra", target=target, config=config)
 
 
 def numeric_trees(config: TreeConfig | None = None, target: Target = "label") -> TreeMethod:
     """Return the control on the 8 numeric columns of Grewe et al., as log(1 + count)."""
-    return TreeMethod(
-        f"8 numeric columns ({target})",
-        lambda samples, _seed: np.log1p(samples.counts),
-        learner="extra",
-        target=target,
-        config=config,
-    )
+    return TreeMethod(f"8 numeric columns ({target})", _numeric, learner="extra", target=target, config=config)
 
 
 def opcode_forest(
@@ -191,15 +214,8 @@ def opcode_forest(
     Raises:
         InputError: On `fit`, if the histograms are not one row per sample.
     """
-
-    def features(samples: DeviceMappingSamples, _seed: int) -> NDArray[np.float64]:
-        if histograms.ndim != 2 or len(histograms) != len(samples):
-            raise InputError(f"histograms: expected ({len(samples)}, k), found {histograms.shape}")
-        return np.hstack([histograms, _auxiliary(samples)])
-
-    return TreeMethod(
-        f"opcode histogram + auxiliary ({target})", features, learner="random", target=target, config=config
-    )
+    name, features = f"opcode histogram + auxiliary ({target})", _OpcodeCounts(histograms)
+    return TreeMethod(name, features, learner="random", target=target, config=config)
 
 
 def random_vector_forest(dim: int = 32, config: TreeConfig | None = None, target: Target = "label") -> TreeMethod:
@@ -212,19 +228,8 @@ def random_vector_forest(dim: int = 32, config: TreeConfig | None = None, target
         config: Size of the forest; None for the defaults.
         target: "label" or "log_ratio".
     """
-
-    def features(samples: DeviceMappingSamples, seed: int) -> NDArray[np.float64]:
-        names, codes = np.unique(samples.benchmark, return_inverse=True)
-        vectors = [np.random.default_rng((seed, zlib.crc32(name.encode()))).normal(size=dim) for name in names]
-        return np.hstack([np.stack(vectors)[codes], _auxiliary(samples)])
-
-    return TreeMethod(
-        f"random vector per kernel + auxiliary ({target})",
-        features,
-        learner="random",
-        target=target,
-        config=config,
-    )
+    name, features = f"random vector per kernel + auxiliary ({target})", _RandomVectors(dim)
+    return TreeMethod(name, features, learner="random", target=target, config=config)
 
 
 def standard_controls(
@@ -245,7 +250,3 @@ def standard_controls(
         if histograms is not None:
             learned += [opcode_forest(histograms, config, target)]
     return (*constants, *learned)
-
-
-def _auxiliary(samples: DeviceMappingSamples) -> NDArray[np.float64]:
-    return np.stack([np.log1p(samples.transfer_bytes), np.log1p(samples.wgsize)], axis=1)

@@ -4,7 +4,8 @@ Reference: Ben-Nun et al. 2018, section 6.2 (task, auxiliary inputs); predicting
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,6 +101,11 @@ class LSTMMethod:
         self.training = training or RatioTraining()
         self.head: RatioHead | None = None
 
+    @property
+    def identity(self) -> Any:
+        """Embedding, kernels' words and options."""
+        return self.embedding.vectors, self.words.sequences, asdict(self.training)
+
     def fit(
         self,
         samples: DeviceMappingSamples,
@@ -130,12 +136,8 @@ class LSTMMethod:
         tensors.pop("norm.num_batches_tracked")
         return NumpyLSTMHead(tensors, config.layers)
 
-    def predict_log_ratio(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Median log(CPU time / GPU time) of each row."""
-        return self.predict_distribution(samples, test_idx)[:, 0]
-
-    def predict_distribution(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Median and both ends of the 80 % interval of each row's log ratio.
+    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Median, both ends of the 80 % interval, and probability of the GPU being faster: (m, 4) float64.
 
         Raises:
             ValueError: nothing was fitted yet.
@@ -146,7 +148,7 @@ class LSTMMethod:
         for row in test_idx.tolist():
             vectors = self.embedding.vectors[self.words.sequences[row][0]]
             answer = self.head.predict(vectors, float(samples.transfer_bytes[row]), float(samples.wgsize[row]))
-            rows.append((answer.log_ratio, *answer.interval))
+            rows.append((answer.log_ratio, *answer.interval, answer.probability_gpu))
         return np.array(rows)
 
 

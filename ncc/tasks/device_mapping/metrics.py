@@ -1,7 +1,6 @@
-"""Scores of device mapping: accuracy, F1, speedups over the best static choice, share of the oracle.
+"""Scores of device mapping: accuracy, F1, speedups over the best static choice, share of the oracle, coverage.
 
-All are functions of sums over rows, so an interval costs one matrix product: groups of rows are drawn
-again and again (bootstrap) and their sums weighted.
+All are functions of sums over rows, as `ncc.tasks.bootstrap` takes them.
 """
 
 from dataclasses import dataclass
@@ -10,49 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
+from ncc.tasks.bootstrap import Bootstrap, Estimate, estimate
 
-__all__ = ["Bootstrap", "Estimate", "Metrics", "measure", "static_choice_is_gpu"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bootstrap:
-    """How intervals are drawn.
-
-    Args:
-        num_resamples: How often the groups are drawn, with replacement.
-        level: Share of the resampled values inside the interval, above 0 and below 1.
-        seed: Seed of the draws.
-
-    Raises:
-        InputError: A value is out of range.
-    """
-
-    num_resamples: int = 2000
-    level: float = 0.95
-    seed: int = 204
-
-    def __post_init__(self) -> None:
-        if self.num_resamples < 1:
-            raise InputError(f"num_resamples: expected at least 1, found {self.num_resamples}")
-        if not 0 < self.level < 1:
-            raise InputError(f"level: expected a share between 0 and 1, found {self.level}")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
-    """A figure with its interval.
-
-    Args:
-        value: Mean over the seeds.
-        low: Lower end of the bootstrap interval.
-        high: Upper end. With few groups (the 7 suites) take both ends as an indication only.
-        per_seed: The figure of each seed, (seeds,) float64.
-    """
-
-    value: float
-    low: float
-    high: float
-    per_seed: NDArray[np.float64]
+__all__ = ["Metrics", "measure", "measure_coverage", "static_choice_is_gpu"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,21 +72,8 @@ def measure(
         InputError: Shapes disagree, there is no row or no seed, or a ratio is not finite.
     """
     _check_shapes(log_ratio, chosen_gpu, groups)
-    bootstrap = bootstrap or Bootstrap()
-    codes = np.unique(groups, return_inverse=True)[1]
-    num_groups = int(codes.max()) + 1
-    draws = np.random.default_rng(bootstrap.seed).multinomial(
-        num_groups, np.full(num_groups, 1 / num_groups), size=bootstrap.num_resamples
-    )
-    sums = np.stack([_sum_groups(_row_terms(log_ratio, row), codes, num_groups) for row in chosen_gpu])
-    per_seed = _figures(sums.sum(axis=1)).T
-    resampled = _figures(np.einsum("bg,sgk->bsk", draws, sums, optimize=True)).mean(axis=1)
-    tail = (1 - bootstrap.level) / 2
-    ends = np.quantile(resampled, (tail, 1 - tail), axis=0)
-    estimates = [
-        Estimate(value=float(values.mean()), low=float(low), high=float(high), per_seed=values)
-        for values, low, high in zip(per_seed, ends[0], ends[1], strict=True)
-    ]
+    terms = np.stack([_row_terms(log_ratio, row) for row in chosen_gpu])
+    estimates = estimate(terms, groups, _figures, bootstrap)
     return Metrics(
         accuracy=estimates[0],
         macro_f1=estimates[1],
@@ -135,6 +81,33 @@ def measure(
         mean_speedup=estimates[3],
         share_of_oracle=estimates[4],
     )
+
+
+def measure_coverage(
+    log_ratio: NDArray[np.float64],
+    intervals: NDArray[np.float64],
+    groups: np.ndarray,
+    bootstrap: Bootstrap | None = None,
+) -> Estimate:
+    """Measure the share of rows whose measured log ratio lies in the interval predicted for it, ends included.
+
+    Args:
+        log_ratio: Measured log(CPU time / GPU time), (n,) float64.
+        intervals: Low and high end, (seeds, n, 2) float64.
+        groups: As for `measure`, (n,).
+        bootstrap: As for `measure`.
+
+    Returns:
+        The share; intervals that say 80 % should hold about 0.8 of the rows.
+
+    Raises:
+        InputError: Shapes disagree, there is no row or no seed, or a ratio is not finite.
+    """
+    _check_shapes(log_ratio, intervals[..., 0], groups)
+    inside = (intervals[..., 0] <= log_ratio) & (log_ratio <= intervals[..., 1])
+    terms = np.stack([np.ones(inside.shape), inside], axis=-1)
+    (coverage,) = estimate(terms, groups, lambda sums: sums[..., 1:] / sums[..., :1], bootstrap)
+    return coverage
 
 
 def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> NDArray[np.float64]:
@@ -153,12 +126,6 @@ def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> NDArray[np.float64]
         log_share,
     )
     return np.stack(columns, axis=1).astype(np.float64)
-
-
-def _sum_groups(terms: np.ndarray, codes: np.ndarray, num_groups: int) -> NDArray[np.float64]:
-    sums = np.zeros((num_groups, terms.shape[1]))
-    np.add.at(sums, codes, terms)
-    return sums
 
 
 def _figures(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -181,7 +148,7 @@ def _check_shapes(log_ratio: np.ndarray, chosen_gpu: np.ndarray, groups: np.ndar
     num = len(log_ratio)
     if chosen_gpu.ndim != 2 or chosen_gpu.shape[1] != num or len(groups) != num or not chosen_gpu.size:
         raise InputError(
-            f"expected choices of shape (seeds, {num}) and {num} groups, none empty; "
+            f"expected predictions of shape (seeds, {num}) and {num} groups, none empty; "
             f"found {chosen_gpu.shape} and {len(groups)}"
         )
     if not np.isfinite(log_ratio).all():

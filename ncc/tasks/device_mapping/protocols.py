@@ -1,22 +1,23 @@
 """Evaluation protocols of device mapping as index splits, and what each lets through to the test rows."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from ncc.errors import InputError
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Unit
+from ncc.tasks.runs import Split
 
-__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "balanced_folds", "independent_unit", "splits"]
 
 Protocol = Literal["published", "kernel", "application", "suite"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+_FILE_NAME = re.compile(rb"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,19 +26,27 @@ class LeakageReport:
 
     Args:
         protocol: The protocol that was audited.
+        platform: The samples' platform; transfer and work-group sizes differ between platforms.
+        seed: The split's seed.
         num_test_rows: Test rows of all folds.
         shared_kernel: Those whose kernel (by name) is also in training, at another data size.
         shared_source: Those whose source text is; kernels of different names can have one text.
+        shared_ir: Those whose IR is, byte by byte but for the lines that name its file; None where no IR was given.
         shared_transfer: Those whose exact transfer size is.
+        shared_auxiliary: Those whose exact pair of transfer size and work-group size is.
         shared_application: Those whose application is.
         shared_suite: Those whose suite is.
     """
 
     protocol: Protocol
+    platform: str
+    seed: int
     num_test_rows: int
     shared_kernel: int
     shared_source: int
+    shared_ir: int | None
     shared_transfer: int
+    shared_auxiliary: int
     shared_application: int
     shared_suite: int
 
@@ -76,7 +85,7 @@ def splits(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, n
         return iter(LeaveOneGroupOut().split(samples.counts, groups=samples.suite))
     if protocol not in PROTOCOLS:
         raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
-    return _balanced_folds(samples.groups(protocol), num_folds, seed)
+    return balanced_folds(samples.groups(protocol), num_folds, seed)
 
 
 def independent_unit(protocol: Protocol) -> Unit:
@@ -87,38 +96,48 @@ def independent_unit(protocol: Protocol) -> Unit:
     return "kernel" if protocol == "published" else protocol
 
 
-def audit_leakage(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204) -> LeakageReport:
+def audit_leakage(
+    samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, ir: Sequence[bytes] | None = None
+) -> LeakageReport:
     """Count the test rows that share something telling with a training row of their fold.
 
     Args:
         samples: The samples.
         protocol: One of `PROTOCOLS`.
         seed: The split's seed.
+        ir: Text of each row's kernel, n texts, such as the legacy IR; None leaves the IR out.
 
     Returns:
         Counts of rows, summed over the folds.
 
     Raises:
-        InputError: As for `splits`.
+        InputError: As for `splits`, or there is not one text of IR for each row.
     """
+    if ir is not None and len(ir) != len(samples):
+        raise InputError(f"ir: expected one text for each of {len(samples)} rows, found {len(ir)}")
     folds = list(splits(samples, protocol, seed))
 
-    def shared(column: np.ndarray) -> int:
-        codes = np.unique(column, return_inverse=True)[1]
+    def shared(column: Iterable[Hashable]) -> int:
+        numbers: dict[Hashable, int] = {}
+        codes = np.array([numbers.setdefault(value, len(numbers)) for value in column])
         return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
 
     return LeakageReport(
         protocol=protocol,
+        platform=samples.platform,
+        seed=seed,
         num_test_rows=sum(len(test) for _, test in folds),
         shared_kernel=shared(samples.benchmark),
         shared_source=shared(samples.source),
+        shared_ir=None if ir is None else shared(_FILE_NAME.sub(b"", text) for text in ir),
         shared_transfer=shared(samples.transfer_bytes),
+        shared_auxiliary=shared(zip(samples.transfer_bytes, samples.wgsize, strict=True)),
         shared_application=shared(samples.application),
         shared_suite=shared(samples.suite),
     )
 
 
-def _balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
+def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
     # Not GroupKFold: shuffled, it balances the number of groups only, so that several of NPB's large
     # applications could share a fold; unshuffled, it takes no seed, and its older releases sort
     # groups of one size in an order that depends on the processor.

@@ -53,7 +53,7 @@ def train_device_head(
     held_out = np.full((len(samples), 3), np.nan)
     for fold, (train_rows, test_rows) in enumerate(splits(samples, "kernel", seed)):
         method.fit(samples.without_answers(test_rows), train_rows, np.random.default_rng((seed, fold)))
-        held_out[test_rows] = method.predict_distribution(samples, test_rows)
+        held_out[test_rows] = method.predict(samples, test_rows)[:, :3]
         if progress:
             progress(f"{platform}: fold {fold + 1} of 10, {time.perf_counter() - start:.0f} s")
     spread = interval_factor(samples.log_ratio, held_out)

@@ -1,0 +1,91 @@
+"""Figures with intervals: groups of rows are drawn again and again, and every figure is a function of sums over rows.
+
+A figure that is a function of sums costs one matrix product for all draws.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import InputError
+
+__all__ = ["Bootstrap", "Estimate", "estimate"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bootstrap:
+    """How intervals are drawn.
+
+    Args:
+        num_resamples: How often the groups are drawn, with replacement.
+        level: Share of the resampled values inside the interval, above 0 and below 1.
+        seed: Seed of the draws.
+
+    Raises:
+        InputError: A value is out of range.
+    """
+
+    num_resamples: int = 2000
+    level: float = 0.95
+    seed: int = 204
+
+    def __post_init__(self) -> None:
+        if self.num_resamples < 1:
+            raise InputError(f"num_resamples: expected at least 1, found {self.num_resamples}")
+        if not 0 < self.level < 1:
+            raise InputError(f"level: expected a share between 0 and 1, found {self.level}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """A figure with its interval.
+
+    Args:
+        value: Mean over the seeds.
+        low: Lower end of the bootstrap interval.
+        high: Upper end. With few groups (the 7 suites) take both ends as an indication only.
+        per_seed: The figure of each seed, (seeds,) float64.
+    """
+
+    value: float
+    low: float
+    high: float
+    per_seed: Array
+
+
+def estimate(
+    terms: Array, groups: np.ndarray, figures: Callable[[Array], Array], bootstrap: Bootstrap | None = None
+) -> list[Estimate]:
+    """Puts intervals on figures that are functions of sums over rows.
+
+    Args:
+        terms: What is summed, (seeds, n, k) float64.
+        groups: Rows of equal value are drawn together, (n,).
+        figures: From sums, (..., k), to figures, (..., f).
+        bootstrap: How intervals are drawn; they express which groups happened to be in the table, not the variance
+            of training, which `per_seed` shows. None for the defaults.
+
+    Returns:
+        The f figures, in order.
+    """
+    bootstrap = bootstrap or Bootstrap()
+    codes = np.unique(groups, return_inverse=True)[1]
+    num_groups = int(codes.max()) + 1
+    draws = np.random.default_rng(bootstrap.seed).multinomial(
+        num_groups, np.full(num_groups, 1 / num_groups), size=bootstrap.num_resamples
+    )
+    sums = np.zeros((len(terms), num_groups, terms.shape[2]))
+    for seed, rows in enumerate(terms):
+        np.add.at(sums[seed], codes, rows)
+    per_seed = figures(sums.sum(axis=1)).T
+    resampled = figures(np.einsum("bg,sgk->bsk", draws, sums, optimize=True)).mean(axis=1)
+    tail = (1 - bootstrap.level) / 2
+    ends = np.quantile(resampled, (tail, 1 - tail), axis=0)
+    return [
+        Estimate(value=float(values.mean()), low=float(low), high=float(high), per_seed=values)
+        for values, low, high in zip(per_seed, ends[0], ends[1], strict=True)
+    ]
