@@ -83,6 +83,7 @@ class Module:
     function_start: Int32Array
     function_block: Int32Array
     function_is_kernel: NDArray[np.bool_]
+    _statement_at: NDArray[np.uint32]
     _name_start: NDArray[np.uint32]
     _name_len: NDArray[np.uint32]
     _ir: bytes
@@ -141,3 +142,15 @@ class Module:
     def statement_text(self, statement: int) -> str:
         """The abstracted text of a statement."""
         return self.texts[self.text_id[statement]]
+
+    def statement_source(self, statement: int) -> str:
+        """The line of IR that a statement begins on, immediates and all; of a ``define``, what follows that word."""
+        start = int(self._statement_at[statement])
+        end = self._ir.find(b"\n", start)
+        return self._ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+
+    def metadata_source(self, number: int) -> str:
+        """What a numbered metadata node of the text holds; empty if there is none of that number."""
+        begin = self._ir.find(b"\n!%d = " % number)
+        end = self._ir.find(b"\n", begin + 1)
+        return self._ir[begin + 1 : end if end >= 0 else None].decode("utf-8", "backslashreplace") if begin >= 0 else ""

@@ -158,6 +158,7 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
         function_start=np.append(raw["function_first_statement"], np.int32(num_statements)),
         function_block=np.append(raw["function_first_block"], np.int32(num_blocks)),
         function_is_kernel=raw["function_is_kernel"].astype(bool) | _annotated_kernels(text, raw),
+        _statement_at=raw["statement_at"],
         _name_start=raw["node_name"],
         _name_len=raw["node_name_len"],
         _ir=text,

@@ -50,6 +50,7 @@ READER_FIELDS = (
     ("block_node", np.int32),
     ("debug_id", np.uint32),
     ("debug_line", np.uint32),
+    ("statement_at", np.uint32),
 )
 
 _KEEP_CALLEES, _KEEP_IMMEDIATES = 1, 2

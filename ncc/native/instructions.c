@@ -397,7 +397,8 @@ void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t 
   int ok = text >= 0 && bytes_push(&r->opcode, (uint8_t)op) && ints_push(&r->stmt_text, text) &&
            ints_push(&r->stmt_block, r->block) && ints_push(&r->stmt_result, result) &&
            ints_push(&r->stmt_debug, r->debug) && ints_push(&r->stmt_callee, callee) &&
-           ints_push(&r->operand_start, (int32_t)first_operand);
+           ints_push(&r->operand_start, (int32_t)first_operand) &&
+           uints_push(&r->stmt_at, (uint32_t)(r->statement - r->text));
   if (!ok) fail_memory(r);
 }
 
@@ -416,6 +417,7 @@ int read_statement(reader *r) {
   size_t first_operand = r->operand.len;
   r->out.len = 0;
   skip_space(r);
+  r->statement = r->p;
   if (*r->p == '%') {
     result = read_local(r);
     expect(r, '=', "expected '=' behind the name of a result");

@@ -262,7 +262,7 @@ static void read_function(reader *r) {
   table_clear(&r->locals);
   r->out.len = 0;
   emit(r, "define");
-  const char *at = r->p;
+  const char *at = r->statement = r->p;
   int32_t node = read_prototype(r, &kernel);
   /* clang 21 and later put a kernel's body into a function of its own, with the kernel's metadata */
   static const char body_of_kernel[] = "__clang_ocl_kern_imp_";
@@ -342,7 +342,7 @@ EXPORT void ncc_free(reader *r) {
                    r->fn_first_block.data, r->fn_first_arg.data, r->fn_num_args.data, r->fn_kernel.data, r->block_node.data,
                    r->debug_id.data, r->debug_line.data, r->out.data,          r->type_text.data,     r->types.data,
                    r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots,
-                   r->numbered.data, r->scratch.data};
+                   r->numbered.data, r->scratch.data, r->stmt_at.data};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   interner_free(&r->texts);
   free(r);
@@ -378,7 +378,7 @@ EXPORT void ncc_view(const reader *r, const void **data, int64_t *len) {
   VIEW(r->stmt_callee), VIEW(r->operand_start), VIEW(r->operand), VIEW(r->texts.text), VIEW(r->texts.start);
   VIEW(r->node_kind), VIEW(r->node_function), VIEW(r->node_def), VIEW(r->node_name), VIEW(r->node_name_len);
   VIEW(r->fn_node), VIEW(r->fn_first_stmt), VIEW(r->fn_first_block), VIEW(r->fn_first_arg), VIEW(r->fn_num_args);
-  VIEW(r->fn_kernel), VIEW(r->block_node), VIEW(r->debug_id), VIEW(r->debug_line);
+  VIEW(r->fn_kernel), VIEW(r->block_node), VIEW(r->debug_id), VIEW(r->debug_line), VIEW(r->stmt_at);
 }
 
 EXPORT int32_t ncc_status(const reader *r, int64_t *error_at, const char **message) {

@@ -60,6 +60,7 @@ typedef struct {
   bytes opcode;
   ints stmt_text, stmt_block, stmt_result, stmt_debug, stmt_callee, operand_start;
   ints operand;
+  uints stmt_at; /* where in the text it starts */
   interner texts;
   /* nodes: one row each */
   bytes node_kind;
@@ -78,6 +79,7 @@ typedef struct {
   table type_names, globals, locals, known_callees, defined;
   ints numbered; /* node of local %n in this function, or -1 */
   int32_t next_number, function, block, debug;
+  const char *statement; /* the one being read starts here */
   int depth, collect_locals;
 } reader;
 
