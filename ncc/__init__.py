@@ -10,9 +10,11 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CompileOptions": "ncc.frontend",
+    "DeviceCurve": "ncc.api",
     "DevicePrediction": "ncc.api",
     "EmbeddedModule": "ncc.api",
     "Embedding": "ncc.embedding",
+    "Explanation": "ncc.api",
     "Module": "ncc.ir",
     "NccError": "ncc.errors",
     "XFG": "ncc.graph",
@@ -20,9 +22,11 @@ _HOMES = {
     "build_xfg": "ncc.graph",
     "count_contexts": "ncc.graph",
     "embed": "ncc.api",
+    "explain_device": "ncc.api",
     "load_embedding": "ncc.api",
     "load_module": "ncc.inputs",
     "predict_device": "ncc.api",
+    "predict_device_curve": "ncc.api",
     "read_module": "ncc.ir",
     "save_vectors": "ncc.api",
 }

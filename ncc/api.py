@@ -3,43 +3,52 @@
 Results are frozen dataclasses of NumPy arrays. Nothing here imports torch: embedding and prediction do without it.
 """
 
-import functools
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup, load_embedding
-from ncc.errors import AssetError, InputError, NccError
+from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
-from ncc.graph import XFG, build_xfg, reachable_statements
-from ncc.heads import RatioHead, load_ratio_head
+from ncc.graph import XFG, build_xfg
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.predictions import (
+    PLATFORMS,
+    DeviceCurve,
+    DevicePrediction,
+    Explanation,
+    explain_device,
+    predict_device,
+    predict_device_curve,
+)
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = [
     "PLATFORMS",
+    "DeviceCurve",
     "DevicePrediction",
     "EmbeddedModule",
+    "Explanation",
     "Level",
     "build_graph",
     "embed",
+    "explain_device",
     "load_embedding",
     "predict_device",
+    "predict_device_curve",
     "save_vectors",
 ]
 
 Source = str | os.PathLike[str] | bytes
 Level = Literal["module", "function", "statement"]
-PLATFORMS = ("amd", "nvidia")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,119 +174,6 @@ def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG
         IRError: the IR can't be read.
     """
     return build_xfg(load_module(source, options=options, abstraction=load_embedding().abstraction))
-
-
-@dataclass(frozen=True, kw_only=True)
-class DevicePrediction:
-    """Which device should run a kernel faster, and by how much.
-
-    Attributes:
-        kernel: the kernel's name.
-        device: "CPU" or "GPU".
-        confidence: probability that this device is the faster one, 0.5 to 1.
-        speedup_gpu_over_cpu: expected CPU time / GPU time; above 1 the GPU is faster.
-        interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
-        platform: "amd" or "nvidia": the measurements behind the answer.
-        transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
-        num_statements: statements of the kernel and of what it calls.
-        unknown_rate: share of them that backed off.
-    """
-
-    kernel: str
-    device: str
-    confidence: float
-    speedup_gpu_over_cpu: float
-    interval: tuple[float, float]
-    platform: str
-    transfer_bytes: float | None
-    wgsize: float | None
-    num_statements: int
-    unknown_rate: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
-def predict_device(
-    source: Source,
-    *,
-    transfer_bytes: float | None = None,
-    wgsize: float | None = None,
-    platform: str = "nvidia",
-    options: CompileOptions | None = None,
-    head: RatioHead | None = None,
-) -> tuple[DevicePrediction, ...]:
-    """Predicts the faster device for every kernel of a file.
-
-    Args:
-        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `embed`.
-        transfer_bytes: bytes moved between host and device.
-        wgsize: work-items a work-group.
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
-        options: how source is compiled.
-        head: default the one that ships with ncc for the platform.
-
-    Returns:
-        One prediction a kernel, in the order of the file.
-
-    Raises:
-        InputError: no kernel, an unknown platform, a negative input, or what `embed` raises.
-        CompileError, IRError: as for `embed`.
-        AssetError: the head was trained on another embedding.
-
-    Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
-    """
-    if platform not in PLATFORMS:
-        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
-    head = head or _shipped_head(platform)
-    embedding = load_embedding()
-    if head.embedding_id != embedding.fingerprint:
-        raise AssetError(
-            f"the head for {platform} was trained on embedding {head.embedding_id}, but {embedding.fingerprint} is "
-            "loaded; train the head again with 'ncc train devmap'"
-        )
-    embedded = embed(source, options=options, embedding=embedding)
-    module = embedded.module
-    kernels = np.flatnonzero(module.function_is_kernel).tolist()
-    if not kernels:
-        raise InputError(
-            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
-            "__kernel (OpenCL) or __global__ (CUDA)"
-        )
-    return tuple(_predict_kernel(embedded, kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
-
-
-def _predict_kernel(
-    embedded: EmbeddedModule,
-    kernel: int,
-    head: RatioHead,
-    platform: str,
-    transfer_bytes: float | None,
-    wgsize: float | None,
-) -> DevicePrediction:
-    statements = reachable_statements(embedded.module, kernel)
-    lookup = embedded.lookup.over(statements)
-    answer = head.predict(embedded.embedding.vectors[lookup.word], transfer_bytes, wgsize)
-    # one distribution decides both, so that they can't contradict each other
-    is_gpu = answer.probability_gpu > 0.5
-    return DevicePrediction(
-        kernel=embedded.module.function_names[kernel],
-        device="GPU" if is_gpu else "CPU",
-        confidence=answer.probability_gpu if is_gpu else 1 - answer.probability_gpu,
-        speedup_gpu_over_cpu=math.exp(answer.log_ratio),
-        interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
-        platform=platform,
-        transfer_bytes=transfer_bytes,
-        wgsize=wgsize,
-        num_statements=len(statements),
-        unknown_rate=lookup.unknown_rate,
-    )
-
-
-@functools.cache
-def _shipped_head(platform: str) -> RatioHead:
-    return load_ratio_head(Path(__file__).with_name("assets") / "devmap" / platform)
 
 
 def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os.PathLike[str]) -> None:

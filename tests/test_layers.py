@@ -26,6 +26,7 @@ RANK = {
     "training": 6,
     "tables": 6,
     "corpus": 7,
+    "predictions": 7,
     "tasks": 8,
     "api": 9,
     "cli": 10,

@@ -4,7 +4,7 @@ import json
 import platform as host
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,9 +26,13 @@ from ncc.cli.output import (
 )
 from ncc.errors import NccError
 
+if TYPE_CHECKING:
+    from ncc.predictions import LineShare
+
 __all__ = ["register"]
 
 _LEVELS = ("module", "function", "statement")
+_REASONS = 8
 
 
 def embed(
@@ -168,6 +172,11 @@ def predict_device(
     ] = None,
     wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items a work-group.")] = None,
     platform: Annotated[str, typer.Option(metavar="NAME", help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "nvidia",
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which lines of the source drove the answer.")] = False,
     as_json: Json = False,
     clang: Clang = None,
     include: Include = None,
@@ -178,14 +187,24 @@ def predict_device(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
+    from dataclasses import replace
+
     from ncc import api
+    from ncc.inputs import expand_inputs
+    from ncc.predictions import plot_curves
 
     if platform not in api.PLATFORMS:
         fail(f"--platform is {platform!r}; expected one of {', '.join(api.PLATFORMS)}", code=2)
     for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
         if value is not None and not 0 <= value < float("inf"):
             fail(f"{name} is {value}; expected a number, 0 or more", code=2)
+    if plot:
+        if len(expand_inputs(inputs)) != 1:
+            fail("--plot takes one input", code=2)
+        check_writable(plot)
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
+    if explain:
+        options = replace(options, debug_lines=True)
 
     def work(name: str) -> tuple[dict[str, Any], str]:
         answers = api.predict_device(name, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options)
@@ -196,6 +215,19 @@ def predict_device(
             f"{answer.interval[1]:.2f}x; {answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
             for answer in answers
         ]
+        if plot:
+            curves = api.predict_device_curve(name, wgsize=wgsize, platform=platform, options=options)
+            plot_curves(curves, plot)
+            for number, curve in enumerate(curves):
+                kernels[number] |= {"flips": list(curve.flips)}
+                lines[number] += f"; flips at {_sizes(curve.flips)}"
+        if explain:
+            reasons = api.explain_device(
+                name, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
+            )
+            for number, reason in enumerate(reasons):
+                kernels[number] |= {"explanation": reason.to_dict()["lines"]}
+                lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
     fields = [
@@ -210,6 +242,16 @@ def predict_device(
     run_over(inputs, work, as_json=as_json, fields=fields)
 
 
+def _sizes(flips: "tuple[float, ...]") -> str:
+    return ", ".join(f"{size:.3g} bytes" for size in flips) or "no size of data from 1 KiB to 4 GiB"
+
+
+def _reason(share: "LineShare") -> str:
+    where = f"line {share.line}" if share.line else "statement"
+    shown = share.statements[0] + (f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else "")
+    return f"\n    {abs(share.effect):5.2f} for the {'GPU' if share.effect > 0 else 'CPU'}: {where}: {shown}"
+
+
 def info(as_json: Json = False) -> None:
     """Show versions, the compiler, the shipped models and where data is looked for."""
     import llvmlite.binding as llvm
@@ -219,13 +261,12 @@ def info(as_json: Json = False) -> None:
     from ncc.data import data_folder
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
-    from ncc.heads import load_ratio_head
     from ncc.inputs import IR_EXTENSIONS
+    from ncc.predictions import load_device_head
 
-    assets = Path(ncc.__file__).with_name("assets")
     try:
         embedding = _load_embedding(None)
-        heads = {name: load_ratio_head(assets / "devmap" / name).about for name in PLATFORMS}
+        heads = {name: load_device_head(name).about for name in PLATFORMS}
         compiler = " ".join(find_compiler(None).argv)
     except NccError as error:
         fail(str(error))

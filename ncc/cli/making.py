@@ -173,34 +173,19 @@ def train_devmap(
     output: OutputFolder,
     platform: Annotated[str, typer.Option(help="amd or nvidia.")] = "nvidia",
     embedding: EmbeddingFolder = None,
-    members: Annotated[int, typer.Option(help="Heads of the ensemble.")] = 3,
-    epochs: Annotated[int, typer.Option(help="Passes over the samples.")] = 15,
-    hidden: Annotated[int, typer.Option(help="Units of each LSTM layer.")] = 64,
     seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
-    """Train a device head on the CGO'17 tables, measured and calibrated on kernels held out."""
-    import torch
-
+    """Fit a device head to the CGO'17 tables, measured on kernels and programs held out."""
     from ncc.embedding import load_embedding
-    from ncc.heads import save_ratio_head
-    from ncc.tasks.device_mapping.head import RatioTraining
+    from ncc.heads import save_mapper_head
     from ncc.tasks.device_mapping.shipping import train_device_head
-    from ncc.training import TrainingConfig
 
-    torch.set_num_threads(1)
     try:
-        head = train_device_head(
-            platform,  # type: ignore[arg-type]
-            load_embedding(embedding),
-            RatioTraining(members=members, hidden=hidden, loop=TrainingConfig(epochs=epochs, batch_size=16)),
-            folder=data,
-            seed=seed,
-            progress=say,
-        )
+        head = train_device_head(platform, load_embedding(embedding), folder=data, seed=seed, progress=say)  # type: ignore[arg-type]
         head.about["command"] = command_line()
-        save_ratio_head(head, output)
-    except (NccError, ValueError) as error:
+        save_mapper_head(head, output)
+    except NccError as error:
         fail(str(error))
     print(json.dumps(head.about, indent=1))
 

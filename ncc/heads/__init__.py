@@ -1,6 +1,15 @@
-"""Neural heads on statement embeddings. Importing this room does not import torch; `ncc.heads.lstm` does."""
+"""Heads: what turns a description of code into an answer. Importing this room does not import torch."""
 
 from ncc.heads.inference import NumpyLSTMHead
-from ncc.heads.ratio import RatioHead, RatioPrediction, load_ratio_head, save_ratio_head
+from ncc.heads.mapper import KernelInputs, MapperHead, RatioPrediction, describe_kernel
+from ncc.heads.mapper_files import load_mapper_head, save_mapper_head
 
-__all__ = ["NumpyLSTMHead", "RatioHead", "RatioPrediction", "load_ratio_head", "save_ratio_head"]
+__all__ = [
+    "KernelInputs",
+    "MapperHead",
+    "NumpyLSTMHead",
+    "RatioPrediction",
+    "describe_kernel",
+    "load_mapper_head",
+    "save_mapper_head",
+]

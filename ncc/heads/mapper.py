@@ -5,7 +5,7 @@ An average of Gaussian processes, each with another idea of which kernels are al
 Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,17 +110,22 @@ class KernelInputs:
         }
 
 
-def describe_kernel(module: Module, function: int, vectors: NDArray[np.floating]) -> KernelInputs:
+def describe_kernel(
+    module: Module, function: int, vectors: NDArray[np.floating], without: Collection[int] = ()
+) -> KernelInputs:
     """What is known of one kernel from its IR, as inputs of one row.
 
     Args:
         module: The module.
         function: Number of the kernel among its functions.
         vectors: (num_statements of the module, dim) vectors of its statements.
+        without: Statements that are taken to do nothing.
     """
     statements = reachable_statements(module, function)
+    if without:
+        statements = statements[~np.isin(statements, list(without))]
     return KernelInputs(
-        profile_kernel(module, function).features[None, :],
+        profile_kernel(module, function, without).features[None, :],
         np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
         vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
     )

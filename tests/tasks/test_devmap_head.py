@@ -6,7 +6,7 @@ from ncc.embedding import Embedding, Vocabulary
 from ncc.heads.ratio import NUM_AUXILIARY, auxiliary_features
 from ncc.ir import read_module
 from ncc.tasks.device_mapping import DeviceMappingSamples
-from ncc.tasks.device_mapping.head import (
+from ncc.tasks.device_mapping.lstm import (
     KernelWords,
     LSTMMethod,
     RatioTraining,

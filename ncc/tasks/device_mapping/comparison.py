@@ -16,7 +16,7 @@ from ncc.ir import OPCODES, read_module
 from ncc.tasks.bootstrap import Estimate
 from ncc.tasks.device_mapping.controls import DeviceMethod, TreeConfig, standard_controls
 from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, fold_seed, plan_runs, score_runs
-from ncc.tasks.device_mapping.head import LSTMMethod, load_words
+from ncc.tasks.device_mapping.lstm import LSTMMethod, load_words
 from ncc.tasks.device_mapping.metrics import Metrics
 from ncc.tasks.device_mapping.protocols import PROTOCOLS, LeakageReport, audit_leakage
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples

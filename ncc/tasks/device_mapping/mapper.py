@@ -66,11 +66,6 @@ MEMBERS = (
         "clip",
     ),
     Member(
-        "opcodes and growth",
-        (Term(1.0, {"opcodes": 0.89, "data": 0.04, "shape": 0.04, "growth": 0.03}, 1.0), Term(0.5, {"data": 1.0}, 0.2)),
-        0.05,
-    ),
-    Member(
         "profile and embedding",
         (Term(1.0, {"profile": 1.0}, 2.0), Term(1.0, {"embedding": 0.83, "data": 0.17}, 1.0)),
         0.1,

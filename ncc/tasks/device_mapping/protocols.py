@@ -138,6 +138,7 @@ def audit_leakage(
 
 
 def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
+    """Folds of about the same number of rows that keep rows of equal group together; see `splits`."""
     # Not GroupKFold: shuffled, it balances the number of groups only, so that several of NPB's large
     # applications could share a fold; unshuffled, it takes no seed, and its older releases sort
     # groups of one size in an order that depends on the processor.

@@ -16,9 +16,9 @@ from ncc.embedding import Embedding
 from ncc.errors import NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import reachable_statements
-from ncc.heads import NumpyLSTMHead, RatioHead
+from ncc.heads import NumpyLSTMHead
 from ncc.heads.lstm import LSTMHead, LSTMHeadConfig
-from ncc.heads.ratio import LOG_SCALE_RANGE, NUM_AUXILIARY, auxiliary_features
+from ncc.heads.ratio import LOG_SCALE_RANGE, NUM_AUXILIARY, auxiliary_features, predict_mixture
 from ncc.ir import Module, read_module
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.training import TrainingConfig, train
@@ -26,7 +26,6 @@ from ncc.training import TrainingConfig, train
 __all__ = ["KernelWords", "LSTMMethod", "RatioTraining", "kernel_words", "load_words"]
 
 _LONGEST = 1024
-_REFERENCE_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class LSTMMethod:
         self.embedding = embedding
         self.words = words
         self.training = training or RatioTraining()
-        self.head: RatioHead | None = None
+        self._fitted: _Ensemble | None = None
 
     @property
     def identity(self) -> Any:
@@ -120,8 +119,7 @@ class LSTMMethod:
         seeds = rng.integers(2**31, size=self.training.members).tolist()
         data = _RatioData(self.words, auxiliary_features(values, mean, std), samples.log_ratio, train_idx)
         members = tuple(self._train_member(data, seed, progress) for seed in seeds)
-        reference = values[rng.choice(train_idx, min(_REFERENCE_ROWS, len(train_idx)), replace=False)]
-        self.head = RatioHead(members, mean, std, reference, 1.0, embedding_id=self.embedding.fingerprint)
+        self._fitted = _Ensemble(members, mean, std)
 
     def _train_member(
         self, data: "_RatioData", seed: int, progress: Callable[[int, float], None] | None
@@ -142,14 +140,28 @@ class LSTMMethod:
         Raises:
             ValueError: nothing was fitted yet.
         """
-        if self.head is None:
+        if self._fitted is None:
             raise ValueError("fit the method before predicting")
+        values = np.stack([samples.transfer_bytes, samples.wgsize], axis=1)
+        auxiliary = auxiliary_features(values, self._fitted.mean, self._fitted.std)
         rows = []
         for row in test_idx.tolist():
             vectors = self.embedding.vectors[self.words.sequences[row][0]]
-            answer = self.head.predict(vectors, float(samples.transfer_bytes[row]), float(samples.wgsize[row]))
+            outputs = [
+                member.outputs(member.encode(vectors), auxiliary[row : row + 1]) for member in self._fitted.members
+            ]
+            answer = predict_mixture(np.concatenate(outputs))
             rows.append((answer.log_ratio, *answer.interval, answer.probability_gpu))
         return np.array(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ensemble:
+    """Members that were trained, and (2,) mean and deviation of the logarithms of their auxiliary inputs."""
+
+    members: tuple[NumpyLSTMHead, ...]
+    mean: NDArray[np.float64]
+    std: NDArray[np.float64]
 
 
 def laplace_loss(output: Tensor, target: Tensor) -> Tensor:

@@ -1,0 +1,18 @@
+"""Predictions about kernels by the heads that ship with ncc. Nothing here imports torch or scikit-learn."""
+
+from ncc.predictions.device import PLATFORMS, DevicePrediction, load_device_head, predict_device
+from ncc.predictions.device_curve import DeviceCurve, plot_curves, predict_device_curve
+from ncc.predictions.explanation import Explanation, LineShare, explain_device
+
+__all__ = [
+    "PLATFORMS",
+    "DeviceCurve",
+    "DevicePrediction",
+    "Explanation",
+    "LineShare",
+    "explain_device",
+    "load_device_head",
+    "plot_curves",
+    "predict_device",
+    "predict_device_curve",
+]

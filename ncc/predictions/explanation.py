@@ -1,0 +1,99 @@
+"""Which statements drove an answer: how it would change if each source line's statements did nothing.
+
+Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ncc.embedding import load_embedding
+from ncc.frontend import CompileOptions
+from ncc.heads import MapperHead
+from ncc.predictions.device import load_device_head
+from ncc.predictions.kernels import Kernel, Source, read_kernels
+
+__all__ = ["Explanation", "LineShare", "explain_device"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineShare:
+    """What one source line, or one statement where lines are not known, contributed.
+
+    Attributes:
+        line: Line of the source, or 0.
+        statements: Abstracted texts of its statements, each once.
+        effect: Log(CPU time / GPU time) as predicted less what it would be without them: positive speaks for the GPU.
+    """
+
+    line: int
+    statements: tuple[str, ...]
+    effect: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What drove the answer for one kernel.
+
+    Attributes:
+        kernel: The kernel's name.
+        log_ratio: Predicted log(CPU time / GPU time).
+        lines: Contributions, the strongest first. They need not add up: lines that do the same share their effect.
+    """
+
+    kernel: str
+    log_ratio: float
+    lines: tuple[LineShare, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        lines = [
+            {"line": share.line, "statements": list(share.statements), "effect": share.effect} for share in self.lines
+        ]
+        return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
+
+
+def explain_device(
+    source: Source,
+    *,
+    transfer_bytes: float | None = None,
+    wgsize: float | None = None,
+    platform: str = "nvidia",
+    options: CompileOptions | None = None,
+    head: MapperHead | None = None,
+) -> tuple[Explanation, ...]:
+    """Says which lines of each kernel drove the answer of `predict_device`, whose arguments it takes.
+
+    Lines are known where the IR has debug information; source is compiled with it. Without, every statement is a line.
+
+    Raises:
+        InputError, CompileError, IRError, AssetError: As for `predict_device`.
+    """
+    head = head or load_device_head(platform)
+    kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
+    return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
+
+
+def _explain(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgsize: float | None) -> Explanation:
+    whole = head.predict(kernel.inputs(), transfer_bytes, wgsize).log_ratio
+    lines = kernel.module.source_line[kernel.statements]
+    shares = []
+    for group in _groups(kernel, lines):
+        rest = head.predict(kernel.inputs(without=frozenset(group)), transfer_bytes, wgsize).log_ratio
+        texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
+        line = int(kernel.module.source_line[group[0]])
+        shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))
+    shares.sort(key=lambda share: -abs(share.effect))
+    return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
+
+
+def _groups(kernel: Kernel, lines: "np.ndarray") -> list[list[int]]:
+    """Statements by line; those without a line one by one, headers of functions left out."""
+    headers = set(kernel.module.function_start.tolist())
+    groups: dict[tuple[int, int], list[int]] = {}
+    for statement, line in zip(kernel.statements.tolist(), lines.tolist(), strict=True):
+        if statement not in headers:
+            groups.setdefault((line, 0 if line else statement), []).append(statement)
+    everything = sum(map(len, groups.values()))
+    return [group for group in groups.values() if len(group) < everything]
