@@ -187,11 +187,9 @@ def predict_device(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
-    from dataclasses import replace
-
     from ncc import api
     from ncc.inputs import expand_inputs
-    from ncc.predictions import plot_curves
+    from ncc.predictions import PLOT_FORMATS, plot_curves
 
     if platform not in api.PLATFORMS:
         fail(f"--platform is {platform!r}; expected one of {', '.join(api.PLATFORMS)}", code=2)
@@ -199,15 +197,16 @@ def predict_device(
         if value is not None and not 0 <= value < float("inf"):
             fail(f"{name} is {value}; expected a number, 0 or more", code=2)
     if plot:
+        if plot.suffix not in PLOT_FORMATS:
+            fail(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}", code=2)
         if len(expand_inputs(inputs)) != 1:
             fail("--plot takes one input", code=2)
         check_writable(plot)
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
-    if explain:
-        options = replace(options, debug_lines=True)
 
     def work(name: str) -> tuple[dict[str, Any], str]:
-        answers = api.predict_device(name, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options)
+        source = _read_once(name)
+        answers = api.predict_device(source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options)
         kernels = [answer.to_dict() for answer in answers]
         lines = [
             f"{name}: {answer.kernel}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
@@ -216,14 +215,14 @@ def predict_device(
             for answer in answers
         ]
         if plot:
-            curves = api.predict_device_curve(name, wgsize=wgsize, platform=platform, options=options)
+            curves = api.predict_device_curve(source, wgsize=wgsize, platform=platform, options=options)
             plot_curves(curves, plot)
             for number, curve in enumerate(curves):
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
             reasons = api.explain_device(
-                name, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
+                source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
             )
             for number, reason in enumerate(reasons):
                 kernels[number] |= {"explanation": reason.to_dict()["lines"]}
@@ -240,6 +239,18 @@ def predict_device(
         "platform",
     ]
     run_over(inputs, work, as_json=as_json, fields=fields)
+
+
+def _read_once(name: str) -> str | bytes:
+    """A file by its name, but standard input as what it holds, since several questions are asked about it."""
+    from ncc.inputs import STDIN
+
+    if name != STDIN:
+        return name
+    text = sys.stdin.buffer.read()
+    if not text.strip():
+        raise NccError("standard input is empty")
+    return text
 
 
 def _sizes(flips: "tuple[float, ...]") -> str:

@@ -150,7 +150,13 @@ def evaluate_devmap(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")] = 5,
     seed: Seed = 204,
+    network_seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of methods that train a recurrent network, a minute a fold.")
+    ] = 1,
     trees: Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")] = 300,
+    ir2vec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default those of our embedding.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")] = 1,
     cache: Annotated[
         Path | None,
@@ -180,7 +186,9 @@ def evaluate_devmap(
             seeds=range(seed, seed + seeds),
             num_trees=trees,
             jobs=jobs,
-            cache=None if no_cache else cache or cache_folder() / "runs",
+            num_network_seeds=network_seeds,
+            ir2vec=ir2vec,
+            cache_folder=None if no_cache else cache or cache_folder() / "runs",
             folder=data,
             progress=_now_and_then(say),
         )

@@ -57,7 +57,7 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
         methods=("auxiliary*", "major*", "*only (label)"),
         seeds=(3, 4),
         num_trees=5,
-        cache=tmp_path,
+        cache_folder=tmp_path,
         folder="data",
         progress=lines.append,
     )

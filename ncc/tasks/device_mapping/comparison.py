@@ -3,21 +3,34 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding import load_embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
+from ncc.heads import KernelInputs
 from ncc.ir import OPCODES, read_module
 from ncc.tasks.bootstrap import Estimate
 from ncc.tasks.device_mapping.controls import DeviceMethod, TreeConfig, standard_controls
 from ncc.tasks.device_mapping.evaluation import DeviceMappingScore, fold_seed, plan_runs, score_runs
 from ncc.tasks.device_mapping.lstm import LSTMMethod, load_words
+from ncc.tasks.device_mapping.mapper import ABLATIONS, MapperConfig, MapperMethod, load_inputs
 from ncc.tasks.device_mapping.metrics import Metrics
+from ncc.tasks.device_mapping.peers import (
+    DeepTune,
+    Grewe,
+    Inst2vec,
+    IR2Vec,
+    function_vectors,
+    load_seeds,
+    read_statements,
+)
+from ncc.tasks.device_mapping.peers.ir2vec import Encoding
+from ncc.tasks.device_mapping.peers.recurrent import RecurrentMethod
 from ncc.tasks.device_mapping.protocols import PROTOCOLS, LeakageReport, audit_leakage
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 from ncc.tasks.runs import run_plans
@@ -126,14 +139,15 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
 
 
 def standard_methods(
-    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = 300
+    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = 300, ir2vec: Path | None = None
 ) -> dict[str, Callable[[], DeviceMethod]]:
-    """All methods that a comparison runs: controls, published methods run again, ours.
+    """All methods that a comparison runs: controls, published methods run again, ours, and ours without a part.
 
     Args:
         samples: the n samples.
         folder: data folder; None stands for NCC_DATA, then the cache.
         num_trees: trees of the controls' forests.
+        ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
 
     Returns:
         Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
@@ -143,10 +157,45 @@ def standard_methods(
         DataError: the archive of legacy IR is missing or damaged.
     """
     controls = standard_controls(opcode_histograms(samples, folder), TreeConfig(num_trees=num_trees))
+    inputs = cache(partial(_load_inputs, samples, folder))
     return {
         **{control.name: partial(_itself, control) for control in controls},
+        Grewe.name: Grewe,
+        DeepTune.name: DeepTune,
+        Inst2vec.name: partial(_make_inst2vec, samples, folder),
+        **{f"IR2Vec {name}": partial(_make_ir2vec, samples, name, folder, ir2vec) for name in get_args(Encoding)},
         LSTMMethod.name: partial(_make_lstm, samples, folder),
+        MapperMethod.name: partial(_make_mapper, inputs, MapperConfig(), MapperMethod.name),
+        **{
+            f"{MapperMethod.name} without {part}": partial(
+                _make_mapper, inputs, config, f"{MapperMethod.name} without {part}"
+            )
+            for part, config in ABLATIONS.items()
+        },
     }
+
+
+@cache
+def _embedding() -> Embedding:
+    return load_embedding()
+
+
+def _load_inputs(samples: DeviceMappingSamples, folder: str | None) -> KernelInputs:
+    return load_inputs(samples, _embedding(), folder)
+
+
+def _make_mapper(inputs: Callable[[], KernelInputs], config: MapperConfig, name: str) -> DeviceMethod:
+    return MapperMethod(inputs(), config, name)
+
+
+def _make_inst2vec(samples: DeviceMappingSamples, folder: str | None) -> DeviceMethod:
+    return Inst2vec(read_statements(samples, _embedding(), folder), _embedding())
+
+
+def _make_ir2vec(
+    samples: DeviceMappingSamples, encoding: Encoding, folder: str | None, vocabulary: Path | None
+) -> DeviceMethod:
+    return IR2Vec(function_vectors(samples, load_seeds(vocabulary), encoding, folder), encoding)
 
 
 def _itself(method: DeviceMethod) -> DeviceMethod:
@@ -154,8 +203,7 @@ def _itself(method: DeviceMethod) -> DeviceMethod:
 
 
 def _make_lstm(samples: DeviceMappingSamples, folder: str | None) -> DeviceMethod:
-    embedding = load_embedding()
-    return LSTMMethod(embedding, load_words(samples, embedding, folder))
+    return LSTMMethod(_embedding(), load_words(samples, _embedding(), folder))
 
 
 def compare_devices(
@@ -164,9 +212,11 @@ def compare_devices(
     *,
     methods: Sequence[str] = ("*",),
     seeds: Sequence[int] = SEEDS,
+    num_network_seeds: int = 1,
     num_trees: int = 300,
+    ir2vec: Path | None = None,
     jobs: int = 1,
-    cache: Path | None = None,
+    cache_folder: Path | None = None,
     folder: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> DeviceComparison:
@@ -177,9 +227,11 @@ def compare_devices(
         platform: "amd", "nvidia", or "all".
         methods: patterns of names, such as "auxiliary*"; a method that matches one of them is run.
         seeds: of the runs, as for `evaluate`.
+        num_network_seeds: how many of these are run by methods that train a recurrent network, a minute a fold.
         num_trees: trees of the controls' forests.
+        ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
         jobs: folds run at a time, each in a process of its own with one thread; 1 runs them here.
-        cache: folder of earlier results; None keeps none.
+        cache_folder: earlier results; None keeps none.
         folder: data folder; None stands for NCC_DATA, then the cache.
         progress: called with a line of text after each fold.
 
@@ -195,16 +247,24 @@ def compare_devices(
     leakage: list[LeakageReport] = []
     for name in platforms:
         samples = load_samples(name, folder)
-        chosen = _matching(standard_methods(samples, folder, num_trees=num_trees), methods)
+        chosen = _matching(standard_methods(samples, folder, num_trees=num_trees, ir2vec=ir2vec), methods)
         legacy = load_legacy_ir(folder)
         ir = [legacy[samples.ir_name(row)] for row in range(len(samples))]
         leakage += [audit_leakage(samples, each, fold_seed(each, seeds[0]), ir) for each in protocols]
-        cases = [(each, plan_runs(samples, method, each, seeds)) for each in protocols for method in chosen]
+        cases = [
+            (each, plan_runs(samples, method, each, seeds[: num_network_seeds if _is_network(method) else None]))
+            for each in protocols
+            for method in chosen
+        ]
         tell = partial(_tell, progress, name) if progress else None
         plans = [plan for _, some in cases for plan in some]
-        runs = iter(run_plans(samples, plans, jobs=jobs, cache=cache, progress=tell))
+        runs = iter(run_plans(samples, plans, jobs=jobs, cache=cache_folder, progress=tell))
         scores += [score_runs(samples, each, [next(runs) for _ in some]) for each, some in cases]
     return DeviceComparison(tuple(scores), tuple(leakage))
+
+
+def _is_network(method: DeviceMethod) -> bool:
+    return isinstance(method, LSTMMethod | RecurrentMethod)
 
 
 def _tell(progress: Callable[[str], None], platform: str, line: str) -> None:

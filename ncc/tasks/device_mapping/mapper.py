@@ -30,7 +30,7 @@ from ncc.ir import read_module
 from ncc.tasks.device_mapping.protocols import balanced_folds
 from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Unit, load_legacy_ir
 
-__all__ = ["MEMBERS", "MapperConfig", "MapperMethod", "Member", "load_inputs"]
+__all__ = ["ABLATIONS", "MEMBERS", "MapperConfig", "MapperMethod", "Member", "load_inputs"]
 
 Array = NDArray[np.float64]
 
@@ -89,15 +89,40 @@ class MapperConfig:
 
     Args:
         members: Its Gaussian processes.
-        num_trees: Trees for data sizes that training knows.
+        num_trees: Trees for data sizes that training knows; 0 for none.
+        tree_blocks: What they look at.
         inner_folds: Folds of the training rows that calibrate it.
         inner_trees: Trees in each of these.
     """
 
     members: tuple[Member, ...] = MEMBERS
     num_trees: int = 100
+    tree_blocks: tuple[str, ...] = ("data", "shape", "growth")
     inner_folds: int = 5
     inner_trees: int = 30
+
+
+def _without(*blocks: str) -> tuple[Member, ...]:
+    """The members without some blocks of columns in their covariances, and without those of which nothing is left."""
+    members = []
+    for member in MEMBERS:
+        kept = [
+            (term, {name: share for name, share in term.weights.items() if name not in blocks}) for term in member.terms
+        ]
+        terms = tuple(replace(term, weights=weights) for term, weights in kept if weights)
+        if terms:
+            members.append(replace(member, terms=terms))
+    return tuple(members)
+
+
+ABLATIONS: dict[str, MapperConfig] = {
+    "profile": MapperConfig(members=_without("profile", "shape"), tree_blocks=("data",)),
+    "opcodes": MapperConfig(members=_without("opcodes")),
+    "embedding": MapperConfig(members=_without("embedding")),
+    "code": MapperConfig(members=_without("profile", "shape", "opcodes", "embedding"), tree_blocks=("data",)),
+    "known sizes": MapperConfig(members=tuple(member for member in MEMBERS if not member.only_known), num_trees=0),
+}
+"""What is left of the mixture without a part of it, by the part's name."""
 
 
 def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: str | None = None) -> KernelInputs:
@@ -129,7 +154,9 @@ class MapperMethod:
         name: Name for tables.
     """
 
-    def __init__(self, inputs: KernelInputs, config: MapperConfig | None = None, name: str = "ncc mapper") -> None:
+    name = "ncc mapper"
+
+    def __init__(self, inputs: KernelInputs, config: MapperConfig | None = None, name: str = name) -> None:
         """Keeps what is known of the kernels; nothing is fitted before `fit`."""
         self.name = name
         self.config = config or MapperConfig()
@@ -204,10 +231,10 @@ class MapperMethod:
         Returns:
             (members, n) float64 outputs and (n,) bool.
         """
-        outputs = np.zeros((len(self.config.members) + 1, len(rows)))
+        outputs = np.zeros((len(self.config.members) + bool(self.config.num_trees), len(rows)))
         known = np.zeros(len(rows), bool)
         groups = samples.groups(unit)[rows]
-        config = replace(self.config, num_trees=self.config.inner_trees)
+        config = replace(self.config, num_trees=min(self.config.inner_trees, self.config.num_trees))
         for train, test in balanced_folds(groups, min(config.inner_folds, len(np.unique(groups))), seed):
             mixture = _fit_mixture(self._inputs, samples, rows[train], config, seed)
             outputs[:, test], known[test] = mixture.outputs(self._inputs, samples, rows[test])
@@ -227,7 +254,8 @@ class _Mixture:
     training: Blocks
     processes: tuple[Process, ...]
     num_general: int
-    trees: ExtraTreesRegressor
+    trees: ExtraTreesRegressor | None
+    tree_blocks: tuple[str, ...]
     data: Array
     scale: Array
 
@@ -238,15 +266,16 @@ class _Mixture:
         raw = inputs.rows(rows).blocks(samples.transfer_bytes[rows], samples.wgsize[rows])
         blocks = standardise(raw, self.mean, self.block_scale)
         said = [process.predict(blocks, self.training) for process in self.processes]
-        said.append(self.trees.predict(_tree_columns(raw)))
+        if self.trees is not None:
+            said.append(self.trees.predict(np.hstack([raw[name] for name in self.tree_blocks])))
         nearest = np.abs(raw["data"][:, None, :] - self.data[None, :, :]).sum(axis=2).min(axis=1)
         return np.stack(said), nearest < _SAME_SIZE
 
     def combine(self, outputs: Array, known: NDArray[np.bool_]) -> Array:
         """Score of each row, (m,) float64."""
         scaled = outputs / self.scale[:, None]
-        score: Array = scaled[: self.num_general].mean(axis=0) + known * scaled[self.num_general :].mean(axis=0)
-        return score
+        score: Array = scaled[: self.num_general].mean(axis=0)
+        return score + known * scaled[self.num_general :].mean(axis=0) if len(scaled) > self.num_general else score
 
 
 def _fit_mixture(
@@ -258,21 +287,20 @@ def _fit_mixture(
     training = standardise(raw, mean, scale)
     ratio = samples.log_ratio[rows]
     members = sorted(config.members, key=lambda member: member.only_known)
-    trees = ExtraTreesRegressor(config.num_trees, random_state=seed, n_jobs=1)
+    trees = ExtraTreesRegressor(config.num_trees, random_state=seed, n_jobs=1) if config.num_trees else None
+    if trees is not None:
+        trees.fit(np.hstack([raw[name] for name in config.tree_blocks]), np.sign(ratio))
     return _Mixture(
         mean=mean,
         block_scale=scale,
         training=training,
         processes=tuple(_fit_process(member, training, ratio) for member in members),
         num_general=sum(not member.only_known for member in members),
-        trees=trees.fit(_tree_columns(raw), np.sign(ratio)),
+        trees=trees,
+        tree_blocks=config.tree_blocks,
         data=raw["data"],
-        scale=np.ones(len(members) + 1),
+        scale=np.ones(len(members) + (trees is not None)),
     )
-
-
-def _tree_columns(raw: Blocks) -> Array:
-    return np.hstack([raw["data"], raw["shape"], raw["growth"]])
 
 
 def _fit_process(member: Member, training: Blocks, log_ratio: Array) -> Process:
