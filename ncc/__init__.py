@@ -9,6 +9,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CoarseningAdvice": "ncc.api",
     "CompileOptions": "ncc.frontend",
     "DeviceCurve": "ncc.api",
     "DevicePrediction": "ncc.api",
@@ -25,6 +26,7 @@ _HOMES = {
     "explain_device": "ncc.api",
     "load_embedding": "ncc.api",
     "load_module": "ncc.inputs",
+    "predict_coarsening": "ncc.api",
     "predict_device": "ncc.api",
     "predict_device_curve": "ncc.api",
     "read_module": "ncc.ir",

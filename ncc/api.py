@@ -20,10 +20,12 @@ from ncc.inputs import load_module
 from ncc.ir import Module
 from ncc.predictions import (
     PLATFORMS,
+    CoarseningAdvice,
     DeviceCurve,
     DevicePrediction,
     Explanation,
     explain_device,
+    predict_coarsening,
     predict_device,
     predict_device_curve,
 )
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLATFORMS",
+    "CoarseningAdvice",
     "DeviceCurve",
     "DevicePrediction",
     "EmbeddedModule",
@@ -42,6 +45,7 @@ __all__ = [
     "embed",
     "explain_device",
     "load_embedding",
+    "predict_coarsening",
     "predict_device",
     "predict_device_curve",
     "save_vectors",

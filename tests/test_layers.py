@@ -20,6 +20,7 @@ RANK = {
     "data": 2,
     "ir": 3,
     "graph": 4,
+    "kernels": 4,
     "inputs": 5,
     "embedding": 6,
     "heads": 6,
@@ -106,6 +107,19 @@ def test_help_imports_nothing_heavy(arguments):
 def test_answers_about_code_import_nothing_heavy(arguments):
     source = Path(__file__).parent / "data" / "ir" / "tree.clang22.ll"
     assert not _modules_after(_MAIN, *arguments, str(source)) & set(HEAVY)
+
+
+# kernels' loops are found with networkx, which takes none of the others along
+@pytest.mark.parametrize("arguments", [["--json"], ["--transfer", "1e6", "--explain"]])
+def test_predictions_import_nothing_heavy(arguments):
+    source = Path(__file__).parent / "data" / "ir" / "saxpy.clang14.ll"
+    assert not _modules_after(_MAIN, "predict-device", str(source), *arguments) & set(HEAVY) - {"networkx"}
+
+
+def test_a_picture_of_predictions_takes_matplotlib_alone(tmp_path):
+    source = Path(__file__).parent / "data" / "ir" / "saxpy.clang14.ll"
+    modules = _modules_after(_MAIN, "predict-device", str(source), "--plot", str(tmp_path / "a.svg"))
+    assert modules & set(HEAVY) - {"networkx"} == {"matplotlib"}
 
 
 def test_public_names_are_loaded_when_used():

@@ -1,4 +1,4 @@
-"""Commands that answer questions about code: embed, graph, predict-device, info."""
+"""Commands that answer questions about code: embed, graph, predict-device, predict-coarsening, info."""
 
 import json
 import platform as host
@@ -253,6 +253,51 @@ def _read_once(name: str) -> str | bytes:
     return text
 
 
+def predict_coarsening(
+    inputs: Inputs,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default any other.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    clang: Clang = None,
+    include: Include = None,
+    define: Define = None,
+    flag: Flag = None,
+    optimization: Optimization = "1",
+    language: Language = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
+    from ncc import api
+    from ncc.predictions import load_shipped_coarsening_head
+
+    try:
+        devices = load_shipped_coarsening_head().devices
+    except NccError as error:
+        fail(str(error))
+    if platform is not None and platform not in devices:
+        fail(f"--platform is {platform!r}; expected one of {', '.join(devices)}", code=2)
+    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        answers = api.predict_coarsening(name, platform=platform, options=options)
+        kernels = [answer.to_dict() for answer in answers]
+        lines = [
+            f"{name}: {answer.kernel}: factor {answer.factor}, {answer.speedup:.2f}x "
+            f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
+            + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
+            for answer in answers
+        ]
+        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+
+    fields = ["num_statements", "unknown_rate", "factor", "speedup", "interval", "platform"]
+    run_over(inputs, work, as_json=as_json, fields=fields)
+
+
 def _sizes(flips: "tuple[float, ...]") -> str:
     return ", ".join(f"{size:.3g} bytes" for size in flips) or "no size of data from 1 KiB to 4 GiB"
 
@@ -273,11 +318,12 @@ def info(as_json: Json = False) -> None:
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
     from ncc.inputs import IR_EXTENSIONS
-    from ncc.predictions import load_device_head
+    from ncc.predictions import load_device_head, load_shipped_coarsening_head
 
     try:
         embedding = _load_embedding(None)
         heads = {name: load_device_head(name).about for name in PLATFORMS}
+        coarsening = load_shipped_coarsening_head().about
         compiler = " ".join(find_compiler(None).argv)
     except NccError as error:
         fail(str(error))
@@ -289,6 +335,7 @@ def info(as_json: Json = False) -> None:
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
         "device_heads": heads,
+        "coarsening_head": coarsening,
         "data_folder": str(data_folder()),
     }
     if as_json:
@@ -304,4 +351,5 @@ def register(app: typer.Typer) -> None:
     app.command()(embed)
     app.command()(graph)
     app.command("predict-device")(predict_device)
+    app.command("predict-coarsening")(predict_coarsening)
     app.command()(info)

@@ -190,6 +190,21 @@ def train_devmap(
     print(json.dumps(head.about, indent=1))
 
 
+@training.command("coarsening")
+def train_coarsening(output: OutputFolder, data: DataFolder = None) -> None:
+    """Fit the head of thread coarsening to the PACT'14 table, measured on kernels held out."""
+    from ncc.heads import save_coarsening_head
+    from ncc.tasks.coarsening.shipping import train_coarsening_head
+
+    try:
+        head = train_coarsening_head(data)
+        head.about["command"] = command_line()
+        save_coarsening_head(head, output)
+    except NccError as error:
+        fail(str(error))
+    print(json.dumps(head.about, indent=1))
+
+
 def register(app: typer.Typer) -> None:
     """Adds the groups of commands to the application."""
     app.add_typer(corpus, name="corpus")

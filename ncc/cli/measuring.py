@@ -41,6 +41,14 @@ Inst2vec = Annotated[
 ResultFile = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
 ]
+ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with pictures.")]
+NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")]
+RunsFolder = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="FOLDER", help="Where results of folds are kept; default the user's cache."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")]
 
 evaluation = typer.Typer(no_args_is_help=True, help="Measure methods beside their controls.", rich_markup_mode=None)
 
@@ -148,7 +156,7 @@ def evaluate_devmap(
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'opcode*'; default all.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")] = 5,
+    seeds: NumSeeds = 5,
     seed: Seed = 204,
     network_seeds: Annotated[
         int, typer.Option(min=1, help="Runs of methods that train a recurrent network, a minute a fold.")
@@ -157,13 +165,11 @@ def evaluate_devmap(
     ir2vec: Annotated[
         Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default those of our embedding.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")] = 1,
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where results of folds are kept; default runs in the user's cache."),
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")] = False,
+    jobs: Jobs = 1,
+    cache: RunsFolder = None,
+    no_cache: NoCache = False,
     data: DataFolder = None,
+    report: ReportFile = None,
     output: ResultFile = None,
     as_json: Json = False,
 ) -> None:
@@ -171,13 +177,13 @@ def evaluate_devmap(
 
     A run that was stopped goes on from the folds that were finished when the command is given again.
     """
-    from ncc.data import cache_folder
+    from ncc.storage import write_atomically
     from ncc.tasks.device_mapping.comparison import compare_devices
+    from ncc.tasks.device_mapping.samples import load_samples
+    from ncc.tasks.report import device_report
 
-    if cache and no_cache:
-        fail("--cache and --no-cache exclude each other", code=2)
-    if output:
-        check_writable(output)
+    folder = _runs_folder(cache, no_cache)
+    _check_outputs(output, report)
     try:
         scores = compare_devices(
             protocol,
@@ -188,15 +194,78 @@ def evaluate_devmap(
             jobs=jobs,
             num_network_seeds=network_seeds,
             ir2vec=ir2vec,
-            cache_folder=None if no_cache else cache or cache_folder() / "runs",
+            cache_folder=folder,
             folder=data,
             progress=_now_and_then(say),
         )
+        if report:
+            samples = {name: load_samples(name, data) for name in dict.fromkeys(s.platform for s in scores.scores)}  # type: ignore[arg-type]
+            page = device_report(scores, samples, {"command": command_line(), **environment()})
+            write_atomically(report, page.encode())
         _answer(scores.to_dict(), scores.to_text(), output, as_json)
     except InputError as error:
         fail(str(error), code=2)
     except NccError as error:
         fail(str(error))
+
+
+@evaluation.command("coarsening")
+def evaluate_coarsening(
+    protocol: Annotated[str, typer.Option(help="kernel, source, pair, device or all.")] = "all",
+    seeds: NumSeeds = 5,
+    seed: Seed = 204,
+    networks: Annotated[
+        bool, typer.Option("--networks/--no-networks", help="Run DeepTune and DeepTune-TL too (hours).")
+    ] = False,
+    jobs: Jobs = 1,
+    cache: RunsFolder = None,
+    no_cache: NoCache = False,
+    data: DataFolder = None,
+    report: ReportFile = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Measure thread coarsening under every protocol, controls beside published methods and ours."""
+    from ncc.storage import write_atomically
+    from ncc.tasks.coarsening.comparison import compare_coarsening
+    from ncc.tasks.coarsening.samples import load_samples
+    from ncc.tasks.report import coarsening_report
+
+    folder = _runs_folder(cache, no_cache)
+    _check_outputs(output, report)
+    try:
+        scores = compare_coarsening(
+            protocol,
+            range(seed, seed + seeds),
+            with_networks=networks,
+            jobs=jobs,
+            cache=folder,
+            folder=data,
+            progress=_now_and_then(say),
+        )
+        if report:
+            page = coarsening_report(scores, load_samples(data), {"command": command_line(), **environment()})
+            write_atomically(report, page.encode())
+        _answer(scores.to_dict(), scores.to_text(), output, as_json)
+    except InputError as error:
+        fail(str(error), code=2)
+    except NccError as error:
+        fail(str(error))
+
+
+def _runs_folder(cache: Path | None, no_cache: bool) -> Path | None:
+    """Where results of folds are kept, if anywhere."""
+    from ncc.data import cache_folder
+
+    if cache and no_cache:
+        fail("--cache and --no-cache exclude each other", code=2)
+    return None if no_cache else cache or cache_folder() / "runs"
+
+
+def _check_outputs(*paths: Path | None) -> None:
+    for path in paths:
+        if path:
+            check_writable(path)
 
 
 def _now_and_then(tell: Callable[[str], None], pause_s: float = 1.0) -> Callable[[str], None]:

@@ -2,21 +2,17 @@
 
 from ncc.graph.contexts import ContextCounts, context_pairs, count_contexts
 from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_html, to_json, to_networkx
-from ncc.graph.kernels import FEATURE_NAMES, KernelProfile, profile_kernel
 from ncc.graph.reach import reachable_statements
 from ncc.graph.xfg import XFG, EdgeKind, build_xfg
 
 __all__ = [
     "EXPORTERS",
-    "FEATURE_NAMES",
     "XFG",
     "ContextCounts",
     "EdgeKind",
-    "KernelProfile",
     "build_xfg",
     "context_pairs",
     "count_contexts",
-    "profile_kernel",
     "reachable_statements",
     "to_dot",
     "to_graphml",

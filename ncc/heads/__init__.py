@@ -1,15 +1,20 @@
 """Heads: what turns a description of code into an answer. Importing this room does not import torch."""
 
+from ncc.heads.coarsening import CoarseningHead, CoarseningPrediction, load_coarsening_head, save_coarsening_head
 from ncc.heads.inference import NumpyLSTMHead
 from ncc.heads.mapper import KernelInputs, MapperHead, RatioPrediction, describe_kernel
 from ncc.heads.mapper_files import load_mapper_head, save_mapper_head
 
 __all__ = [
+    "CoarseningHead",
+    "CoarseningPrediction",
     "KernelInputs",
     "MapperHead",
     "NumpyLSTMHead",
     "RatioPrediction",
     "describe_kernel",
+    "load_coarsening_head",
     "load_mapper_head",
+    "save_coarsening_head",
     "save_mapper_head",
 ]

@@ -19,7 +19,7 @@ __all__ = ["LSTMHead", "LSTMHeadConfig"]
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMHeadConfig:
-    """Sizes of the head.
+    """Sizes of the head, and which of its parts are as published.
 
     Attributes:
         num_outputs: numbers a sample.
@@ -28,6 +28,10 @@ class LSTMHeadConfig:
         layers: LSTM layers.
         dense: units of the layer between.
         dropout: share of features dropped in training, before the dense layer and between LSTM layers.
+        pooled: read mean and maximum over time beside the last state; the paper's head reads the last state alone.
+        code_outputs: give as many outputs again, made of the sequence alone by one layer, as the paper's head does to
+            be trained on both.
+        train_vectors: train the vectors with the rest, and save them with it.
     """
 
     num_outputs: int
@@ -36,6 +40,9 @@ class LSTMHeadConfig:
     layers: int = 2
     dense: int = 32
     dropout: float = 0.2
+    pooled: bool = True
+    code_outputs: bool = False
+    train_vectors: bool = False
 
     def __post_init__(self) -> None:
         """Checks the sizes.
@@ -50,25 +57,30 @@ class LSTMHeadConfig:
 
 
 class LSTMHead(nn.Module):
-    """Frozen statement vectors → LSTM layers → pooled state ⊕ auxiliary → outputs."""
+    """Vectors of statements → LSTM layers → state ⊕ auxiliary → outputs."""
 
     vectors: Tensor
 
     def __init__(self, vectors: "NDArray[np.float32]", config: LSTMHeadConfig) -> None:
-        """Makes a head on (num_words, dim) float32 vectors, which are not trained and not saved with it."""
+        """Makes a head on (num_words, dim) float32 vectors, neither trained nor saved unless the config says so."""
         super().__init__()
         self.config = config
-        self.register_buffer("vectors", torch.from_numpy(vectors), persistent=False)
+        if config.train_vectors:
+            self.vectors = nn.Parameter(torch.tensor(vectors))
+        else:
+            self.register_buffer("vectors", torch.from_numpy(vectors), persistent=False)
         between = config.dropout if config.layers > 1 else 0.0
         self.lstm = nn.LSTM(vectors.shape[1], config.hidden, config.layers, batch_first=True, dropout=between)
-        num_features = 3 * config.hidden + config.num_auxiliary
+        num_states = (3 if config.pooled else 1) * config.hidden
+        num_features = num_states + config.num_auxiliary
         self.norm = nn.BatchNorm1d(num_features)
         self.dropout = nn.Dropout(config.dropout)
         self.dense = nn.Linear(num_features, config.dense)
         self.output = nn.Linear(config.dense, config.num_outputs)
+        self.code_output = nn.Linear(num_states, config.num_outputs) if config.code_outputs else None
 
     def encode(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """Last state, mean and maximum over time: (batch, 3 * hidden) float32.
+        """Last state, mean and maximum over time, (batch, 3 * hidden) float32; the first alone unless pooled.
 
         Args:
             words: (batch, time) int64 rows of the vectors; what lies behind a sequence's end is ignored.
@@ -78,14 +90,16 @@ class LSTMHead(nn.Module):
         # takes twelve times as long on a CPU (28 s against 2.4 s an epoch of 130,000 statements)
         out, _ = self.lstm(self.vectors[words])
         lengths = lengths.to(out.device)
-        inside = (torch.arange(out.shape[1], device=out.device)[None, :] < lengths[:, None])[:, :, None]
         last = out[torch.arange(len(out), device=out.device), lengths - 1]
+        if not self.config.pooled:
+            return last
+        inside = (torch.arange(out.shape[1], device=out.device)[None, :] < lengths[:, None])[:, :, None]
         mean = (out * inside).sum(dim=1) / lengths[:, None]
         highest = out.masked_fill(~inside, -torch.inf).amax(dim=1)
         return torch.cat([last, mean, highest], dim=1)
 
     def forward(self, words: Tensor, lengths: Tensor, auxiliary: Tensor, owner: Tensor) -> Tensor:
-        """Outputs of samples that may share a sequence: (samples, num_outputs) float32.
+        """Outputs of samples that may share a sequence: (samples, num_outputs) float32, then those of the code alone.
 
         Args:
             words: as for `encode`.
@@ -93,6 +107,7 @@ class LSTMHead(nn.Module):
             auxiliary: (samples, num_auxiliary) float32.
             owner: (samples,) int64 sequence of each sample.
         """
-        features = torch.cat([self.encode(words, lengths)[owner], auxiliary], dim=1)
-        hidden = torch.relu(self.dense(self.dropout(self.norm(features))))
-        return self.output(hidden)
+        states = self.encode(words, lengths)[owner]
+        features = torch.cat([states, auxiliary], dim=1)
+        outputs = self.output(torch.relu(self.dense(self.dropout(self.norm(features)))))
+        return outputs if self.code_output is None else torch.cat([outputs, self.code_output(states)], dim=1)

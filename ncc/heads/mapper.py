@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.graph import FEATURE_NAMES, profile_kernel, reachable_statements
+from ncc.graph import reachable_statements
 from ncc.ir import OPCODES, Module
+from ncc.kernels import FEATURE_NAMES, profile_kernel
 
 __all__ = [
     "INTERVAL",
@@ -243,6 +244,12 @@ class MapperHead:
     reference: Array
     embedding_id: str
     about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def transfer_range(self) -> tuple[float, float]:
+        """Smallest and largest transfer in training, in bytes."""
+        logs = self.training["data"][:, 0] * self.scale["data"][0] + self.mean["data"][0]
+        return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
 
     def predict(
         self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ncc.errors import AssetError
-from ncc.heads.mapper import Blocks, Calibration, MapperHead, Process, Term
+from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
+from ncc.ir import OPCODES
+from ncc.kernels import FEATURE_NAMES
 from ncc.storage import read_json, read_tensors, write_atomically
 
 __all__ = ["load_mapper_head", "save_mapper_head"]
@@ -85,7 +87,8 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
             embedding_id=str(card["embedding_id"]),
             about=dict(card["about"]),
         )
-        _check(head)
+        _check_shapes(head)
+        _check_numbers(head)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise AssetError(f"{folder}: is not a device-mapping head ({error!r}); it is damaged") from error
     return head
@@ -99,21 +102,38 @@ def _shares(weights: dict[str, float]) -> dict[str, float]:
     return {str(name): float(weight) for name, weight in weights.items()}
 
 
-def _check(head: MapperHead) -> None:
+def _check_shapes(head: MapperHead) -> None:
     """Shapes that must agree, before a prediction trips over them."""
-    rows = len(head.training["data"])
-    used = {name for process in head.processes for term in process.terms for name in term.weights}
-    for name in used:
-        columns = head.training[name]
-        if columns.shape[:1] != (rows,) or not head.mean[name].shape == head.scale[name].shape == columns.shape[1:]:
-            raise ValueError(f"block {name} is of shape {columns.shape}")
+    rows, dim = len(head.training["data"]), head.training["embedding"].shape[1]
+    described = KernelInputs(np.zeros((1, len(FEATURE_NAMES))), np.zeros((1, len(OPCODES))), np.zeros((1, dim)))
+    for name, block in described.blocks(np.ones(1), np.ones(1)).items():
+        width = block.shape[1:]
+        shapes = (head.training[name].shape, head.mean[name].shape, head.scale[name].shape)
+        if shapes != ((rows, *width), width, width):
+            raise ValueError(f"block {name} is of shape {shapes[0]}")
     if not head.processes or any(process.weights.shape != (rows,) for process in head.processes):
         raise ValueError(f"{len(head.processes)} processes for {rows} rows")
-    if head.process_scale.shape != (len(head.processes),) or head.reference.shape[1:] != (2,) or not rows:
+    if head.process_scale.shape != (len(head.processes),) or head.reference.shape[1:] != (2,):
         raise ValueError("scales or reference")
     calibration = head.calibration
-    if calibration.score.shape != calibration.log_ratio.shape or not len(calibration.score):
+    if calibration.score.ndim != 1 or calibration.score.shape != calibration.log_ratio.shape:
         raise ValueError("calibration")
-    everything = [*head.training.values(), head.process_scale, head.reference, calibration.score, calibration.log_ratio]
-    if not all(np.isfinite(array).all() for array in everything) or (head.process_scale <= 0).any():
+    if not rows or not len(head.reference) or not len(calibration.score):
+        raise ValueError("no rows")
+
+
+def _check_numbers(head: MapperHead) -> None:
+    """Numbers that must be finite, and those that must not be negative or 0."""
+    terms = [term for process in head.processes for term in process.terms]
+    if any(name not in head.training for term in terms for name in term.weights):
+        raise ValueError("a covariance of a block that is not there")
+    calibration = head.calibration
+    positive = [head.process_scale, np.array([calibration.slope, *(term.length for term in terms)])]
+    shares = [share for term in terms for share in (term.variance, *term.weights.values())]
+    not_negative = [*head.scale.values(), head.reference, np.diff(calibration.score), np.array(shares)]
+    others = [*head.mean.values(), *head.training.values(), calibration.score, calibration.log_ratio]
+    others += [np.append(process.weights, process.mean) for process in head.processes]
+    if not all(np.isfinite(array).all() for array in (*positive, *not_negative, *others)):
         raise ValueError("a number is not finite")
+    if any((array <= 0).any() for array in positive) or any((array < 0).any() for array in not_negative):
+        raise ValueError("a number is out of range")

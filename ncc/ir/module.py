@@ -151,6 +151,20 @@ class Module:
 
     def metadata_source(self, number: int) -> str:
         """What a numbered metadata node of the text holds; empty if there is none of that number."""
-        begin = self._ir.find(b"\n!%d = " % number)
-        end = self._ir.find(b"\n", begin + 1)
-        return self._ir[begin + 1 : end if end >= 0 else None].decode("utf-8", "backslashreplace") if begin >= 0 else ""
+        return self._line_of(b"!%d = " % number)
+
+    def global_source(self, node: int) -> str:
+        """The line of IR that defines a global variable; empty for other nodes."""
+        start, length = int(self._name_start[node]), int(self._name_len[node])
+        if self.node_kind[node] != NodeKind.GLOBAL:
+            return ""
+        name = self._ir[start : start + length] if length else b"%d" % start
+        return self._line_of(b"@%s = " % name) or self._line_of(b'@"%s" = ' % name)
+
+    def _line_of(self, beginning: bytes) -> str:
+        """The first line of the text that begins so; empty if none does."""
+        begin = 0 if self._ir.startswith(beginning) else self._ir.find(b"\n" + beginning) + 1
+        if not self._ir.startswith(beginning, begin):
+            return ""
+        end = self._ir.find(b"\n", begin)
+        return self._ir[begin : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()

@@ -13,7 +13,7 @@ from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead, load_mapper_head
 from ncc.predictions.kernels import Kernel, Source, read_kernels
 
-__all__ = ["PLATFORMS", "DevicePrediction", "load_device_head", "predict_device"]
+__all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_device_head", "predict_device"]
 
 PLATFORMS = ("amd", "nvidia")
 
@@ -57,9 +57,19 @@ def load_device_head(platform: str) -> MapperHead:
         InputError: there is no such platform.
         AssetError: its files are missing or damaged.
     """
+    return choose_head(platform, None)
+
+
+def choose_head(platform: str, head: MapperHead | None) -> MapperHead:
+    """The head that was given, or else the one that ships for the platform.
+
+    Raises:
+        InputError: there is no such platform, whichever head answers: answers carry its name.
+        AssetError: its files are missing or damaged.
+    """
     if platform not in PLATFORMS:
         raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
-    return _shipped_head(platform)
+    return head or _shipped_head(platform)
 
 
 @functools.cache
@@ -96,7 +106,7 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    head = head or load_device_head(platform)
+    head = choose_head(platform, head)
     kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
     return tuple(_predict(kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
 

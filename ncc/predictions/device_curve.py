@@ -14,19 +14,21 @@ from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead
-from ncc.predictions.device import load_device_head
+from ncc.predictions.device import choose_head
 from ncc.predictions.kernels import Kernel, Source, read_kernels
 from ncc.storage import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["DeviceCurve", "plot_curves", "predict_device_curve"]
+__all__ = ["PLOT_FORMATS", "DeviceCurve", "plot_curves", "predict_device_curve"]
+
+PLOT_FORMATS = (".png", ".svg", ".pdf")
+"""Extensions of files that a plot can be written to."""
 
 Array = NDArray[np.float64]
 
 _SIZES = np.geomspace(2.0**10, 2.0**32, 89)
-_FORMATS = (".png", ".svg", ".pdf")
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 
 
@@ -88,20 +90,20 @@ def predict_device_curve(
 
     Args:
         source: As for `predict_device`.
-        transfer_bytes: Sizes to ask for, ascending; default 1 KiB to 4 GiB.
+        transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
         wgsize: Work-items a work-group.
         platform: "amd" or "nvidia".
         options: How source is compiled.
         head: Default the one that ships with ncc for the platform.
 
     Raises:
-        InputError: As for `predict_device`, or sizes that are not ascending.
+        InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
         CompileError, IRError, AssetError: As for `predict_device`.
     """
     sizes = _SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
-    if sizes.ndim != 1 or not len(sizes) or (np.diff(sizes) <= 0).any():
-        raise InputError("transfer_bytes: expected sizes in ascending order")
-    head = head or load_device_head(platform)
+    if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
+        raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
+    head = choose_head(platform, head)
     kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
     return tuple(_curve(kernel, head, sizes, wgsize, platform) for kernel in kernels)
 
@@ -122,7 +124,7 @@ def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None,
         low=np.exp([answer.interval[0] for answer in answers]),
         high=np.exp([answer.interval[1] for answer in answers]),
         flips=tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist()),
-        seen=(float(head.reference[:, 0].min()), float(head.reference[:, 0].max())),
+        seen=head.transfer_range,
     )
 
 
@@ -134,8 +136,8 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
         OutputError: The file can't be written.
     """
     path = Path(path)
-    if path.suffix not in _FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(_FORMATS)}")
+    if path.suffix not in PLOT_FORMATS:
+        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -3,15 +3,16 @@
 Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ncc.embedding import load_embedding
 from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead
-from ncc.predictions.device import load_device_head
+from ncc.predictions.device import choose_head
 from ncc.predictions.kernels import Kernel, Source, read_kernels
 
 __all__ = ["Explanation", "LineShare", "explain_device"]
@@ -19,7 +20,7 @@ __all__ = ["Explanation", "LineShare", "explain_device"]
 
 @dataclass(frozen=True, kw_only=True)
 class LineShare:
-    """What one source line, or one statement where lines are not known, contributed.
+    """What one source line, or one statement where lines don't tell statements apart, contributed.
 
     Attributes:
         line: Line of the source, or 0.
@@ -65,12 +66,14 @@ def explain_device(
 ) -> tuple[Explanation, ...]:
     """Says which lines of each kernel drove the answer of `predict_device`, whose arguments it takes.
 
-    Lines are known where the IR has debug information; source is compiled with it. Without, every statement is a line.
+    Lines are known where the IR has debug information; source is compiled with it. Every statement stands for itself
+    where there is none, or where all of them are on one line.
 
     Raises:
         InputError, CompileError, IRError, AssetError: As for `predict_device`.
     """
-    head = head or load_device_head(platform)
+    head = choose_head(platform, head)
+    options = replace(options or CompileOptions(), debug_lines=True)
     kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
     return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
@@ -88,12 +91,12 @@ def _explain(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgs
     return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
 
 
-def _groups(kernel: Kernel, lines: "np.ndarray") -> list[list[int]]:
-    """Statements by line; those without a line one by one, headers of functions left out."""
-    headers = set(kernel.module.function_start.tolist())
+def _groups(kernel: Kernel, lines: NDArray[np.int32]) -> list[list[int]]:
+    """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
+    inside = ~np.isin(kernel.statements, kernel.module.function_start)
+    by_line = len(np.unique(lines[inside])) > 1
     groups: dict[tuple[int, int], list[int]] = {}
-    for statement, line in zip(kernel.statements.tolist(), lines.tolist(), strict=True):
-        if statement not in headers:
-            groups.setdefault((line, 0 if line else statement), []).append(statement)
+    for statement, line in zip(kernel.statements[inside].tolist(), lines[inside].tolist(), strict=True):
+        groups.setdefault((line, 0 if line and by_line else statement), []).append(statement)
     everything = sum(map(len, groups.values()))
     return [group for group in groups.values() if len(group) < everything]

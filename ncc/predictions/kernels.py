@@ -49,14 +49,14 @@ class Kernel:
 
 
 def read_kernels(
-    source: Source, embedding: Embedding, embedding_id: str, options: CompileOptions | None = None
+    source: Source, embedding: Embedding, embedding_id: str | None, options: CompileOptions | None = None
 ) -> list[Kernel]:
     """Reads the kernels of a file or a text, in its order.
 
     Args:
         source: As for `ncc.embed`.
         embedding: Where statements are looked up.
-        embedding_id: Fingerprint of the embedding that the head was trained on.
+        embedding_id: Fingerprint of the embedding that the head was trained on; None for a head that has none.
         options: How source is compiled.
 
     Raises:
@@ -65,12 +65,14 @@ def read_kernels(
         IRError: The IR can't be read.
         AssetError: The head was trained on another embedding.
     """
-    if embedding_id != embedding.fingerprint:
+    if embedding_id not in (None, embedding.fingerprint):
         raise AssetError(
             f"the head was trained on embedding {embedding_id}, but {embedding.fingerprint} is loaded; "
             "train the head again with 'ncc train'"
         )
     module = load_module(source, options=options, abstraction=embedding.abstraction)
+    if not module.num_functions:
+        raise InputError(f"{module.name}: no function has a body, so there is no kernel")
     kernels = np.flatnonzero(module.function_is_kernel).tolist()
     if not kernels:
         raise InputError(

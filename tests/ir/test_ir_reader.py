@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import InputError
-from ncc.ir import Abstraction, Module, NodeKind, print_canonically, read_module
+from ncc.ir import OPCODES, Abstraction, Module, NodeKind, print_canonically, read_module
 
 
 def statements(module: Module) -> list[str]:
@@ -353,3 +353,80 @@ define spir_kernel void @k() !kernel_arg_addr_space !0 {
 !0 = !{}
 """
     assert read_module(text).function_is_kernel.tolist() == [False, True]
+
+
+FIXTURES = Path(__file__).parents[1] / "data" / "ir"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.glob("*.ll")) + sorted(FIXTURES.glob("*.bc")), ids=lambda path: path.name
+)
+def test_the_source_of_a_statement_starts_where_it_does(path: Path) -> None:
+    module = read_module(path)
+    assert module.num_statements > 10
+    for statement in range(module.num_statements):
+        source, opcode = module.statement_source(statement), OPCODES[module.opcode[statement]]
+        if opcode == "define":
+            function = int(module.statement_function[statement])
+            assert f"@{module.function_names[function]}(" in source
+            assert not source.startswith("define")
+            assert source.endswith("{")
+            continue
+        if module.result[statement] >= 0:
+            name, _, source = source.partition(" = ")
+            assert name.strip().strip('%"') == module.node_name(int(module.result[statement]))
+        words = source.split()
+        assert words[words[0] in ("tail", "musttail", "notail")] == opcode
+
+
+def test_the_source_of_a_statement_is_its_first_line() -> None:
+    text = """declare void @g()
+define dso_local i32 @f(i32 %n) #0 personality ptr @g {
+entry:
+  switch i32 %n, label %a [
+    i32 0, label %b
+    i32 1, label %b
+  ]
+a:
+  invoke void @g()
+          to label %b unwind label %b ; either way
+b:
+  ret i32 -7, !dbg !3
+}
+attributes #0 = { nounwind }
+!3 = !{}"""
+    module = read(text)
+    assert [module.statement_source(statement).strip() for statement in range(module.num_statements)] == [
+        "dso_local i32 @f(i32 %n) #0 personality ptr @g {",
+        "switch i32 %n, label %a [",
+        "invoke void @g()",
+        "ret i32 -7, !dbg !3",
+    ]
+
+
+def test_the_source_of_metadata() -> None:
+    module = read("!1 = !{i32 1}\n!10 = !{i32 10}\ndefine void @f() !x !1 {\n  ret void, !x !0\n}\n!0 = !{!1, !10}")
+    found = [module.metadata_source(number) for number in (0, 1, 10, 2, 100)]
+    assert found == ["!0 = !{!1, !10}", "!1 = !{i32 1}", "!10 = !{i32 10}", "", ""]
+
+
+def test_the_source_of_a_global_variable() -> None:
+    module = read("""@a = internal constant i32 1
+@"b c" = addrspace(3) global i32 undef
+@0 = global ptr @a
+@d = external global i32
+define ptr @f() {
+  %x = load i32, ptr @a
+  %y = load i32, ptr @"b c"
+  %z = load ptr, ptr @0
+  %w = load i32, ptr @d
+  ret ptr @f
+}""")
+    used = [int(module.operand[module.operand_start[statement]]) for statement in range(1, module.num_statements)]
+    assert [module.global_source(node) for node in used] == [
+        "@a = internal constant i32 1",
+        '@"b c" = addrspace(3) global i32 undef',
+        "@0 = global ptr @a",
+        "@d = external global i32",
+        "",
+    ]

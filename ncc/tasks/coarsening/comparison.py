@@ -12,12 +12,13 @@ from joblib import hash as content_hash
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
+from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.storage import write_atomically
 from ncc.tasks.bootstrap import Estimate
 from ncc.tasks.coarsening.controls import ForestConfig, ForestMethod, standard_controls
 from ncc.tasks.coarsening.deeptune import DeepTune, LanguageModel, pretrain_language_model
 from ncc.tasks.coarsening.evaluation import CoarseningMethod, CoarseningScore, plan_runs, score_runs
-from ncc.tasks.coarsening.features import FEATURE_NAMES, opcode_histograms, sample_features
+from ncc.tasks.coarsening.features import opcode_histograms, sample_features
 from ncc.tasks.coarsening.magni import MagniCascade
 from ncc.tasks.coarsening.method import ChosenLine
 from ncc.tasks.coarsening.metrics import Metrics

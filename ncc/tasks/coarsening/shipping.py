@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.heads.coarsening import INTERVAL, CoarseningHead
+from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.tasks.coarsening.evaluation import CoarseningScore, evaluate
-from ncc.tasks.coarsening.features import FEATURE_NAMES, sample_features
+from ncc.tasks.coarsening.features import sample_features
 from ncc.tasks.coarsening.method import ChosenLine, LineGrid
 from ncc.tasks.coarsening.metrics import clamp_to_measured
 from ncc.tasks.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, Folder, load_kernel_ir, load_samples

@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from ncc.ir import OPCODES, read_module
-from ncc.tasks.coarsening.features import FEATURE_NAMES, coarsening_features, opcode_histograms
+from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
+from ncc.tasks.coarsening.features import opcode_histograms
 from ncc.tasks.coarsening.samples import CoarseningSamples
 
 DECLARED = """

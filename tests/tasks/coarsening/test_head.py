@@ -13,7 +13,7 @@ from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.heads.coarsening import CoarseningHead, load_coarsening_head, save_coarsening_head
 from ncc.ir import read_module
-from ncc.tasks.coarsening.features import FEATURE_NAMES, coarsening_features
+from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
 from ncc.tasks.coarsening.method import ChosenLine
 from ncc.tasks.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.tasks.coarsening.shipping import fit_coarsening_head, train_coarsening_head

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
+from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.tasks.coarsening.curves import complete_log_speedups
 from ncc.tasks.coarsening.evaluation import evaluate
-from ncc.tasks.coarsening.features import FEATURE_NAMES
 from ncc.tasks.coarsening.lines import fit_lines
 from ncc.tasks.coarsening.method import Candidate, ChosenLine, LineGrid
 from ncc.tasks.coarsening.noise import measure_chance

@@ -9,12 +9,11 @@ Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 (divergent regions).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.graph.loops import Loop, successors
 from ncc.ir import Module
+from ncc.kernels.loops import Loop, successors
 
 __all__ = ["DivergentBlocks", "find_divergent_blocks"]
 
@@ -43,8 +42,8 @@ def find_divergent_blocks(
     Args:
         module: The module.
         function: Number of the function.
-        stride: From `ncc.graph.threads.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
-        loops: From `ncc.graph.loops.find_loops`.
+        stride: From `ncc.kernels.threads.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
+        loops: From `ncc.kernels.loops.find_loops`.
     """
     following = successors(module, function)
     first = int(module.function_block[function])
@@ -74,6 +73,8 @@ def _divergent_branches(
 
 def _immediate_post_dominators(following: dict[int, list[int]]) -> dict[int, int]:
     """The first block that all ways from a block to the function's end pass; blocks that never end have none."""
+    import networkx as nx
+
     backwards: nx.DiGraph[int] = nx.DiGraph()
     backwards.add_node(_EXIT)
     for block, targets in following.items():

@@ -4,8 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ncc.graph.threads import constant_operand
-from ncc.ir import Module, NodeKind
+from ncc.ir import Module, NodeKind, opcode_number
+from ncc.kernels.strides import constant_operand
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,10 +53,11 @@ def find_loops(module: Module, function: int) -> list[Loop]:
     first = int(module.function_block[function])
     graph = nx.DiGraph((block, target) for block, targets in following.items() for target in targets)
     graph.add_node(first)
-    dominator = nx.immediate_dominators(graph, first)
+    graph.remove_nodes_from(set(graph) - nx.descendants(graph, first) - {first})
+    dominated = _dominator_tree(nx.immediate_dominators(graph, first), first)
     bodies: dict[int, set[int]] = defaultdict(set)
     for block, target in graph.edges:
-        if block in dominator and _dominates(dominator, target, block):
+        if dominated[target][0] <= dominated[block][0] < dominated[target][1]:
             bodies[target] |= _body(graph, target, block)
     last = _terminators(module, function)
     return [
@@ -70,13 +71,24 @@ def _terminators(module: Module, function: int) -> dict[int, int]:
     return {int(module.block[statement]): statement for statement in statements}
 
 
-def _dominates(dominator: dict[int, int], block: int, other: int) -> bool:
-    while other != block:
-        above = dominator.get(other)
-        if above is None or above == other:
-            return False
-        other = above
-    return True
+def _dominator_tree(dominator: dict[int, int | None], first: int) -> dict[int, tuple[int, int]]:
+    """Numbers blocks so that those which a block dominates have the numbers of its interval; it has the first."""
+    below: dict[int, list[int]] = defaultdict(list)
+    for block, above in dominator.items():
+        if above is not None and block != first:
+            below[above].append(block)
+    number: dict[int, int] = {}
+    interval: dict[int, tuple[int, int]] = {}
+    stack = [(first, False)]
+    while stack:
+        block, done = stack.pop()
+        if done:
+            interval[block] = number[block], len(number)
+        else:
+            number[block] = len(number)
+            stack.append((block, True))
+            stack += [(other, False) for other in below[block]]
+    return interval
 
 
 def _body(graph: "nx.DiGraph[int]", header: int, end: int) -> set[int]:
@@ -97,9 +109,10 @@ def _trips(module: Module, body: set[int], following: dict[int, list[int]], last
         if all(target in body for target in following[block]):
             continue
         condition = int(module.operand[module.operand_start[last[block]]])
-        statement = int(module.node_definition[condition]) if condition >= 0 else -1
-        if statement >= 0 and module.node_kind[condition] == NodeKind.RESULT:
-            constant = constant_operand(module, statement) if " = icmp " in module.statement_text(statement) else None
-            if constant is not None and abs(constant) > 1:
-                found.append(min(abs(constant), _MOST_TRIPS))
+        if condition < 0 or module.node_kind[condition] != NodeKind.RESULT:
+            continue
+        statement = int(module.node_definition[condition])
+        constant = constant_operand(module, statement) if module.opcode[statement] == opcode_number("icmp") else None
+        if constant is not None and abs(constant) > 1:
+            found.append(min(abs(constant), _MOST_TRIPS))
     return max(found, default=None)

@@ -1,0 +1,212 @@
+"""What values of a GPU kernel have to do with the number of the thread: strides of addresses, divergent branches.
+
+Threads next to each other differ by one in ``get_global_id(0)``. A value's *stride* is how much it grows from one to
+the next: 0 where all threads of a group have the same value, a number where it is known, infinite where it is linear
+with a factor that is not known, and NaN where it is none of these (loaded from memory, say).
+"""
+
+import math
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.ir import OPCODES, Module, NodeKind
+from ncc.kernels.strides import HANDLERS, constant_operand, join_strides, same_stride
+from ncc.kernels.types import size_of_type
+
+__all__ = ["called_function", "callee_name", "constant_operand", "size_of_type", "thread_strides"]
+
+_DEEPEST = 4
+_MOST_CALLS = 256
+
+_INDEX_ARGUMENT = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
+_THREAD_NUMBER = re.compile(
+    r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id|ptx\.sreg\.(?:tid\.x|laneid)|workitem\.id\.x"
+)
+_ATOMIC = re.compile(r"atom(?:ic)?_")
+_POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
+
+
+def thread_strides(module: Module, function: int, arguments: dict[int, float] | None = None) -> NDArray[np.float64]:
+    """Strides of all values of a function.
+
+    Values that depend on the thread only by the way that it took (the phi behind a divergent branch) count as the same
+    in all threads.
+
+    Args:
+        module: The module.
+        function: Number of the function.
+        arguments: Strides of its arguments by their nodes; those that are not named are the same in all threads.
+
+    Returns:
+        (num_nodes of the module,) float64 by node; 0 for nodes of other functions and for globals.
+    """
+    return _Strides(module, function, arguments or {}, {}, 0).stride[:-1]
+
+
+def callee_name(module: Module, statement: int) -> str:
+    """Name of the function that a call names, as it stands in the IR; empty for calls of pointers."""
+    callee = int(module.callee[statement])
+    is_named = callee >= 0 and module.node_kind[callee] in (NodeKind.FUNCTION, NodeKind.GLOBAL)  # aliases are global
+    return module.node_name(callee) if is_named else ""
+
+
+def called_function(module: Module, statement: int) -> int:
+    """Number of the function that a call names, if it has a body, or -1."""
+    callee = int(module.callee[statement])
+    is_function = callee >= 0 and module.node_kind[callee] == NodeKind.FUNCTION
+    return int(module.node_definition[callee]) if is_function else -1
+
+
+class _Strides:
+    """Finds the strides of one function's values; those of called functions' results by more of its kind.
+
+    A value is first not known, then has a stride, and may become NaN when more of its operands are known, but never
+    goes back. So every statement is looked at a few times at most, and in whatever order.
+
+    Args:
+        module: The module.
+        function: Number of the function.
+        arguments: Strides of its arguments by their nodes.
+        returned: Strides of the results of calls, by function and arguments; shared by all functions.
+        level: How many calls led here.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        function: int,
+        arguments: dict[int, float],
+        returned: dict[tuple[int, tuple[float | None, ...]], float],
+        level: int,
+    ) -> None:
+        self.module, self.returned, self.level = module, returned, level
+        span = range(int(module.function_start[function]) + 1, int(module.function_start[function + 1]))
+        # Operand -1 is an immediate, and finds the last element, which is 0 and known.
+        self.stride = np.zeros(module.num_nodes + 1)
+        self.known = np.ones(module.num_nodes + 1, bool)
+        self.known[[int(module.result[statement]) for statement in span if module.result[statement] >= 0]] = False
+        for node, value in arguments.items():
+            self.stride[node] = value
+        self.users: defaultdict[int, list[int]] = defaultdict(list)
+        for statement in span:
+            for node in set(self.operands(statement)):
+                self.users[node].append(statement)
+        self.variables, self.private = self._find_variables(span)
+        self.content: dict[int, float] = {}  # of variables, as far as known
+        self._solve(
+            [statement for statement in span if module.result[statement] >= 0 or self._variable(statement) >= 0]
+        )
+
+    def operands(self, statement: int) -> list[int]:
+        start, end = self.module.operand_start[statement : statement + 2].tolist()
+        return self.module.operand[start:end].tolist()
+
+    def opcode(self, statement: int) -> str:
+        return OPCODES[self.module.opcode[statement]]
+
+    def known_strides(self, nodes: Iterable[int]) -> list[float]:
+        return [float(self.stride[node]) for node in nodes if self.known[node]]
+
+    def _find_variables(self, span: range) -> tuple[set[int], set[int]]:
+        """Variables on the stack, and all other pointers into memory of the thread alone.
+
+        A variable is only ever loaded and stored whole, as in IR that was not optimised.
+        """
+        variables: set[int] = set()
+        private: set[int] = set()
+        for statement in span:
+            node, opcode = int(self.module.result[statement]), self.opcode(statement)
+            if opcode == "alloca":
+                (variables if self._is_variable(node) else private).add(node)
+            elif opcode in _POINTER_STEPS and not private.isdisjoint(self.operands(statement)):
+                private.add(node)
+        return variables, private
+
+    def _is_variable(self, node: int) -> bool:
+        """Whether only loads and stores use an address."""
+        for user in self.users[node]:
+            opcode = self.opcode(user)
+            if opcode == "store" and self.operands(user)[0] != node:
+                continue
+            if opcode != "load" and not callee_name(self.module, user).startswith("llvm.lifetime"):
+                return False
+        return True
+
+    def _variable(self, statement: int) -> int:
+        """The variable that a statement stores to, or -1."""
+        pointer = self.operands(statement)[1] if self.opcode(statement) == "store" else -1
+        return pointer if pointer in self.variables else -1
+
+    def _solve(self, statements: list[int]) -> None:
+        queue, waiting, solved = deque(statements), set(statements), frozenset(statements)
+        while queue:
+            statement = queue.popleft()
+            waiting.discard(statement)
+            if self._update(statement):
+                node = int(self.module.result[statement])
+                users = self.users[node if node >= 0 else self._variable(statement)]
+                again = [user for user in users if user in solved and user not in waiting]
+                queue += again
+                waiting.update(again)
+
+    def _update(self, statement: int) -> bool:
+        """Looks at a statement again; returns whether more is known of what it defines or stores."""
+        node = int(self.module.result[statement])
+        if node < 0:
+            variable, (value, _) = self._variable(statement), self.operands(statement)
+            before = self.content.get(variable)
+            found = join_strides(([] if before is None else [before]) + self.known_strides([value]))
+            if found is None or (before is not None and same_stride(before, found)):
+                return False
+            self.content[variable] = found
+            return True
+        result = self._result(statement)
+        if result is None or (self.known[node] and same_stride(float(self.stride[node]), result)):
+            return False
+        self.stride[node], self.known[node] = result, True
+        return True
+
+    def _result(self, statement: int) -> float | None:
+        """Stride of what a statement defines; None where too little is known of its operands yet."""
+        operands, opcode = self.operands(statement), self.opcode(statement)
+        if opcode == "phi":
+            return join_strides(self.known_strides(operands[::2]))
+        if opcode == "load" and operands[0] in self.variables:
+            return self.content.get(operands[0])
+        if not self.known[operands].all():
+            return None
+        strides = [float(self.stride[node]) for node in operands]
+        if opcode in ("call", "invoke", "callbr"):
+            return self._call(statement, strides[1:])
+        if opcode in HANDLERS:
+            return HANDLERS[opcode](self.module, statement, operands, strides)
+        loaded = opcode == "load" and operands[0] in self.private
+        return 0.0 if not any(strides) and not loaded else math.nan
+
+    def _call(self, statement: int, arguments: list[float]) -> float:
+        name, function = callee_name(self.module, statement), called_function(self.module, statement)
+        if _THREAD_NUMBER.search(name):
+            dimension = _INDEX_ARGUMENT.search(self.module.statement_source(statement))
+            return 1.0 if dimension is None or dimension[1] == "0" else 0.0
+        if function >= 0:
+            return self._returned(function, arguments)
+        return math.nan if any(arguments) or _ATOMIC.search(name) else 0.0
+
+    def _returned(self, function: int, arguments: list[float]) -> float:
+        """Stride of what a function returns that has a body."""
+        key = (function, tuple(None if math.isnan(value) else value for value in arguments))
+        if key not in self.returned:
+            self.returned[key] = math.nan  # for calls of itself
+            if self.level < _DEEPEST and len(self.returned) < _MOST_CALLS:
+                module, header = self.module, int(self.module.function_start[function])
+                formal = dict(zip(self.operands(header), arguments, strict=False))
+                called = _Strides(module, function, formal, self.returned, self.level + 1)
+                span = range(header + 1, int(module.function_start[function + 1]))
+                values = [called.operands(statement) for statement in span if called.opcode(statement) == "ret"]
+                found = join_strides(called.known_strides(node for operands in values for node in operands))
+                self.returned[key] = 0.0 if found is None else found
+        return self.returned[key]

@@ -1,0 +1,144 @@
+"""Natural loops of small functions whose loops are known."""
+
+import pytest
+
+from ncc.ir import Module, read_module
+from ncc.kernels.loops import Loop, find_loops, successors
+
+
+def function(blocks: str) -> Module:
+    """A function of two numbers; every line is a block, "name: instruction; instruction"."""
+    lines = []
+    for block in filter(None, map(str.strip, blocks.splitlines())):
+        name, _, body = block.partition(":")
+        lines += [f"{name}:", *(f"  {instruction.strip()}" for instruction in body.split(";"))]
+    text = "\n".join(lines)
+    return read_module(f"define void @f(i32 %n, i1 %c) {{\n{text}\n}}\n".encode())
+
+
+def loops(blocks: str) -> dict[str, tuple[str, int | None]]:
+    """Name of each loop's header → names of its blocks in order, and how often it runs."""
+    module = function(blocks)
+
+    def name(block: int) -> str:
+        return module.node_name(int(module.block_node[block]))
+
+    return {
+        name(loop.header): (" ".join(name(block) for block in sorted(loop.blocks)), loop.trips)
+        for loop in find_loops(module, 0)
+    }
+
+
+def test_straight_code_and_branches_have_no_loops() -> None:
+    assert loops("only: ret void") == {}
+    assert loops("a: br i1 %c, label %b, label %d\nb: br label %d\nd: ret void") == {}
+
+
+def test_a_block_that_goes_to_itself() -> None:
+    assert loops("a: br label %b\nb: br i1 %c, label %b, label %d\nd: ret void") == {"b": ("b", None)}
+
+
+def test_nested_loops_hold_the_inner_ones_blocks() -> None:
+    nested = """
+    entry: br label %outer
+    outer: br i1 %c, label %middle, label %exit
+    middle: br label %inner
+    inner: br i1 %c, label %inner, label %latch
+    latch: br label %outer
+    exit: ret void
+    """
+    assert loops(nested) == {"outer": ("outer middle inner latch", None), "inner": ("inner", None)}
+
+
+def test_two_latches_of_one_header_make_one_loop() -> None:
+    two = """
+    entry: br label %head
+    head: br i1 %c, label %left, label %right
+    left: br label %head
+    right: br i1 %c, label %head, label %exit
+    exit: ret void
+    """
+    assert loops(two) == {"head": ("head left right", None)}
+
+
+def test_a_cycle_that_is_entered_in_two_places_is_no_natural_loop() -> None:
+    two_entries = """
+    entry: br i1 %c, label %a, label %b
+    a: br label %b
+    b: br i1 %c, label %a, label %exit
+    exit: ret void
+    """
+    assert loops(two_entries) == {}
+
+
+def test_unreachable_blocks_have_no_loops_and_are_in_none() -> None:
+    unreachable = """
+    entry: br label %head
+    head: br i1 %c, label %body, label %exit
+    body: br label %head
+    exit: ret void
+    dead: br label %body
+    spin: br label %spin
+    """
+    assert loops(unreachable) == {"head": ("head body", None)}
+
+
+@pytest.mark.parametrize(
+    ("comparison", "trips"),
+    [
+        ("icmp eq i32 %next, 64", 64),
+        ("icmp slt i32 %next, -16", 16),
+        ("icmp ult i32 %next, %n", None),
+        ("icmp eq i32 %next, 1", None),
+        ("icmp eq i32 %next, 99999999999", 2**30),
+        ("and i1 %c, %c", None),
+        ("icmp eq i32 %next, 12, !dbg !0", 12),
+    ],
+)
+def test_trips_are_what_the_counter_is_compared_with(comparison: str, trips: int | None) -> None:
+    counted = f"""
+    entry: br label %body
+    body: %i = phi i32 [ 0, %entry ], [ %next, %body ]; %next = add i32 %i, 77; %end = {comparison}; br i1 %end, label %exit, label %body
+    exit: ret void
+    """  # noqa: E501
+    assert loops(counted) == {"body": ("body", trips)}
+
+
+def test_the_largest_way_out_counts_and_comparisons_inside_do_not() -> None:
+    several = """
+    entry: br label %head
+    head: %a = icmp eq i32 %n, 10; br i1 %a, label %exit, label %body
+    body: %b = icmp eq i32 %n, 1000; br i1 %b, label %then, label %latch
+    then: br label %latch
+    latch: %d = icmp eq i32 %n, 20; br i1 %d, label %exit, label %head
+    exit: ret void
+    """
+    assert loops(several) == {"head": ("head body then latch", 20)}
+
+
+def test_a_loop_left_by_a_switch_or_a_constant_has_no_trips() -> None:
+    assert loops("a: br label %b\nb: switch i32 %n, label %b [ i32 9, label %d ]\nd: ret void") == {"b": ("b", None)}
+    assert loops("a: br label %b\nb: br i1 true, label %b, label %d\nd: ret void") == {"b": ("b", None)}
+
+
+def test_successors_of_every_terminator() -> None:
+    module = function("""
+    a: br label %b
+    b: br i1 %c, label %c1, label %d
+    c1: switch i32 %n, label %a1 [ i32 0, label %d i32 1, label %a1 ]
+    a1: unreachable
+    d: ret void
+    """)
+    assert successors(module, 0) == {0: [1], 1: [2, 4], 2: [3, 4, 3], 3: [], 4: []}
+
+
+def test_blocks_are_numbered_through_the_module() -> None:
+    text = b"define void @f() {\n  ret void\n}\ndefine void @g(i1 %c) {\na:\n  br label %b\nb:\n  br i1 %c, label %b, label %d\nd:\n  ret void\n}\n"  # noqa: E501
+    assert find_loops(read_module(text), 1) == [Loop(2, frozenset([2]), None)]
+
+
+def test_a_long_chain_of_loops() -> None:
+    blocks = ["entry: br label %b0"]
+    blocks += [f"b{i}: br i1 %c, label %b{i}, label %b{i + 1}" for i in range(5000)]
+    module = function("\n".join([*blocks, "b5000: ret void"]))
+    assert [loop.blocks for loop in find_loops(module, 0)] == [{i + 1} for i in range(5000)]

@@ -1,0 +1,500 @@
+"""Profiles of small kernels, counted by hand, and of real ones."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ncc.data import locate
+from ncc.errors import DataError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.ir import Abstraction, Module, read_module
+from ncc.kernels import FEATURE_NAMES, KernelProfile, profile_kernel
+
+DECLARATIONS = """
+declare i64 @_Z13get_global_idj(i32)
+declare void @_Z7barrierj(i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @llvm.lifetime.start.p0(i64, ptr)
+"""
+
+
+def profile(body: str, arguments: str = "ptr addrspace(1) %p, i64 %n, float %x", more: str = "") -> KernelProfile:
+    text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
+    module = read_module(text.encode())
+    return profile_kernel(module, module.num_functions - 1)
+
+
+def counts(found: KernelProfile, prefix: str = "once") -> dict[str, float]:
+    """Name → count of all that is not zero."""
+    named = found.to_dict().items()
+    return {
+        name.removeprefix(f"{prefix}_"): round(math.expm1(x), 6) for name, x in named if name.startswith(prefix) and x
+    }
+
+
+def once(body: str, **options: str) -> dict[str, float]:
+    return counts(profile(body, **options))
+
+
+def compiled(source: str, **options: str) -> Module:
+    return read_module(compile_source(source.encode(), CompileOptions(language="opencl", **options)).ir)
+
+
+def test_names_are_distinct_and_in_the_order_of_the_values() -> None:
+    found = profile("")
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES) == len(found.features)
+    assert list(found.to_dict()) == list(FEATURE_NAMES)
+    assert found.features.dtype == np.float64
+    assert found.to_dict()["pointer_arguments"] == 1
+    assert found.to_dict()["scalar_arguments"] == 2
+    assert found.to_dict()["statements"] == math.log1p(1)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("%v = add i64 %n, 1", {"integer": 1}),
+        ("%v = add <4 x i32> zeroinitializer, zeroinitializer", {"integer": 4}),
+        ("%v = getelementptr <4 x float>, ptr addrspace(1) %p, i64 %n", {"integer": 1}),
+        ("%v = fmul float %x, %x", {"float": 1, "flops": 1}),
+        ("%v = fadd <2 x double> zeroinitializer, zeroinitializer", {"double": 2, "flops": 2}),
+        ("%v = fdiv float %x, 2.0", {"division": 1, "flops": 1}),
+        ("%v = udiv i64 %n, 3", {"division": 1}),
+        ("%v = sitofp i64 %n to float", {"conversion": 1}),
+        ("%v = fcmp olt float %x, 0.0", {"comparison": 1}),
+        ("%v = extractelement <4 x float> zeroinitializer, i32 1", {"lane_shuffle": 1}),
+        ("%v = alloca float", {}),
+        ("fence seq_cst", {}),
+        ("call void @_Z7barrierj(i32 1)", {"barrier": 1}),
+        ("%v = call i64 @_Z13get_global_idj(i32 0)", {"thread_query": 1}),
+        ("call void %p(i32 1)", {"call": 1}),
+        ("%sqrt = getelementptr i8, ptr null, i64 0\n  call void %sqrt()", {"integer": 1, "call": 1}),
+    ],
+)
+def test_one_statement(line: str, expected: dict[str, float]) -> None:
+    assert once(f"  {line}") == expected
+
+
+@pytest.mark.parametrize(
+    ("callee", "type_", "expected"),
+    [
+        ("_Z3expf", "float", {"special": 1, "flops": 1}),
+        ("_Z3expDv4_f", "<4 x float>", {"special": 4, "flops": 4}),
+        ("_Z4sqrtd", "double", {"special": 1, "flops": 1}),
+        ("_Z10native_sinf", "float", {"special": 1, "flops": 1}),
+        ("llvm.sqrt.f32", "float", {"special": 1, "flops": 1}),
+        ("expf", "float", {"special": 1, "flops": 1}),
+        ("__nv_sinf", "float", {"special": 1, "flops": 1}),
+        ("__ocml_cos_f32", "float", {"special": 1, "flops": 1}),
+        ("llvm.fmuladd.f32", "float", {"float": 2, "flops": 2}),
+        ("llvm.fma.v4f32", "<4 x float>", {"float": 8, "flops": 8}),
+        ("_Z3maddd", "double", {"double": 2, "flops": 2}),
+        ("fmaf", "float", {"float": 2, "flops": 2}),
+        ("_Z4fmaxff", "float", {"comparison": 1}),
+        ("_Z4fminff", "float", {"comparison": 1}),
+        ("llvm.smax.i32", "i32", {"comparison": 1}),
+        ("_Z4fabsf", "float", {"float": 1, "flops": 1}),
+        ("_Z5mad24iii", "i32", {"integer": 2}),
+        ("_Z5mul24ii", "i32", {"integer": 1}),
+        ("_Z14convert_float4Dv4_h", "<4 x float>", {"conversion": 4}),
+        ("_Z8atom_addPU8CLglobalVii", "i32", {"atomic": 1}),
+        ("_Z10atomic_addPU3AS1Vii", "i32", {"atomic": 1}),
+        ("_Z14get_local_sizej", "i32", {"thread_query": 1}),
+        ("llvm.nvvm.read.ptx.sreg.ntid.x", "i32", {"thread_query": 1}),
+        ("llvm.nvvm.barrier.cta.sync.aligned.all", "i32", {"barrier": 1}),
+        ("llvm.lifetime.end.p0", "i32", {}),
+        ("unknown", "<4 x float>", {"call": 1}),
+        ("expensive", "float", {"call": 1}),
+        ("_Z7sinkingf", "float", {"call": 1}),
+    ],
+)
+def test_functions_without_a_body(callee: str, type_: str, expected: dict[str, float]) -> None:
+    declared = f"declare {type_} @{callee}({type_})\n"
+    assert once(f"  %v = call {type_} @{callee}({type_} zeroinitializer)", more=declared) == expected
+
+
+SPACES = {1: "global", 2: "constant", 3: "local", 5: "private"}
+
+
+@pytest.mark.parametrize("number", SPACES)
+def test_memory_by_the_type_of_the_pointer(number: int) -> None:
+    pointer = f"ptr addrspace({number})"
+    found = once(f"  %v = load i32, {pointer} %q\n  store i32 0, {pointer} %q", arguments=f"{pointer} %q")
+    space = SPACES[number]
+    more = {"global_uniform": 2, "global_bytes": 8} if space == "global" else {}
+    assert found == {f"{space}_load": 1, f"{space}_store": 1, **more}
+
+
+def test_memory_is_that_of_the_pointer_and_not_of_what_is_stored_there() -> None:
+    stored = "  %a = alloca ptr addrspace(3)\n  %b = alloca i8\n  %v = load ptr addrspace(1), ptr %a\n"
+    assert once(f"{stored}  store ptr addrspace(1) %p, ptr %b") == {"private_load": 1, "private_store": 1}
+
+
+def test_memory_by_where_the_pointer_comes_from() -> None:
+    more = """
+@array = internal addrspace(3) global [8 x float] undef
+@flat = internal global [8 x float] undef
+@table = internal constant [8 x float] zeroinitializer
+@"odd name" = addrspace(4) constant float 0.0
+"""
+    body = """
+  %g = addrspacecast ptr addrspace(1) %p to ptr addrspace(4)
+  %h = getelementptr i8, ptr addrspace(4) %g, i64 4
+  %a = load float, ptr addrspace(4) %h
+  %b = load float, ptr addrspacecast (ptr addrspace(3) @array to ptr)
+  %d = load float, ptr @flat
+  %e = load float, ptr @table
+  %i = load float, ptr addrspace(4) @"odd name"
+  %t = addrspacecast ptr addrspace(3) %tile to ptr
+  %k = load float, ptr %t
+  %own = alloca [4 x float]
+  %s = select i1 true, ptr %own, ptr null
+  %j = load float, ptr %s"""
+    found = once(body, more=more, arguments="ptr addrspace(1) %p, ptr addrspace(3) %tile")
+    loads = {name: amount for name, amount in found.items() if name.endswith("_load")}
+    assert loads == {"global_load": 1, "local_load": 3, "constant_load": 2, "private_load": 1}
+
+
+def test_memory_through_a_loop_of_pointers() -> None:
+    loop = """  %own = alloca [64 x i8]
+  br label %head
+head:
+  %q = phi ptr [ %r, %head ], [ %own, %entry ]
+  %r = getelementptr i8, ptr %q, i64 1
+  store i8 0, ptr %q
+  %c = icmp eq ptr %r, null
+  br i1 %c, label %exit, label %head
+exit:"""
+    assert once(loop)["private_store"] == 1
+
+
+LEGACY = """
+%s = type {{ float, float }}
+define spir_kernel void @f(float* %g, float* %c, float* %l, %s* byval(%s) %b) !kernel_arg_addr_space !4 {{
+  %p = bitcast %s* %b to float*
+  %1 = load float, float* %{name}
+  ret void
+}}
+!4 = !{{i32 1, i32 2, i32 3, i32 0}}
+"""
+
+
+@pytest.mark.parametrize(("name", "space"), [("g", "global"), ("c", "constant"), ("l", "local"), ("p", "private")])
+def test_memory_by_the_metadata_of_typed_pointers(name: str, space: str) -> None:
+    found = profile_kernel(read_module(LEGACY.format(name=name).encode()), 0)
+    assert counts(found)[f"{space}_load"] == 1
+    assert (found.to_dict()["pointer_arguments"], found.to_dict()["scalar_arguments"]) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("type_", "index", "pattern", "num_bytes"),
+    [
+        ("float", "%gid", "coalesced", 4),
+        ("<4 x float>", "%gid", "coalesced", 16),
+        ("float", "%n", "uniform", 4),
+        ("float", "%row", "far", 4),
+        ("float", "%sixteen", "strided", 4),
+        ("float", "%seventeen", "far", 4),
+        ("float", "%loaded", "irregular", 4),
+    ],
+)
+def test_patterns(type_: str, index: str, pattern: str, num_bytes: float) -> None:
+    body = f"""  %gid = call i64 @_Z13get_global_idj(i32 0)
+  %row = mul i64 %gid, %n
+  %sixteen = mul i64 %gid, 16
+  %seventeen = mul i64 %gid, 17
+  %loaded = call i64 @unknown(i64 %gid)
+  %a = getelementptr {type_}, ptr addrspace(1) %p, i64 {index}
+  store {type_} zeroinitializer, ptr addrspace(1) %a"""
+    found = profile(body, more="declare i64 @unknown(i64)")
+    amounts = counts(found)
+    assert (amounts[f"global_{pattern}"], amounts["global_bytes"], amounts["global_store"]) == (1, num_bytes, 1)
+    assert found.pattern.tolist() == [""] * 6 + [pattern, ""]
+    assert found.to_dict()["coalesced_share"] == (pattern in ("coalesced", "uniform"))
+    assert found.to_dict()["bytes_per_access"] == num_bytes
+
+
+@pytest.mark.parametrize(
+    ("index", "pattern"), [("%gid", "coalesced"), ("%n", "uniform"), ("%four", "strided"), ("%row", "far")]
+)
+def test_vectors_by_function_are_accesses(index: str, pattern: str) -> None:
+    more = """
+declare <4 x float> @_Z6vload4mPU3AS1Kf(i64, ptr addrspace(1))
+declare void @_Z12vstore_half4Dv4_fmPU3AS1Dh(<4 x float>, i64, ptr addrspace(1))
+"""
+    body = f"""  %gid = call i64 @_Z13get_global_idj(i32 0)
+  %four = shl i64 %gid, 2
+  %row = mul i64 %gid, %n
+  %v = call <4 x float> @_Z6vload4mPU3AS1Kf(i64 {index}, ptr addrspace(1) %p)
+  call void @_Z12vstore_half4Dv4_fmPU3AS1Dh(<4 x float> %v, i64 {index}, ptr addrspace(1) %p)"""
+    found = profile(body, more=more)
+    amounts = counts(found)
+    assert (amounts["global_load"], amounts["global_store"], amounts[f"global_{pattern}"]) == (1, 1, 2)
+    assert amounts["global_bytes"] == 16 + 8
+    assert found.pattern.tolist() == ["", "", "", pattern, pattern, ""]
+
+
+def test_atomic_instructions() -> None:
+    body = "  %a = atomicrmw volatile add ptr addrspace(1) %p, i64 1 seq_cst\n"
+    body += "  %b = cmpxchg weak ptr addrspace(3) %l, i32 0, i32 1 seq_cst seq_cst"
+    found = once(body, arguments="ptr addrspace(1) %p, ptr addrspace(3) %l")
+    assert found == {"atomic": 2, "global_load": 1, "local_load": 1, "global_uniform": 1, "global_bytes": 8}
+
+
+def test_block_copies() -> None:
+    body = """  %own = alloca [32 x i8]
+  call void @llvm.lifetime.start.p0(i64 32, ptr %own)
+  call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 32, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 4 %own, ptr align 4 %q, i64 24, i1 false)"""
+    expected = {"private_store": 4 + 3, "global_load": 3, "global_uniform": 3, "global_bytes": 24}
+    assert once(body, arguments="ptr %q") == expected
+
+
+BRANCHES = """  %gid = call i64 @_Z13get_global_idj(i32 0)
+  %c = icmp slt i64 VALUE, 7
+  br i1 %c, label %head, label %exit
+head:
+  switch i64 VALUE, label %head [ i64 3, label %exit ]
+exit:"""
+
+
+@pytest.mark.parametrize(("value", "kind"), [("%gid", "divergent_branch"), ("%n", "branch")])
+def test_branches(value: str, kind: str) -> None:
+    found = profile(BRANCHES.replace("VALUE", value))
+    assert counts(found)[kind] == 2
+    assert counts(found, "weighted")[kind] == 1 + 8
+    divergent = kind == "divergent_branch"
+    assert found.divergent.tolist() == [False, False, divergent, divergent, False]
+    assert found.to_dict()["divergent_loops"] == math.log1p(divergent)
+    assert found.to_dict()["divergent_share"] == divergent
+
+
+def test_loops_weigh_what_is_in_them() -> None:
+    body = """  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i1, %latch ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j1, %inner ]
+  %y = fmul float %x, %x
+  %j1 = add i64 %j, 1
+  %a = icmp eq i64 %j1, 100
+  br i1 %a, label %latch, label %inner
+latch:
+  %z = fdiv float %x, %x
+  %i1 = add i64 %i, 1
+  %b = icmp eq i64 %i1, %n
+  br i1 %b, label %exit, label %outer
+exit:"""
+    found = profile(body)
+    amounts, values = counts(found, "weighted"), found.to_dict()
+    assert (amounts["float"], amounts["division"], amounts["branch"]) == (800, 8, 808)
+    assert (values["depth"], values["open_depth"]) == (2, 1)
+    assert (values["loops"], values["fixed_trips"]) == (math.log1p(2), math.log1p(100))
+    assert sorted(set(found.weight.tolist())) == [1, 8, 800]
+
+
+CALLEE = """
+define void @g(ptr addrspace(1) %q, ptr %r, i64 %i) {
+  %a = getelementptr float, ptr addrspace(1) %q, i64 %i
+  store float 0.0, ptr addrspace(1) %a
+  store float 0.0, ptr %r
+  ret void
+}
+"""
+
+
+def test_functions_count_for_every_call_with_its_arguments() -> None:
+    body = """  %gid = call i64 @_Z13get_global_idj(i32 0)
+  %own = alloca float
+  call void @g(ptr addrspace(1) %p, ptr %own, i64 %gid)
+  call void @g(ptr addrspace(1) %p, ptr @shared, i64 %n)"""
+    found = profile(body, more=CALLEE + "@shared = internal global float 0.0\n")
+    amounts = counts(found)
+    assert (amounts["global_coalesced"], amounts["global_uniform"], amounts["global_store"]) == (1, 1, 2)
+    assert (amounts["private_store"], amounts["local_store"]) == (1, 1)
+    assert "call" not in amounts
+    assert sorted(found.statement.tolist()) == found.statement.tolist()
+    assert len(found.statement) == 5 + 2 * 4
+    assert found.to_dict()["statements"] == math.log1p(13)
+
+
+def test_statements_can_be_left_out() -> None:
+    text = (
+        f"{DECLARATIONS}define void @f(float %x) {{\n  %a = fadd float %x, %x\n  %b = fmul float %a, %a\n  ret void\n}}"
+    )
+    module = read_module(text.encode())
+    found = profile_kernel(module, 0, without=[2])
+    assert counts(found)["float"] == 1
+    assert found.statement.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("asked", "dimensions"),
+    [
+        (["_Z13get_global_idj(i32 0)"], 1),
+        (["_Z13get_global_idj(i32 noundef 0)", "_Z13get_global_idj(i32 noundef 1)"], 2),
+        (["_Z13get_global_idj(i32 0) #2", "_Z12get_local_idj(i32 0)", "_Z12get_local_idj(i32 2)"], 2),
+        (["_Z12get_group_idj(i32 0)"], 0),
+        (["get_global_linear_id()"], 1),
+        (["llvm.nvvm.read.ptx.sreg.tid.x()", "llvm.nvvm.read.ptx.sreg.tid.y()"], 2),
+        (["llvm.nvvm.read.ptx.sreg.ntid.x()"], 0),
+    ],
+)
+def test_dimensions(asked: list[str], dimensions: int) -> None:
+    names = {name.split("(")[0] for name in asked} - {"_Z13get_global_idj"}
+    declared = "".join(f"declare i64 @{name}({'i32' if 'j' in name else ''})\n" for name in names)
+    body = "\n".join(f"  %v{i} = call i64 @{name}" for i, name in enumerate(asked))
+    assert profile(body, more=declared).to_dict()["dimensions"] == dimensions
+
+
+def test_a_kernel_of_the_bundled_compiler() -> None:
+    module = compiled("""
+    kernel void f(global float4 *out, global float *in, constant float *table, local float *tile, int n) {
+      int i = get_global_id(0), j = get_global_id(1);
+      tile[get_local_id(0)] = in[j * n + i];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      float sum = 0;
+      for (int k = 0; k < 64; k++) sum += tile[k] * table[k];
+      vstore4(vload4(i, in) * sum, i, in);
+      if (i < n) out[i] = (float4)(exp(sum));
+      atomic_add((global int *)in, 1);
+    }""")
+    assert module.function_is_kernel.sum() == 1  # and not what clang calls inside of it
+    found = profile_kernel(module, int(np.flatnonzero(module.function_is_kernel)[0]))
+    amounts, values = counts(found), found.to_dict()
+    assert (amounts["global_load"], amounts["global_store"], amounts["global_coalesced"]) == (2, 2, 4)
+    assert (amounts["local_store"], amounts["constant_load"], amounts["atomic"], amounts["barrier"]) == (1, 1, 1, 1)
+    assert (amounts["special"], amounts["divergent_branch"], amounts["global_bytes"]) == (1, 1, 4 + 16 + 16 + 16)
+    assert counts(found, "weighted")["local_load"] == 63  # where it counts from does not matter
+    assert (values["dimensions"], values["depth"], values["open_depth"]) == (2, 1, 0)
+    assert (values["pointer_arguments"], values["scalar_arguments"]) == (4, 1)
+
+
+def test_cuda() -> None:
+    source = b"""
+    __constant__ float table[4];
+    __global__ void f(float *p, int n) {
+      __shared__ float tile[32];
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      tile[threadIdx.x] = p[i];
+      __syncthreads();
+      p[threadIdx.y * n + i] = expf(tile[31 - threadIdx.x]) + table[n];
+    }"""
+    module = read_module(compile_source(source, CompileOptions(language="cuda")).ir)
+    found = profile_kernel(module, int(np.flatnonzero(module.function_is_kernel)[0]))
+    amounts = counts(found)
+    assert (amounts["global_load"], amounts["global_store"], amounts["global_coalesced"]) == (1, 1, 2)
+    assert (amounts["local_load"], amounts["local_store"], amounts["constant_load"]) == (1, 1, 1)
+    assert (amounts["barrier"], amounts["special"]) == (1, 1)
+    assert found.to_dict()["dimensions"] == 2
+
+
+@pytest.mark.parametrize("options", [{"keep_callees": False}, {"keep_immediates": True}], ids=str)
+def test_features_do_not_depend_on_what_the_words_keep(options: dict) -> None:
+    ir = compile_source(
+        b"""kernel void f(global float *p, global int *q) {
+          for (int k = 0; k < 9; k++) { p[get_global_id(0)] += sin(p[k]) * 2; q[k] = 3; p[k + 7] = 1.5f; }
+        }""",
+        CompileOptions(language="opencl"),
+    ).ir
+    plain, other = read_module(ir), read_module(ir, abstraction=Abstraction(**options))
+    assert plain.texts != other.texts
+    assert profile_kernel(plain, 0).features.tolist() == profile_kernel(other, 0).features.tolist()
+
+
+def test_recursion_ends() -> None:
+    again = "define void @g(i64 %x) {\n" + "  call void @g(i64 %x)\n" * 3 + "  ret void\n}\n"
+    # one call, and three from each to a depth of four
+    expected = sum(4 * 3**level for level in range(4)) + 2
+    assert math.expm1(profile("  call void @g(i64 %n)", more=again).to_dict()["statements"]) == pytest.approx(expected)
+    wide = "define void @g(i64 %x) {\n" + "  call void @g(i64 %x)\n" * 999 + "  ret void\n}\n"
+    assert math.expm1(profile("  call void @g(i64 %n)", more=wide).to_dict()["statements"]) < 32_000
+
+
+def test_a_long_kernel() -> None:
+    chain = "\n".join(f"  %v{i} = add i64 %v{i - 1}, 1" for i in range(1, 20_000))
+    found = profile(f"  %v0 = call i64 @_Z13get_global_idj(i32 0)\n{chain}")
+    assert counts(found)["integer"] == 19_999
+
+
+def test_loops_of_loops_have_finite_counts() -> None:
+    depth = 60
+    heads = "\n".join(f"h{i}:\n  br label %h{i + 1}" for i in range(depth))
+    after = ["exit", *(f"l{i}" for i in range(depth))]
+    latches = "\n".join(
+        f"l{i}:\n  %c{i} = icmp eq i64 %n, 1073741824\n  br i1 %c{i}, label %{after[i]}, label %h{i}"
+        for i in reversed(range(depth))
+    )
+    found = profile(f"  br label %h0\n{heads}\nh{depth}:\n  br label %l{depth - 1}\n{latches}\nexit:")
+    assert found.to_dict()["depth"] == depth
+    assert np.isfinite(found.features).all()
+    assert found.weight.max() == 1e12
+
+
+def test_a_module_of_declarations_has_no_kernel_to_profile() -> None:
+    module = read_module(DECLARATIONS.encode())
+    assert module.num_functions == 0
+    with pytest.raises(IndexError):
+        profile_kernel(module, 0)
+
+
+def test_unreachable_blocks_count_once() -> None:
+    found = profile("  ret void\ndead:\n  %a = fadd float %x, %b\n  %b = fadd float %x, %a\n  br label %dead\nend:")
+    assert counts(found) == {"float": 2, "flops": 2} == counts(found, "weighted")
+
+
+@pytest.fixture(scope="module")
+def legacy() -> dict[str, bytes]:
+    from ncc.tasks.device_mapping.samples import load_legacy_ir
+
+    try:
+        locate("legacy_ir", "devmap-kernels-llvm5.tar.xz")
+    except DataError:
+        pytest.skip("no local copy of the legacy IR (set NCC_DATA)")
+    return load_legacy_ir()
+
+
+def test_all_legacy_kernels_have_finite_features(legacy: dict[str, bytes]) -> None:
+    found = []
+    for name, text in legacy.items():
+        module = read_module(text, name=name)
+        kernels = np.flatnonzero(module.function_is_kernel)
+        found.append(profile_kernel(module, int(kernels[0]) if len(kernels) else 0).features)
+    features = np.stack(found)
+    assert features.shape == (669, len(FEATURE_NAMES))
+    assert np.isfinite(features).all()
+    spread = dict(zip(FEATURE_NAMES, features.std(axis=0).tolist(), strict=True))
+    # of fixed-function kinds, only what these kernels never do
+    assert all(spread[name] > 0 for name in ("coalesced_share", "once_special", "dimensions", "once_atomic", "depth"))
+
+
+# Written after two of the suites' kernels: what the IR of LLVM 5 says of them, that of today must say as well.
+ATAX = """kernel void atax(global float *a, global float *x, global float *tmp, int rows, int columns) {
+  int row = get_global_id(0);
+  if (row < rows) for (int j = 0; j < columns; j++) tmp[row] += a[row * columns + j] * x[j];
+}"""
+ADD = """kernel void add(global const float *a, global const float *b, global float *sum, int n) {
+  int i = get_global_id(0);
+  if (i < n) sum[i] = a[i] + b[i];
+}"""
+SHAPE = ("dimensions", "depth", "open_depth", "once_divergent_branch", "pointer_arguments", "scalar_arguments")
+COUNTS = ("once_global_load", "once_global_store", "once_global_bytes", "once_flops", "once_thread_query")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "features"),
+    [
+        ("polybench-gpu-1.0-atax-atax_kernel1.ll", ATAX, SHAPE),
+        ("nvidia-4.2-VectorAdd-VectorAdd.ll", ADD, SHAPE + COUNTS),
+    ],
+)
+def test_legacy_ir_and_todays_agree(
+    name: str, source: str, features: tuple[str, ...], legacy: dict[str, bytes]
+) -> None:
+    old = profile_kernel(read_module(legacy[name], name=name), 0).to_dict()
+    new = profile_kernel(compiled(source), 0).to_dict()
+    assert [old[feature] for feature in features] == pytest.approx([new[feature] for feature in features])
+    assert old["coalesced_share"] == pytest.approx(new["coalesced_share"], abs=0.02)  # the old loop is unrolled
