@@ -1,4 +1,4 @@
-"""The Python API: every kind of input, vectors and their means, graphs, and predictions with a head given."""
+"""The Python API: every kind of input, vectors and their means, graphs, and the way to predictions."""
 
 import csv
 import json
@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import ncc
+from ncc import api, predictions
 from ncc.api import EmbeddedModule, save_vectors
 from ncc.embedding import Embedding
-from ncc.errors import AssetError, CompileError, InputError, IRError, OutputError
+from ncc.errors import CompileError, InputError, IRError, OutputError
 from ncc.frontend import CompileOptions
-from ncc.heads import NumpyLSTMHead, RatioHead
-from ncc.heads.ratio import NUM_AUXILIARY
 
 TESTS = Path(__file__).parent
 IR = TESTS / "data" / "ir"
@@ -263,101 +262,31 @@ def test_tables_that_can_not_be_written_say_why(two, tmp_path):
         save_vectors(two, "module", tmp_path / "folder.npz")
 
 
-# ---- prediction, with a head of random weights
+# ---- predictions; tests/predictions has what they say
 
 
-@pytest.fixture(scope="module")
-def head() -> RatioHead:
-    embedding = ncc.load_embedding()
-    rng = np.random.default_rng(0)
-    hidden, dense = 4, 3
-    features = 3 * hidden + NUM_AUXILIARY
-    shapes = {
-        "lstm.weight_ih_l0": (4 * hidden, embedding.dim),
-        "lstm.weight_hh_l0": (4 * hidden, hidden),
-        "lstm.bias_ih_l0": (4 * hidden,),
-        "lstm.bias_hh_l0": (4 * hidden,),
-        "norm.weight": (features,),
-        "norm.bias": (features,),
-        "norm.running_mean": (features,),
-        "norm.running_var": (features,),
-        "dense.weight": (dense, features),
-        "dense.bias": (dense,),
-        "output.weight": (2, dense),
-        "output.bias": (2,),
-    }
-    tensors = {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
-    tensors["norm.running_var"] = np.abs(tensors["norm.running_var"]) + 1
-    reference = np.exp(rng.uniform(2, 12, (8, 2)))
-    logs = np.log1p(reference)
-    return RatioHead(
-        (NumpyLSTMHead(tensors, 1),), logs.mean(axis=0), logs.std(axis=0), reference, 1.0, embedding.fingerprint
+def test_predictions_are_reached_from_the_package():
+    for name in ("predict_device", "predict_device_curve", "explain_device"):
+        assert getattr(ncc, name) is getattr(api, name) is getattr(predictions, name)
+    for name in ("DevicePrediction", "DeviceCurve", "Explanation", "PLATFORMS"):
+        assert getattr(api, name) is getattr(predictions, name)
+
+
+def test_predictions_about_a_kernel_agree():
+    (answer, _), (curve, _), (explanation, _) = (
+        ask(KERNELS, wgsize=64, platform="amd", **given)
+        for ask, given in (
+            (ncc.predict_device, {"transfer_bytes": 1e6}),
+            (ncc.predict_device_curve, {"transfer_bytes": [1e6, 1e7]}),
+            (ncc.explain_device, {"transfer_bytes": 1e6}),
+        )
     )
+    assert answer.kernel == curve.kernel == explanation.kernel == "scale"
+    assert curve.speedup_gpu_over_cpu[0] == pytest.approx(answer.speedup_gpu_over_cpu)
+    assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
 
 
-def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(head):
-    answers = ncc.predict_device(KERNELS, head=head, transfer_bytes=1e6, wgsize=64)
-    assert [answer.kernel for answer in answers] == ["scale", "fill"]
-    for answer in answers:
-        assert answer.device in ("CPU", "GPU")
-        assert 0.5 <= answer.confidence <= 1
-        low, high = answer.interval
-        assert 0 < low < answer.speedup_gpu_over_cpu < high
-        assert (answer.device == "GPU") == (answer.speedup_gpu_over_cpu > 1)
-        assert (answer.platform, answer.transfer_bytes, answer.wgsize) == ("nvidia", 1e6, 64)
-        assert 0 <= answer.unknown_rate <= 1
-        assert set(answer.to_dict()) == set(answer.__dataclass_fields__)
-        json.dumps(answer.to_dict())
-
-
-def test_a_kernel_is_its_own_statements_and_those_that_it_calls(head):
-    options = CompileOptions(optimization="0")  # nothing is inlined
-    scale, fill = ncc.predict_device(KERNELS, head=head, options=options)
-    module = ncc.embed(KERNELS, options=options).module
-    size = dict(zip(module.function_names, np.diff(module.function_start).tolist(), strict=True))
-    # clang 22 puts a kernel's body into a function of its own, which the kernel calls
-    assert scale.num_statements == size["scale"] + size.get("__clang_ocl_kern_imp_scale", 0) + size["twice"]
-    assert fill.num_statements == size["fill"] + size.get("__clang_ocl_kern_imp_fill", 0)
-    assert scale.num_statements + fill.num_statements == sum(size.values())
-
-
-def test_an_answer_is_the_heads_over_the_kernels_vectors(head):
-    (answer,) = ncc.predict_device(SOURCES / "vector_add.cu", head=head)
-    vectors = ncc.embed(SOURCES / "vector_add.cu").statements
-    expected = head.predict(vectors)
-    assert np.log(answer.speedup_gpu_over_cpu) == pytest.approx(expected.log_ratio)
-    assert np.log(answer.interval) == pytest.approx(expected.interval)
-
-
-def test_old_ir_with_a_kernel_is_answered(head):
-    assert {answer.kernel for answer in ncc.predict_device(IR / "saxpy.clang16-typed.ll", head=head)} >= {"saxpy"}
-
-
-def test_a_file_without_a_kernel_is_refused(head):
-    with pytest.raises(InputError, match=r"dot\.c: no kernel among its 2 function.*__kernel .OpenCL. or __global__"):
-        ncc.predict_device(SOURCES / "dot.c", head=head)
-
-
-@pytest.mark.parametrize("given", [{"transfer_bytes": -1.0}, {"wgsize": float("nan")}])
-def test_inputs_that_can_not_be_are_refused(head, given):
-    with pytest.raises(InputError, match="expected a number, 0 or more"):
-        ncc.predict_device(KERNELS, head=head, **given)
-
-
-def test_a_head_of_another_embedding_is_refused(head):
-    with pytest.raises(AssetError, match=r"was trained on embedding cafe, but .* train the head again"):
-        ncc.predict_device(KERNELS, head=replace(head, embedding_id="cafe"))
-
-
-@pytest.mark.parametrize("with_head", [True, False])
-def test_an_unknown_platform_is_refused(head, with_head):
-    with pytest.raises(InputError, match="platform is 'intel'; expected one of amd, nvidia"):
-        ncc.predict_device(KERNELS, platform="intel", head=head if with_head else None)
-
-
-@pytest.mark.parametrize("platform", ["amd", "nvidia"])
-def test_the_shipped_heads_answer(platform):
-    for path in (KERNELS, SOURCES / "vector_add.cu", IR / "saxpy.clang14.ll"):
-        for answer in ncc.predict_device(path, platform=platform):
-            assert 0 < answer.interval[0] < answer.speedup_gpu_over_cpu < answer.interval[1] < np.inf
-            assert answer.platform == platform
+def test_predictions_take_text_as_well_as_files():
+    options = CompileOptions(language="opencl")
+    for ask in (ncc.predict_device, ncc.explain_device):
+        assert ask(KERNELS.read_bytes(), options=options) == ask(KERNELS)

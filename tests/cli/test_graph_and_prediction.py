@@ -158,6 +158,104 @@ def test_wrong_usage_of_prediction(ncc, kernels, arguments, message):
     assert message in finished.err
 
 
+# ---- what the answer depends on
+
+
+@pytest.mark.parametrize("extension", [".png", ".svg", ".pdf"])
+def test_a_plot_is_drawn_and_says_where_the_answer_flips(ncc, kernels, tmp_path, extension):
+    path = tmp_path / f"curve{extension}"
+    finished = ncc("predict-device", kernels, "--wgsize", "64", "--plot", path)
+    assert (finished.code, finished.err) == (0, "")
+    assert path.stat().st_size > 1000
+    lines = finished.out.splitlines()
+    curves = package.predict_device_curve(kernels, wgsize=64)
+    assert len(lines) == len(curves) == 2
+    for line, curve in zip(lines, curves, strict=True):
+        *_, flips = line.partition("; flips at ")
+        expected = [f"{size:.3g} bytes" for size in curve.flips]
+        assert flips == (", ".join(expected) if expected else "no size of data from 1 KiB to 4 GiB")
+
+
+def test_a_plot_leaves_flips_in_the_json(ncc, kernels, tmp_path):
+    arguments = ["--platform", "amd", "--plot", tmp_path / "a.png", "--json"]
+    (row,) = _rows(ncc("predict-device", kernels, *arguments).out)
+    curves = package.predict_device_curve(kernels, platform="amd")
+    assert [kernel["flips"] for kernel in row["kernels"]] == [list(curve.flips) for curve in curves]
+    assert row["flips"] == row["kernels"][0]["flips"]
+    assert "explanation" not in row
+
+
+def test_reasons_are_given_line_by_line(ncc, kernels):
+    arguments = ["--transfer", "1e6", "--wgsize", "64", "--explain"]
+    finished = ncc("predict-device", kernels, *arguments)
+    assert (finished.code, finished.err) == (0, "")
+    reasons = package.explain_device(kernels, transfer_bytes=1e6, wgsize=64)
+    plain = ncc("predict-device", kernels, *arguments[:-1]).out.splitlines()
+    lines = finished.out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == plain
+    indented = [line.split() for line in lines if line.startswith("    ")]
+    shares = [share for reason in reasons for share in reason.lines]
+    assert len(indented) == len(shares)
+    for words, share in zip(indented, shares, strict=True):
+        device = "GPU:" if share.effect > 0 else "CPU:"
+        assert words[:6] == [f"{abs(share.effect):.2f}", "for", "the", device, "line", f"{share.line}:"]
+    rest = [words for words in indented if words[-1] == "more"]
+    assert len(rest) == sum(len(share.statements) > 1 for share in shares)
+
+
+def test_reasons_in_the_json_are_all_there(ncc, sources):
+    (row,) = _rows(ncc("predict-device", sources / "vector_add.cu", "--explain", "--json").out)
+    (reason,) = package.explain_device(sources / "vector_add.cu")
+    assert row["explanation"] == row["kernels"][0]["explanation"] == json.loads(json.dumps(reason.to_dict()["lines"]))
+    assert {"line", "statements", "effect"} == set(row["explanation"][0])
+    assert "flips" not in row
+
+
+def test_statements_are_reasons_where_lines_are_not_known(ncc, ir):
+    lines = ncc("predict-device", ir / "saxpy.clang14.ll", "--explain").out.splitlines()
+    reasons = [line for line in lines if line.startswith("    ")]
+    assert reasons
+    assert all(": statement: " in line for line in reasons)
+    per_kernel = [len(reason.lines) for reason in package.explain_device(ir / "saxpy.clang14.ll")]
+    assert max(per_kernel) > 8
+    assert len(reasons) == sum(min(number, 8) for number in per_kernel)
+
+
+def test_standard_input_is_asked_about_all(ncc, kernels, ir, tmp_path):
+    both = ["--explain", "--plot", tmp_path / "a.svg"]
+    for path, options in ((ir / "saxpy.clang14.ll", []), (kernels, ["--language", "opencl"])):
+        finished = ncc("predict-device", "-", *options, *both, stdin=path.read_bytes())
+        assert (finished.code, finished.err) == (0, "")
+        expected = ncc("predict-device", path, *both).out
+        assert finished.out == expected.replace(f"{path}: ", "-: ")
+    empty = ncc("predict-device", "-", *both, stdin=b" \n")
+    assert (empty.code, empty.out, empty.err) == (1, "", "ncc: standard input is empty\n")
+
+
+def test_wrong_usage_of_plot(ncc, kernels, code, tmp_path):
+    path = tmp_path / "a.png"
+    for arguments, message, exit_code in (
+        ([kernels, kernels, "--plot", path], "--plot takes one input", 2),
+        ([code, "--plot", path], "--plot takes one input", 2),
+        ([kernels, "--plot", tmp_path / "a.gif"], "a.gif: extension '.gif' is none of .png .svg .pdf", 2),
+        ([kernels, "--plot", tmp_path / "nowhere" / "a.png"], f"there is no folder {tmp_path / 'nowhere'}", 1),
+        ([kernels, "--plot", tmp_path], "extension '' is none of", 2),
+    ):
+        finished = ncc("predict-device", *arguments)
+        assert (finished.code, finished.out) == (exit_code, "")
+        assert message in finished.err
+    assert not path.exists()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_kernel_that_is_broken_is_not_drawn(ncc, tmp_path):
+    (tmp_path / "a.cl").write_text("__kernel void f() { x = 1; }\n")
+    finished = ncc("predict-device", tmp_path / "a.cl", "--plot", tmp_path / "a.png", "--explain")
+    assert (finished.code, finished.out) == (1, "")
+    assert "a.cl:1:21: error" in finished.err
+    assert not (tmp_path / "a.png").exists()
+
+
 def test_info_as_json_and_as_text(ncc):
     finished = ncc("info", "--json")
     assert finished.code == 0

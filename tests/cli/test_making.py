@@ -1,12 +1,17 @@
-"""``ncc corpus build`` and ``ncc train embedding``: a corpus of a folder, and vectors from it."""
+"""``ncc corpus build`` and ``ncc train``: a corpus of a folder, vectors from it, and heads."""
 
 import json
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ncc.embedding import load_abstraction, load_counts, load_embedding
+from ncc.heads import load_mapper_head
 from ncc.ir import Abstraction
+from ncc.predictions import load_device_head
+from ncc.tasks.device_mapping import shipping
 
 
 @pytest.fixture
@@ -130,6 +135,34 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
     assert finished.code in (1, 2)
     assert finished.err.startswith("ncc: ")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
+    head = replace(load_device_head("amd"), about={"platform": "amd"})
+    asked = {}
+
+    def fit(platform, embedding, *, folder, seed, progress):
+        asked.update(platform=platform, embedding=embedding.fingerprint, folder=folder, seed=seed)
+        progress("halfway")
+        return head
+
+    monkeypatch.setattr(shipping, "train_device_head", fit)
+    arguments = ["--platform", "amd", "--seed", "7", "--data", tmp_path]
+    finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
+    assert (finished.code, finished.err) == (0, "halfway\n")
+    assert asked == {"platform": "amd", "embedding": head.embedding_id, "folder": str(tmp_path), "seed": 7}
+    again = load_mapper_head(tmp_path / "head")
+    assert json.loads(finished.out) == again.about == head.about
+    assert set(again.about) == {"platform", "command"}
+    assert again.embedding_id == head.embedding_id
+    assert np.array_equal(again.processes[0].weights, head.processes[0].weights)
+
+
+def test_a_device_head_needs_the_tables(ncc, tmp_path):
+    finished = ncc("train", "devmap", "-o", tmp_path / "head", "--data", tmp_path)
+    assert (finished.code, finished.out) == (1, "")
+    assert "cgo17-nvidia.csv" in finished.err
+    assert not (tmp_path / "head").exists()
 
 
 def test_curves_are_written_for_tensorboard(ncc, corpus, tmp_path):

@@ -89,6 +89,50 @@ def test_vectors_are_neither_trained_nor_saved(lstm_head):
     assert not any(parameter is model.vectors for parameter in model.parameters())
 
 
+def test_the_published_head_reads_the_last_state_alone(lstm_head):
+    model = lstm_head(pooled=False)
+    words, lengths, _, _ = _batch()
+    with torch.no_grad():
+        got = model.encode(words, lengths)
+        for row, length in enumerate(lengths.tolist()):
+            _, (last, _) = model.lstm(model.vectors[words[row, :length]])
+            assert torch.allclose(got[row], last[-1], atol=1e-6)
+    assert model.dense.in_features == 12 + NUM_AUXILIARY
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_outputs_of_the_code_alone_come_behind_the_others(pooled, lstm_head):
+    words, lengths, auxiliary, owner = _batch()
+    model = lstm_head(pooled=pooled, code_outputs=True)
+    with torch.no_grad():
+        got, other = (model(words, lengths, inputs, owner) for inputs in (auxiliary, 2 * auxiliary))
+        expected = model.code_output(model.encode(words, lengths))[owner]
+        model.code_output = None
+        alone = model(words, lengths, auxiliary, owner)
+    assert torch.equal(got[:, :2], alone)
+    assert torch.allclose(got[:, 2:], expected, atol=1e-6)
+    assert torch.equal(got[:, 2:], other[:, 2:])
+    assert not torch.equal(got[:, :2], other[:, :2])
+
+
+def test_vectors_that_are_trained_are_the_models_own():
+    given = np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
+    before = given.copy()
+    model = LSTMHead(given, LSTMHeadConfig(num_outputs=2, num_auxiliary=NUM_AUXILIARY, train_vectors=True))
+    words, lengths, auxiliary, owner = _batch()
+    model(words, lengths, auxiliary, owner).square().sum().backward()
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    inside = {word for row, length in zip(words, lengths, strict=True) for word in row[:length].tolist()}
+    changed = (model.state_dict()["vectors"].numpy() != before).any(axis=1)
+    assert set(np.flatnonzero(changed).tolist()) == inside
+    assert np.array_equal(given, before)
+
+
+def test_heads_that_were_saved_before_these_choices_still_fit(lstm_head):
+    names = {name.split(".")[0] for name in lstm_head().state_dict()}
+    assert names == {"lstm", "norm", "dense", "output"}
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

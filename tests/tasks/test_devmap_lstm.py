@@ -1,3 +1,5 @@
+"""The LSTM device mapper: its loss, its batches, and what it learns."""
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +16,6 @@ from ncc.tasks.device_mapping.lstm import (
     kernel_words,
     laplace_loss,
 )
-from ncc.tasks.device_mapping.shipping import interval_factor
 from ncc.training import TrainingConfig
 
 
@@ -89,15 +90,6 @@ def test_auxiliary_features_are_standardised_and_bounded() -> None:
     bumps = np.delete(features, [0, half], axis=1)
     assert bumps.min() >= 0
     assert bumps.max() <= 1
-
-
-def test_interval_factor_makes_intervals_hold_as_often_as_they_say() -> None:
-    rng = np.random.default_rng(3)
-    truth = rng.normal(0, 2, 1000)
-    predicted = np.stack([np.zeros(1000), np.full(1000, -0.5), np.full(1000, 0.25)], axis=1)
-    factor = interval_factor(truth, predicted)
-    inside = (truth >= factor * predicted[:, 1]) & (truth <= factor * predicted[:, 2])
-    assert inside.mean() == pytest.approx(0.8, abs=0.002)
 
 
 def test_learns_what_the_first_word_decides() -> None:
