@@ -118,7 +118,9 @@ class Comparison:
         self.asked = {"protocol": protocol, "platform": platform} | options
 
     def to_dict(self):
-        return {"asked": self.asked | {"cache": str(self.asked["cache"]), "seeds": list(self.asked["seeds"])}}
+        folder, vocabulary = (str(self.asked[name]) for name in ("cache_folder", "ir2vec"))
+        seeds = list(self.asked["seeds"])
+        return {"asked": self.asked | {"cache_folder": folder, "ir2vec": vocabulary, "seeds": seeds}}
 
     def to_text(self):
         return "a table"
@@ -144,9 +146,11 @@ def test_device_mapping_runs_everything_unless_told_otherwise(asked):
         "platform": "all",
         "methods": ["*"],
         "seeds": [204, 205, 206, 207, 208],
+        "num_network_seeds": 1,
         "num_trees": 300,
+        "ir2vec": "None",
         "jobs": 1,
-        "cache": str(cache_folder() / "runs"),
+        "cache_folder": str(cache_folder() / "runs"),
         "folder": None,
     }
 
@@ -154,17 +158,20 @@ def test_device_mapping_runs_everything_unless_told_otherwise(asked):
 def test_device_mapping_passes_its_options_on(asked, tmp_path):
     options = ["--protocol", "suite", "--platform", "amd", "--method", "opcode*", "--method", "lstm", "--seeds", "2"]
     options += ["--seed", "7", "--trees", "9", "--jobs", "3", "--cache", tmp_path / "here", "--data", "there"]
+    options += ["--network-seeds", "3", "--ir2vec", "seeds.txt"]
     assert asked(*options) == {
         "protocol": "suite",
         "platform": "amd",
         "methods": ["opcode*", "lstm"],
         "seeds": [7, 8],
+        "num_network_seeds": 3,
         "num_trees": 9,
+        "ir2vec": "seeds.txt",
         "jobs": 3,
-        "cache": str(tmp_path / "here"),
+        "cache_folder": str(tmp_path / "here"),
         "folder": "there",
     }
-    assert asked("--no-cache")["cache"] == "None"
+    assert asked("--no-cache")["cache_folder"] == "None"
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
@@ -215,10 +222,32 @@ def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
     suite = figures["protocols"]["suite/amd"]
     assert suite["leakage"]["shared_suite"] == 0
     assert round(suite["methods"]["always GPU"]["mean_speedup"], 2) == 3.26
-    again = json.loads(ncc("evaluate", "devmap", *options, "--json").out)
+    again = json.loads(ncc("evaluate", "devmap", *options, "--json", "--report", tmp_path / "page.html").out)
+    assert "always GPU" in (tmp_path / "page.html").read_text()
     assert again["protocols"] == figures["protocols"]  # the seconds of the runs, too
     text = ncc("evaluate", "devmap", *options).out
     assert f"{suite['methods']['majority']['accuracy']:.1%}" in text
+
+
+class CoarseningTable(Comparison):
+    """What `compare_coarsening` was asked for, in the place of what it answers."""
+
+    def __init__(self, protocol, seeds, *, progress, **options):
+        super().__init__(protocol, "all", progress=progress, seeds=seeds, **options)
+
+    def to_dict(self):
+        return {"asked": self.asked | {name: str(self.asked[name]) for name in ("cache", "seeds")}}
+
+
+def test_coarsening_passes_its_options_on(ncc, monkeypatch, tmp_path):
+    monkeypatch.setattr("ncc.tasks.coarsening.comparison.compare_coarsening", CoarseningTable)
+    options = ["--protocol", "pair", "--seeds", "2", "--seed", "7", "--networks", "--jobs", "3", "--data", "there"]
+    finished = ncc("evaluate", "coarsening", "--json", *options, "--cache", tmp_path)
+    assert finished.code == 0, finished.err
+    asked = json.loads(finished.out)["asked"]
+    assert (asked["protocol"], asked["seeds"], asked["with_networks"]) == ("pair", "range(7, 9)", True)
+    assert (asked["jobs"], asked["cache"], asked["folder"]) == (3, str(tmp_path), "there")
+    assert "0 of 1000" in finished.err
 
 
 @pytest.mark.parametrize(
@@ -233,9 +262,13 @@ def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
         (["devmap", "--protocol", "random"], 2, "protocol is 'random'"),
         (["devmap", "--cache", "x", "--no-cache"], 2, "exclude each other"),
         (["devmap", "-o", "nowhere/x.json"], 1, "there is no folder"),
+        (["devmap", "--report", "nowhere/x.html"], 1, "there is no folder"),
         (["devmap", "--seeds", "0"], 2, "--seeds"),
         (["devmap", "--jobs", "0"], 2, "--jobs"),
         (["devmap", "--data", "nowhere"], 1, "cgo17-amd.csv: missing"),
+        (["coarsening", "--protocol", "random"], 2, "protocol is 'random'"),
+        (["coarsening", "--cache", "x", "--no-cache"], 2, "exclude each other"),
+        (["coarsening", "--data", "nowhere"], 1, "pact-2014-"),
     ],
 )
 def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, message):

@@ -32,15 +32,29 @@ def _tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "load_legacy_ir", lambda folder: texts)
 
 
-def test_every_control_and_ours_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
+NEED_THE_EMBEDDING = ("inst2vec", "IR2Vec", "lstm", "ncc mapper")
+
+
+def test_every_method_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
+    module._embedding.cache_clear()
     monkeypatch.setattr(module, "load_embedding", unwanted)  # nothing is made before it is chosen
     methods = standard_methods(toy, "data", num_trees=3)
     assert list(methods)[:3] == ["majority", "always CPU", "always GPU"]
-    controls = [name for name in methods if name != "lstm"]
-    assert len(controls) == 11
-    assert [methods[name]().name for name in controls] == controls
-    with pytest.raises(AssertionError, match="not asked for"):
-        methods["lstm"]()
+    light = [name for name in methods if not name.startswith(NEED_THE_EMBEDDING)]
+    assert len(light) == 11 + 2
+    assert [methods[name]().name for name in light] == light
+    for name in ("inst2vec", "lstm", "ncc mapper", "ncc mapper without code"):
+        with pytest.raises(AssertionError, match="not asked for"):
+            methods[name]()
+
+
+def test_networks_are_run_from_fewer_seeds(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_is_network", lambda method: method.name == "majority")
+    found = compare_devices(
+        "suite", "amd", methods=("majority", "always*"), seeds=(3, 4, 5), num_network_seeds=2, folder="data"
+    )
+    seeds = {score.method: score.seeds for score in found.scores}
+    assert seeds == {"majority": (3, 4), "always CPU": (3, 4, 5), "always GPU": (3, 4, 5)}
 
 
 def test_opcodes_of_the_rows_kernels_are_counted(toy: DeviceMappingSamples) -> None:
