@@ -43,6 +43,7 @@ ResultFile = Annotated[
 ]
 ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with pictures.")]
 NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")]
+Trees = Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")]
 RunsFolder = Annotated[
     Path | None,
@@ -161,7 +162,7 @@ def evaluate_devmap(
     network_seeds: Annotated[
         int, typer.Option(min=1, help="Runs of methods that train a recurrent network, a minute a fold.")
     ] = 1,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")] = 300,
+    trees: Trees = 300,
     ir2vec: Annotated[
         Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default those of our embedding.")
     ] = None,
@@ -217,6 +218,7 @@ def evaluate_coarsening(
     networks: Annotated[
         bool, typer.Option("--networks/--no-networks", help="Run DeepTune and DeepTune-TL too (hours).")
     ] = False,
+    trees: Trees = 300,
     jobs: Jobs = 1,
     cache: RunsFolder = None,
     no_cache: NoCache = False,
@@ -238,6 +240,7 @@ def evaluate_coarsening(
             protocol,
             range(seed, seed + seeds),
             with_networks=networks,
+            num_trees=trees,
             jobs=jobs,
             cache=folder,
             folder=data,

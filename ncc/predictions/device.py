@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import ncc
-from ncc.embedding import load_embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead, load_mapper_head
@@ -85,6 +85,7 @@ def predict_device(
     platform: str = "nvidia",
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
+    embedding: Embedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
     """Predicts the faster device for every kernel of a file.
 
@@ -95,6 +96,7 @@ def predict_device(
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
         options: how source is compiled.
         head: default the one that ships with ncc for the platform.
+        embedding: that it was trained on; default the one that ships with ncc.
 
     Returns:
         One prediction a kernel, in the order of the file.
@@ -107,7 +109,7 @@ def predict_device(
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
     head = choose_head(platform, head)
-    kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
     return tuple(_predict(kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding import load_embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead
@@ -85,6 +85,7 @@ def predict_device_curve(
     platform: str = "nvidia",
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
+    embedding: Embedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
     """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
 
@@ -95,6 +96,7 @@ def predict_device_curve(
         platform: "amd" or "nvidia".
         options: How source is compiled.
         head: Default the one that ships with ncc for the platform.
+        embedding: That it was trained on; default the one that ships with ncc.
 
     Raises:
         InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
@@ -104,7 +106,7 @@ def predict_device_curve(
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
         raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
     head = choose_head(platform, head)
-    kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
     return tuple(_curve(kernel, head, sizes, wgsize, platform) for kernel in kernels)
 
 

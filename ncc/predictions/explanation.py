@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding import load_embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
 from ncc.heads import MapperHead
 from ncc.predictions.device import choose_head
@@ -63,6 +63,7 @@ def explain_device(
     platform: str = "nvidia",
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
+    embedding: Embedding | None = None,
 ) -> tuple[Explanation, ...]:
     """Says which lines of each kernel drove the answer of `predict_device`, whose arguments it takes.
 
@@ -74,7 +75,7 @@ def explain_device(
     """
     head = choose_head(platform, head)
     options = replace(options or CompileOptions(), debug_lines=True)
-    kernels = read_kernels(source, load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
     return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 

@@ -242,11 +242,12 @@ class CoarseningTable(Comparison):
 def test_coarsening_passes_its_options_on(ncc, monkeypatch, tmp_path):
     monkeypatch.setattr("ncc.tasks.coarsening.comparison.compare_coarsening", CoarseningTable)
     options = ["--protocol", "pair", "--seeds", "2", "--seed", "7", "--networks", "--jobs", "3", "--data", "there"]
+    options += ["--trees", "9"]
     finished = ncc("evaluate", "coarsening", "--json", *options, "--cache", tmp_path)
     assert finished.code == 0, finished.err
     asked = json.loads(finished.out)["asked"]
     assert (asked["protocol"], asked["seeds"], asked["with_networks"]) == ("pair", "range(7, 9)", True)
-    assert (asked["jobs"], asked["cache"], asked["folder"]) == (3, str(tmp_path), "there")
+    assert (asked["jobs"], asked["num_trees"], asked["cache"], asked["folder"]) == (3, 9, str(tmp_path), "there")
     assert "0 of 1000" in finished.err
 
 

@@ -72,6 +72,7 @@ def compare_coarsening(
     seeds: Sequence[int] = SEEDS,
     *,
     with_networks: bool = True,
+    num_trees: int = 300,
     jobs: int = 1,
     cache: Path | None = None,
     folder: Folder = None,
@@ -84,6 +85,7 @@ def compare_coarsening(
         seeds: Seeds of the runs; no run is left out.
         with_networks: Run DeepTune and DeepTune-TL as well, which take nearly all the time: some ten seconds a fold,
             and minutes to train DeepTune-TL on device mapping first.
+        num_trees: Trees of the controls' forests.
         jobs: Folds run at a time.
         cache: Folder of earlier results; None keeps none.
         folder: The data folder; None stands for NCC_DATA, then the cache.
@@ -97,7 +99,7 @@ def compare_coarsening(
         raise InputError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}, all")
     protocols: list[Protocol] = [name for name in PROTOCOLS if protocol in ("all", name)]
     samples = load_samples(folder)
-    methods = list(all_methods(samples, folder))
+    methods = list(all_methods(samples, folder, ForestConfig(num_trees=num_trees)))
     if with_networks:
         methods += [DeepTune(), DeepTune(_language_model(cache, folder, progress))]
     cells = [(name, plan_runs(samples, method, name, seeds)) for name in protocols for method in methods]
