@@ -95,7 +95,11 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=cache_folder() / "runs")
     options = parser.parse_args()
     seeds = range(204, 204 + options.seeds)
-    found: dict[str, Any] = {"command": command_line(), **environment(), "seeds": list(seeds)}
+    found: dict[str, Any] = {
+        "command": command_line("python benchmarks/devmap_limits.py"),
+        **environment(),
+        "seeds": list(seeds),
+    }
     for platform in ("amd", "nvidia"):
         samples = load_samples(platform)  # type: ignore[arg-type]
         found[platform] = {
