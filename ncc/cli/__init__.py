@@ -5,7 +5,7 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some
 
 import typer
 
-from ncc.cli import answers, datasets, making, measuring
+from ncc.cli import answers, datasets, making, measuring, predicting
 
 __all__ = ["app", "main"]
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 answers.register(app)
+predicting.register(app)
 making.register(app)
 measuring.register(app)
 datasets.register(app)
