@@ -1,6 +1,7 @@
-"""The Python API: each command's work as one function, with the command's name and defaults.
+"""The Python API of vectors and graphs: each command's work as one function, with the command's name and defaults.
 
-Results are frozen dataclasses of NumPy arrays. Nothing here imports torch: embedding and prediction do without it.
+Results are frozen dataclasses of NumPy arrays. Nothing here imports torch. Predictions are in `ncc.predictions`, which
+embedding does not load.
 """
 
 import os
@@ -18,36 +19,16 @@ from ncc.frontend import CompileOptions
 from ncc.graph import XFG, build_xfg
 from ncc.inputs import load_module
 from ncc.ir import Module
-from ncc.predictions import (
-    PLATFORMS,
-    CoarseningAdvice,
-    DeviceCurve,
-    DevicePrediction,
-    Explanation,
-    explain_device,
-    predict_coarsening,
-    predict_device,
-    predict_device_curve,
-)
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = [
-    "PLATFORMS",
-    "CoarseningAdvice",
-    "DeviceCurve",
-    "DevicePrediction",
     "EmbeddedModule",
-    "Explanation",
     "Level",
     "build_graph",
     "embed",
-    "explain_device",
     "load_embedding",
-    "predict_coarsening",
-    "predict_device",
-    "predict_device_curve",
     "save_vectors",
 ]
 

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc import api, predictions
+from ncc import predictions
 from ncc.api import EmbeddedModule, save_vectors
 from ncc.embedding import Embedding
 from ncc.errors import CompileError, InputError, IRError, OutputError
@@ -266,10 +268,17 @@ def test_tables_that_can_not_be_written_say_why(two, tmp_path):
 
 
 def test_predictions_are_reached_from_the_package():
-    for name in ("predict_device", "predict_device_curve", "explain_device"):
-        assert getattr(ncc, name) is getattr(api, name) is getattr(predictions, name)
-    for name in ("DevicePrediction", "DeviceCurve", "Explanation", "PLATFORMS"):
-        assert getattr(api, name) is getattr(predictions, name)
+    for name in ("predict_device", "predict_device_curve", "explain_device", "predict_coarsening"):
+        assert getattr(ncc, name) is getattr(predictions, name)
+    for name in ("DevicePrediction", "DeviceCurve", "Explanation", "CoarseningAdvice"):
+        assert getattr(ncc, name) is getattr(predictions, name)
+
+
+def test_embedding_does_not_load_what_predicts():
+    rooms = ("ncc.predictions", "ncc.heads", "ncc.kernels")
+    code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({rooms})])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_predictions_about_a_kernel_agree():

@@ -166,12 +166,11 @@ def info(as_json: Json = False) -> None:
     import llvmlite.binding as llvm
 
     import ncc
-    from ncc.api import PLATFORMS
     from ncc.data import data_folder
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
     from ncc.inputs import IR_EXTENSIONS
-    from ncc.predictions import load_device_head, load_shipped_coarsening_head
+    from ncc.predictions import PLATFORMS, load_device_head, load_shipped_coarsening_head
 
     try:
         embedding = _load_embedding(None)

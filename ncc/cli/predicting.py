@@ -53,18 +53,17 @@ def predict_device(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
-    from ncc import api
+    from ncc import predictions
     from ncc.inputs import expand_inputs
-    from ncc.predictions import PLOT_FORMATS, plot_curves
 
-    if platform not in api.PLATFORMS:
-        fail(f"--platform is {platform!r}; expected one of {', '.join(api.PLATFORMS)}", code=2)
+    if platform not in predictions.PLATFORMS:
+        fail(f"--platform is {platform!r}; expected one of {', '.join(predictions.PLATFORMS)}", code=2)
     for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
         if value is not None and not 0 <= value < float("inf"):
             fail(f"{name} is {value}; expected a number, 0 or more", code=2)
     if plot:
-        if plot.suffix not in PLOT_FORMATS:
-            fail(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}", code=2)
+        if plot.suffix not in predictions.PLOT_FORMATS:
+            fail(f"{plot}: extension {plot.suffix!r} is none of {' '.join(predictions.PLOT_FORMATS)}", code=2)
         if len(expand_inputs(inputs)) != 1:
             fail("--plot takes one input", code=2)
         check_writable(plot)
@@ -72,7 +71,9 @@ def predict_device(
 
     def work(name: str) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
-        answers = api.predict_device(source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options)
+        answers = predictions.predict_device(
+            source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
+        )
         kernels = [answer.to_dict() for answer in answers]
         lines = [
             f"{name}: {answer.kernel}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
@@ -81,13 +82,13 @@ def predict_device(
             for answer in answers
         ]
         if plot:
-            curves = api.predict_device_curve(source, wgsize=wgsize, platform=platform, options=options)
-            plot_curves(curves, plot)
+            curves = predictions.predict_device_curve(source, wgsize=wgsize, platform=platform, options=options)
+            predictions.plot_curves(curves, plot)
             for number, curve in enumerate(curves):
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
-            reasons = api.explain_device(
+            reasons = predictions.explain_device(
                 source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
             )
             for number, reason in enumerate(reasons):
@@ -138,11 +139,10 @@ def predict_coarsening(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
-    from ncc import api
-    from ncc.predictions import load_shipped_coarsening_head
+    from ncc import predictions
 
     try:
-        devices = load_shipped_coarsening_head().devices
+        devices = predictions.load_shipped_coarsening_head().devices
     except NccError as error:
         fail(str(error))
     if platform is not None and platform not in devices:
@@ -150,7 +150,7 @@ def predict_coarsening(
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
 
     def work(name: str) -> tuple[dict[str, Any], str]:
-        answers = api.predict_coarsening(name, platform=platform, options=options)
+        answers = predictions.predict_coarsening(name, platform=platform, options=options)
         kernels = [answer.to_dict() for answer in answers]
         lines = [
             f"{name}: {answer.kernel}: factor {answer.factor}, {answer.speedup:.2f}x "

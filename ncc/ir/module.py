@@ -108,6 +108,11 @@ class Module:
         """Lines of the text that was read."""
         return self._ir.count(b"\n")
 
+    @property
+    def first_kernel(self) -> int:
+        """Number of the first function that is marked as a kernel, or of the first function where none is."""
+        return int(np.argmax(self.function_is_kernel)) if self.num_functions else 0
+
     @cached_property
     def function_names(self) -> tuple[str, ...]:
         """Names of the functions that have a body, in order."""

@@ -59,8 +59,7 @@ def coarsening_features(module: Module, function: int | None = None) -> NDArray[
         IndexError: The module has no function of that number.
     """
     if function is None:
-        kernels = np.flatnonzero(module.function_is_kernel)
-        function = int(kernels[0]) if len(kernels) else 0
+        function = module.first_kernel
     stride = thread_strides(module, function)
     loops = find_loops(module, function)
     divergent = find_divergent_blocks(module, function, stride, loops)

@@ -430,3 +430,9 @@ define ptr @f() {
         "@d = external global i32",
         "",
     ]
+
+
+def test_the_first_kernel_is_the_first_function_marked_as_one():
+    plain, kernel = "define void @f() {\n  ret void\n}\n", "define spir_kernel void @k() {\n  ret void\n}\n"
+    assert read_module((plain + kernel + kernel.replace("@k", "@l")).encode()).first_kernel == 1
+    assert read_module(plain.encode()).first_kernel == 0

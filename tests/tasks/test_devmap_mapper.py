@@ -312,3 +312,13 @@ def test_a_head_is_measured_by_kernel_and_by_application_before_it_ships(monkeyp
     same = method.to_head(samples, make_embedding(), {})
     assert np.array_equal(head.processes[0].weights, same.processes[0].weights)
     assert np.array_equal(head.calibration.score, same.calibration.score)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"members": ()}, {"num_trees": -1}, {"inner_trees": -1}, {"inner_folds": 1}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_mixture_of_nothing_is_refused(wrong):
+    with pytest.raises(InputError, match="expected"):
+        MapperConfig(**wrong)

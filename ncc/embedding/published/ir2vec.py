@@ -21,9 +21,9 @@ from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
 from ncc.ir import Abstraction
 
-__all__ = ["load_ir2vec"]
+__all__ = ["ARGUMENT_WEIGHT", "Seeds", "compose_statement", "load_ir2vec", "read_seeds"]
 
-_OPCODE_WEIGHT, _TYPE_WEIGHT, _ARGUMENT_WEIGHT = 1.0, 0.5, 0.2
+_OPCODE_WEIGHT, _TYPE_WEIGHT, ARGUMENT_WEIGHT = 1.0, 0.5, 0.2
 
 _LINE = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\[(?P<numbers>[^\[\]]*)\],?\s*')
 _SECTIONS = ("opcodes", "types", "arguments")
@@ -51,8 +51,8 @@ def load_ir2vec(
     Reference: VenkataKeerthy et al. 2020, section 4.
     """
     path = Path(path)
-    seeds = _read_seeds(path)
-    vectors = np.stack([_compose(text, seeds) for text in vocabulary.words])
+    seeds = read_seeds(path)
+    vectors = np.stack([compose_statement(text, seeds) for text in vocabulary.words])
     about = {
         "source": f"IR2Vec ({path.name})",
         "num_words": len(vocabulary),
@@ -62,7 +62,7 @@ def load_ir2vec(
 
 
 @dataclass(frozen=True, eq=False)
-class _Seeds:
+class Seeds:
     """Vectors of entities by their names in lower case, one dictionary a section."""
 
     dim: int
@@ -71,11 +71,17 @@ class _Seeds:
     arguments: Mapping[str, NDArray[np.float32]]
 
     def opcode(self, name: str) -> NDArray[np.float32] | None:
+        """Vector of an opcode by its name in LLVM, or None."""
         found = self.opcodes.get(name)
         return self.opcodes.get(_OTHER_NAMES.get(name, "")) if found is None else found
 
 
-def _read_seeds(path: Path) -> _Seeds:
+def read_seeds(path: Path) -> Seeds:
+    """Reads a vocabulary, as `load_ir2vec` says.
+
+    Raises:
+        AssetError: as for `load_ir2vec`.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -88,7 +94,7 @@ def _read_seeds(path: Path) -> _Seeds:
     if len(lengths) != 1 or 0 in lengths:
         found = ", ".join(map(str, sorted(lengths))) or "none"
         raise AssetError(f"{path}: vectors of lengths {found}; expected one length for all")
-    return _Seeds(lengths.pop(), read["opcodes"], read["types"], read["arguments"])
+    return Seeds(lengths.pop(), read["opcodes"], read["types"], read["arguments"])
 
 
 def _from_lines(path: Path, text: str) -> dict[str, Any]:
@@ -139,7 +145,8 @@ def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, 
     return vectors
 
 
-def _compose(text: str, seeds: _Seeds) -> NDArray[np.float32]:
+def compose_statement(text: str, seeds: Seeds) -> NDArray[np.float32]:
+    """The symbolic encoding of an abstracted statement, (dim,) float32, not normalised."""
     vector = np.zeros(seeds.dim, np.float32)
     seed = seeds.opcode(opcode_of(text))
     if seed is None:
@@ -151,5 +158,5 @@ def _compose(text: str, seeds: _Seeds) -> NDArray[np.float32]:
     for kind in operand_kinds(text):
         argument_seed = seeds.arguments.get(kind)
         if argument_seed is not None:
-            vector += _ARGUMENT_WEIGHT * argument_seed
+            vector += ARGUMENT_WEIGHT * argument_seed
     return vector

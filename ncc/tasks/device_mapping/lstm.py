@@ -76,8 +76,7 @@ def load_words(samples: DeviceMappingSamples, embedding: Embedding, folder: str 
 
 
 def _only_kernel(module: Module, embedding: Embedding) -> NDArray[np.int64]:
-    kernels = np.flatnonzero(module.function_is_kernel)
-    return kernel_words(module, int(kernels[0]) if len(kernels) else 0, embedding)
+    return kernel_words(module, module.first_kernel, embedding)
 
 
 def _compiled_words(source: str, embedding: Embedding) -> NDArray[np.int64] | None:

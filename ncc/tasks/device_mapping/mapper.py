@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.embedding import Embedding
+from ncc.errors import InputError
 from ncc.heads.mapper import (
     Blocks,
     Calibration,
@@ -101,6 +102,20 @@ class MapperConfig:
     inner_folds: int = 5
     inner_trees: int = 30
 
+    def __post_init__(self) -> None:
+        """Checks that something is left to average, and to calibrate it on.
+
+        Raises:
+            InputError: no member answers for every kernel, or a number is out of range.
+        """
+        if all(member.only_known for member in self.members):
+            raise InputError("members: expected at least one that is asked about every kernel")
+        if min(self.num_trees, self.inner_trees) < 0 or self.inner_folds < 2:
+            raise InputError(
+                f"expected 0 trees or more and 2 folds or more; found num_trees {self.num_trees}, "
+                f"inner_trees {self.inner_trees}, inner_folds {self.inner_folds}"
+            )
+
 
 def _without(*blocks: str) -> tuple[Member, ...]:
     """The members without some blocks of columns in their covariances, and without those of which nothing is left."""
@@ -135,10 +150,9 @@ def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: str
     known: dict[str, KernelInputs] = {}
     for name in {samples.ir_name(row) for row in range(len(samples))}:
         module = read_module(legacy[name], name=name, abstraction=embedding.abstraction)
-        kernels = np.flatnonzero(module.function_is_kernel)
         words, _ = embedding.vocabulary.encode(module.texts)
         vectors = embedding.vectors[words[module.text_id]]
-        known[name] = describe_kernel(module, int(kernels[0]) if len(kernels) else 0, vectors)
+        known[name] = describe_kernel(module, module.first_kernel, vectors)
     rows = [known[samples.ir_name(row)] for row in range(len(samples))]
     return KernelInputs(
         *(np.concatenate([getattr(row, name) for row in rows]) for name in KernelInputs.__annotations__)

@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ncc.embedding import Embedding, load_embedding
 from ncc.embedding.published.entities import result_type
-from ncc.embedding.published.ir2vec import _ARGUMENT_WEIGHT, _compose, _read_seeds
+from ncc.embedding.published.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 from ncc.errors import InputError
 from ncc.graph import reachable_statements
 from ncc.ir import Abstraction, Module, NodeKind, read_module
@@ -64,11 +64,11 @@ def load_seeds(path: str | os.PathLike[str] | None = None) -> SeedVectors:
     """
     if path is None:
         return SeedVectors.of_embedding(load_embedding())
-    seeds = _read_seeds(Path(path))
+    seeds = read_seeds(Path(path))
     pointer, variable = (
         seeds.arguments.get(kind, np.zeros(seeds.dim)).astype(np.float64) for kind in ("pointer", "variable")
     )
-    return SeedVectors(lambda text: _compose(text, seeds), pointer, variable, Abstraction())
+    return SeedVectors(lambda text: compose_statement(text, seeds), pointer, variable, Abstraction())
 
 
 def encode_function(module: Module, function: int, seeds: SeedVectors, encoding: Encoding) -> Array:
@@ -101,11 +101,11 @@ def encode_function(module: Module, function: int, seeds: SeedVectors, encoding:
         # symbolic vectors, each as often as it is counted: once, and 0.2 times as often as each statement that uses it.
         users, definitions = _uses(module, statements)
         for user, definition in zip(users[::-1].tolist(), definitions[::-1].tolist(), strict=True):
-            weight[definition] += _ARGUMENT_WEIGHT * weight[user]
+            weight[definition] += ARGUMENT_WEIGHT * weight[user]
         gives_pointer = np.array([result_type(text) == "pointerty" for text in module.texts], bool)
         is_pointer = gives_pointer[module.text_id[definitions]]
         for kind, chosen in ((seeds.pointer, is_pointer), (seeds.variable, ~is_pointer)):
-            total -= _ARGUMENT_WEIGHT * weight[users[chosen]].sum() * kind
+            total -= ARGUMENT_WEIGHT * weight[users[chosen]].sum() * kind
     count = np.bincount(module.text_id[statements], weight[statements], minlength=len(module.texts))
     for text in np.flatnonzero(count).tolist():
         total += count[text] * seeds.statement(module.texts[text])
@@ -143,8 +143,7 @@ def function_vectors(
     vector_of = {}
     for name in set(names):
         module = read_module(legacy[name], name=name, abstraction=seeds.abstraction)
-        kernels = np.flatnonzero(module.function_is_kernel)
-        vector_of[name] = encode_function(module, int(kernels[0]) if len(kernels) else 0, seeds, encoding)
+        vector_of[name] = encode_function(module, module.first_kernel, seeds, encoding)
     return np.stack([vector_of[name] for name in names])
 
 
