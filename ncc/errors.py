@@ -20,7 +20,14 @@ class InputError(NccError):
 
 
 class CompileError(NccError):
-    """The compiler refused a source file, ran out of time, or could not be started."""
+    """The compiler refused a source file, ran out of time, or could not be started; with its errors, a line each."""
+
+    def __init__(self, message: str, errors: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.errors = errors
+
+    def __reduce__(self) -> tuple[type, tuple[str, tuple[str, ...]]]:
+        return type(self), (str(self), self.errors)
 
 
 class IRError(NccError):

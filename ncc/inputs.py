@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.errors import InputError
-from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source
+from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
+from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module"]
+__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
 STDIN = "-"
@@ -106,6 +107,45 @@ def load_module(
         raise InputError(f"{path}: the file is empty; expected source code")
     ir = compile_source(path, options).ir
     return read_module(ir, name=os.fspath(source), abstraction=abstraction)
+
+
+def load_program(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    options: CompileOptions | None = None,
+    abstraction: Abstraction | None = None,
+    cache: Path,
+) -> tuple[Module, str]:
+    """Makes a module of a program, that of C or C++ which lacks its headers included.
+
+    Args:
+        source: as for `load_module`.
+        options: as for `load_module`.
+        abstraction: what statements keep.
+        cache: folder for precompiled headers.
+
+    Returns:
+        The module, and the way that it compiled, "IR" where it was IR; see `compile_program`.
+
+    Raises:
+        InputError, CompileError, IRError: as for `load_module`.
+    """
+    options = options or CompileOptions()
+    if isinstance(source, str) and "\n" in source:
+        source = source.encode()
+    if source == STDIN:
+        source = sys.stdin.buffer.read()
+    language = options.language or (None if isinstance(source, bytes) else language_of(source))
+    if language not in ("c", "c++") or (isinstance(source, bytes) and is_bitcode(source)):
+        return load_module(source, options=options, abstraction=abstraction), "as it is" if language else "IR"
+    if isinstance(source, bytes):
+        name, blank = "<text>", not source.strip()
+    else:
+        name, blank = os.fspath(source), Path(source).is_file() and _is_blank(Path(source))
+    if blank:
+        raise InputError(f"{name}: is empty; expected source code")
+    compiled = compile_program(source, options, cache)
+    return read_module(compiled.ir, name=name, abstraction=abstraction), compiled.way
 
 
 def _is_blank(path: Path) -> bool:

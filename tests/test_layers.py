@@ -21,6 +21,7 @@ RANK = {
     "ir": 3,
     "graph": 4,
     "kernels": 4,
+    "programs": 4,
     "inputs": 5,
     "embedding": 6,
     "heads": 6,

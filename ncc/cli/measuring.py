@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,15 @@ from ncc.cli.output import (
     Inputs,
     Json,
     Language,
+    Levels,
     Optimization,
+    ProgramFolder,
     Seed,
     Timeout,
     check_writable,
     compile_options,
     fail,
+    load_labelled_programs,
     say,
 )
 from ncc.errors import InputError, NccError
@@ -248,6 +252,67 @@ def evaluate_coarsening(
         )
         if report:
             page = coarsening_report(scores, load_samples(data), {"command": command_line(), **environment()})
+            write_atomically(report, page.encode())
+        _answer(scores.to_dict(), scores.to_text(), output, as_json)
+    except InputError as error:
+        fail(str(error), code=2)
+    except NccError as error:
+        fail(str(error))
+
+
+@evaluation.command("classify")
+def evaluate_classify(
+    folder: ProgramFolder = None,
+    protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'ncc*'; default all.")
+    ] = None,
+    per_class: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="Train also on so many programs of a class, for a curve.")
+    ] = None,
+    levels: Levels = "1",
+    embedding: EmbeddingFolder = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for ours.")] = 12,
+    seeds: NumSeeds = 1,
+    seed: Seed = 204,
+    trees: Trees = 300,
+    jobs: Jobs = 1,
+    cache: RunsFolder = None,
+    no_cache: NoCache = False,
+    programs: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
+    ] = None,
+    data: DataFolder = None,
+    report: ReportFile = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Measure classifiers of programs beside their controls, on POJ-104 or on a folder of folders."""
+    from ncc.embedding import load_embedding
+    from ncc.storage import write_atomically
+    from ncc.tasks.classification.comparison import all_methods, compare_classifiers
+    from ncc.tasks.classification.networks import ClassifierTraining
+    from ncc.tasks.report import classification_report
+
+    runs = _runs_folder(cache, no_cache)
+    _check_outputs(output, report)
+    try:
+        samples = load_labelled_programs(folder, levels, data=data, cache=programs, jobs=jobs)
+        training = ClassifierTraining()
+        training = replace(training, loop=replace(training.loop, epochs=epochs))
+        scores = compare_classifiers(
+            samples,
+            all_methods(load_embedding(embedding), training, trees),
+            protocol=protocol,
+            patterns=method or ("*",),
+            per_class=per_class or (),
+            seeds=range(seed, seed + seeds),
+            jobs=jobs,
+            cache=runs,
+            progress=_now_and_then(say),
+        )
+        if report:
+            page = classification_report(scores, {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
         _answer(scores.to_dict(), scores.to_text(), output, as_json)
     except InputError as error:

@@ -22,12 +22,15 @@ __all__ = [
     "Inputs",
     "Json",
     "Language",
+    "Levels",
     "Optimization",
     "OutputFolder",
+    "ProgramFolder",
     "Seed",
     "Timeout",
     "compile_options",
     "fail",
+    "load_labelled_programs",
     "progress_bar",
     "run_over",
     "say",
@@ -49,6 +52,10 @@ OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", 
 EmbeddingFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
 ]
+ProgramFolder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="A folder of programs for each class; default POJ-104.")
+]
+Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
 DataFolder = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
 ]
@@ -184,3 +191,31 @@ def check_writable(path: Path) -> None:
         fail(f"{path}: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
         fail(f"{path}: can't be written: Permission denied")
+
+
+def load_labelled_programs(
+    folder: Path | None, levels: str, *, data: str | None, cache: Path | None, jobs: int, clang: str | None = None
+) -> Any:
+    """The programs of a folder of classes, POJ-104's by default, compiled at some levels.
+
+    Raises:
+        NccError: there are none, or the compiler or the cache fails.
+    """
+    from ncc.data import cache_folder, extracted
+    from ncc.embedding import load_embedding
+    from ncc.frontend import CompileOptions
+    from ncc.tasks.classification.samples import find_labelled_files, load_programs
+
+    files = find_labelled_files(folder or extracted("poj104", "poj104/poj104.tar.xz", data) / "poj104")
+    names = [CompileOptions(optimization=level.strip()).optimization for level in levels.split(",")]
+    samples = load_programs(
+        files,
+        list(dict.fromkeys(names)),
+        options=CompileOptions(clang=clang),
+        abstraction=load_embedding().abstraction,
+        cache=cache or cache_folder() / "programs",
+        jobs=jobs,
+        progress=lambda done, total: say(f"{done} of {total} batches of programs compiled and read"),
+    )
+    say(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
+    return samples

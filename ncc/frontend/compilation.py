@@ -9,7 +9,7 @@ from pathlib import Path
 from ncc.errors import CompileError, InputError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Compiler, find_compiler
-from ncc.frontend.diagnostics import failure_message
+from ncc.frontend.diagnostics import compile_error
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.processes import FinishedProcess, run_process
@@ -64,7 +64,7 @@ def compile_source(
     command = compile_command(compiler, language, argument, options)
     finished = _run(compiler, command, name, stdin, options.timeout_s)
     if finished.returncode != 0:
-        raise CompileError(failure_message(name, command, finished))
+        raise compile_error(name, command, finished)
     if not finished.stdout:
         raise CompileError(
             f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?\n"

@@ -6,17 +6,18 @@ import shlex
 import signal
 from collections.abc import Sequence
 
+from ncc.errors import CompileError
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.processes import FinishedProcess
 
-__all__ = ["failure_message"]
+__all__ = ["compile_error"]
 
 _MAX_ERRORS = 3
 _ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
 
 
-def failure_message(source: str, command: Sequence[str], finished: FinishedProcess) -> str:
-    """Describe a compiler run that failed.
+def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
+    """Describe a compiler run that failed, as an error to raise.
 
     Args:
         source: the file's name, or a description of where the source came from.
@@ -24,7 +25,7 @@ def failure_message(source: str, command: Sequence[str], finished: FinishedProce
         finished: how it ended.
 
     Returns:
-        Several lines: the file, clang's first errors with their line and column, the command.
+        An error of several lines: the file, clang's first errors with their line and column, the command.
     """
     stderr = finished.stderr.decode(errors="replace")
     errors = [line for line in stderr.splitlines() if _ERROR_LINE.match(line)]
@@ -35,7 +36,7 @@ def failure_message(source: str, command: Sequence[str], finished: FinishedProce
     if not errors:
         lines += [f"  {line}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
     lines.append(f"command: {shlex.join(command)}")
-    return "\n".join(lines)
+    return CompileError("\n".join(lines), tuple(errors))
 
 
 def _outcome(returncode: int, has_errors: bool) -> str:

@@ -5,13 +5,37 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NumpyLSTMHead"]
+__all__ = ["NumpyLSTMHead", "lstm_layer"]
 
 Array = NDArray[np.float32]
 
 
 def _sigmoid(x: Array) -> Array:
     return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
+
+
+def lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) -> Array:
+    """One direction of one LSTM layer, from the state 0: (time, hidden) float32 states.
+
+    Args:
+        inputs: (time, dim) float32.
+        weight_ih: (4 * hidden, dim) float32, in torch's order of gates: input, forget, candidate, output.
+        weight_hh: (4 * hidden, hidden) float32.
+        bias: (4 * hidden,) float32, both of torch's together.
+    """
+    driven = inputs @ weight_ih.T + bias
+    recurrent = np.ascontiguousarray(weight_hh.T)
+    hidden = len(recurrent)
+    state, cell = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
+    out = np.empty((len(inputs), hidden), np.float32)
+    for step, drive in enumerate(driven):
+        gates = drive + state @ recurrent
+        opening = _sigmoid(gates)
+        candidate = np.tanh(gates[2 * hidden : 3 * hidden])
+        cell = opening[hidden : 2 * hidden] * cell + opening[:hidden] * candidate
+        state = opening[3 * hidden :] * np.tanh(cell)
+        out[step] = state
+    return out
 
 
 @dataclass(frozen=True)
@@ -66,20 +90,9 @@ class NumpyLSTMHead:
 
     def _layer(self, inputs: Array, layer: int) -> Array:
         bias = self.tensors[f"lstm.bias_ih_l{layer}"] + self.tensors[f"lstm.bias_hh_l{layer}"]
-        driven = inputs @ self.tensors[f"lstm.weight_ih_l{layer}"].T + bias
-        recurrent = np.ascontiguousarray(self.tensors[f"lstm.weight_hh_l{layer}"].T)
-        hidden = len(recurrent)
-        state, cell = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
-        out = np.empty((len(inputs), hidden), np.float32)
-        for step, drive in enumerate(driven):
-            gates = drive + state @ recurrent
-            # torch's order: input, forget, candidate, output
-            opening = _sigmoid(gates)
-            candidate = np.tanh(gates[2 * hidden : 3 * hidden])
-            cell = opening[hidden : 2 * hidden] * cell + opening[:hidden] * candidate
-            state = opening[3 * hidden :] * np.tanh(cell)
-            out[step] = state
-        return out
+        return lstm_layer(
+            inputs, self.tensors[f"lstm.weight_ih_l{layer}"], self.tensors[f"lstm.weight_hh_l{layer}"], bias
+        )
 
     def outputs(self, encoded: Array, auxiliary: Array) -> Array:
         """Outputs for one encoded sequence under several auxiliary inputs: (samples, num_outputs) float32.

@@ -13,6 +13,8 @@ from ncc.native import OPCODES
 __all__ = ["OPCODES", "Module", "NodeKind", "opcode_number"]
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_STRING = re.compile(rb'^@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"', re.MULTILINE)
+_EXTERNAL = re.compile(rb'^(?:declare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(|@("[^"\n]*"|[\w.$-]+) = external )', re.MULTILINE)
 
 Int32Array = NDArray[np.int32]
 
@@ -141,8 +143,7 @@ class Module:
         if not length:
             return str(start)
         raw = self._ir[start : start + length].strip(b'"')
-        raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw)
-        return raw.decode("utf-8", "backslashreplace")
+        return _unescaped(raw).decode("utf-8", "backslashreplace")
 
     def statement_text(self, statement: int) -> str:
         """The abstracted text of a statement."""
@@ -166,6 +167,20 @@ class Module:
         name = self._ir[start : start + length] if length else b"%d" % start
         return self._line_of(b"@%s = " % name) or self._line_of(b'@"%s" = ' % name)
 
+    @cached_property
+    def string_constants(self) -> dict[str, str]:
+        """Global constants that hold bytes as a string: name → characters, a byte each, without the 0 at the end."""
+        return {
+            name.strip(b'"').decode("utf-8", "backslashreplace"): _unescaped(value).decode("latin-1").removesuffix("\0")
+            for name, value in _STRING.findall(self._ir)
+        }
+
+    @cached_property
+    def external_names(self) -> frozenset[str]:
+        """Names of functions and of global variables that the module uses and does not define."""
+        names = (function or variable for function, variable in _EXTERNAL.findall(self._ir))
+        return frozenset(name.strip(b'"').decode("utf-8", "backslashreplace") for name in names)
+
     def _line_of(self, beginning: bytes) -> str:
         """The first line of the text that begins so; empty if none does."""
         begin = 0 if self._ir.startswith(beginning) else self._ir.find(b"\n" + beginning) + 1
@@ -173,3 +188,7 @@ class Module:
             return ""
         end = self._ir.find(b"\n", begin)
         return self._ir[begin : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+
+
+def _unescaped(raw: bytes) -> bytes:
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw)

@@ -49,6 +49,7 @@ class TrainingConfig:
         learning_rate: of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
         weight_decay: decoupled L2 penalty.
         clip: largest norm of the gradient.
+        mixed_precision: multiply matrices in bfloat16; weights and sums stay float32.
         seed: of the order of samples and of dropout.
     """
 
@@ -57,6 +58,7 @@ class TrainingConfig:
     learning_rate: float = 2e-3
     weight_decay: float = 1e-2
     clip: float = 1.0
+    mixed_precision: bool = False
     seed: int = 204
 
     def __post_init__(self) -> None:
@@ -113,7 +115,7 @@ def train(
         for samples in data.batches(config.batch_size, rng):
             part = samples[rank::world]
             share = len(part) / len(samples)
-            total += _step(model, data, loss, optimizer, part, share, rng, config.clip) * len(part)
+            total += _step(model, data, loss, optimizer, part, share, rng, config) * len(part)
             schedule.step()
         losses.append(_sum_over_ranks(total) / len(data))
         _take_from_first_rank(model)
@@ -133,18 +135,21 @@ def _step(
     samples: NDArray[np.int64],
     share: float,
     rng: np.random.Generator,
-    clip: float,
+    config: TrainingConfig,
 ) -> float:
     """One step on this rank's samples, which are a share of the batch and may be none; returns their mean loss."""
     optimizer.zero_grad(set_to_none=False)
     value = 0.0
     if len(samples):
         inputs, target = data.batch(samples, rng)
-        mean = loss(model(*inputs), target)
+        device = next(model.parameters()).device
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.mixed_precision):
+            outputs = model(*(tensor.to(device) for tensor in inputs))
+        mean = loss(outputs.float(), target.to(device))
         mean.backward()  # type: ignore[no-untyped-call]
         value = float(mean.detach())
     _sum_gradients(model, share)
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()
     return value
 

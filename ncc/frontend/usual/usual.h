@@ -1,4 +1,4 @@
-/* The same for programs that only compile as C. */
+/* What small C programs expect to be there, for those whose include lines are lost. */
 #include <ctype.h>
 #include <limits.h>
 #include <malloc.h>

@@ -1,4 +1,4 @@
-// What programs of POJ-104 expect to be there: their own include lines were removed when the set was made.
+// What small C++ programs expect to be there, for those whose include lines are lost.
 #include <algorithm>
 #include <cctype>
 #include <climits>

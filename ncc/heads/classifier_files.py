@@ -1,0 +1,65 @@
+"""Files of a `ClassifierHead`: ``head.safetensors`` and ``head.json``."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ncc.errors import AssetError
+from ncc.heads.classifier import ClassifierHead
+from ncc.storage import read_json, read_tensors, write_atomically
+
+__all__ = ["load_classifier_head", "save_classifier_head"]
+
+FORMAT_VERSION = 1
+_REQUIRED = ("vectors", "ahead.0.bias_ih_l0", "dense.bias")
+
+
+def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
+    """Writes a head, its weights as float16.
+
+    Raises:
+        OutputError: the folder can't be written.
+    """
+    from safetensors.numpy import save
+
+    folder = Path(folder)
+    card = {
+        "format_version": FORMAT_VERSION,
+        "layers": head.layers,
+        "classes": head.classes,
+        "temperature": head.temperature,
+        "threshold": head.threshold,
+        "longest": head.longest,
+        "embedding_id": head.embedding_id,
+        "about": head.about,
+    }
+    tensors = {name: tensor.astype(np.float16) for name, tensor in head.tensors.items()}
+    write_atomically(folder / "head.safetensors", save(tensors))
+    write_atomically(folder / "head.json", (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def load_classifier_head(folder: str | Path) -> ClassifierHead:
+    """Reads what `save_classifier_head` wrote.
+
+    Raises:
+        AssetError: a file is missing, damaged, or of another format version.
+    """
+    folder = Path(folder)
+    card = read_json(folder / "head.json", FORMAT_VERSION)
+    tensors = read_tensors(folder / "head.safetensors", _REQUIRED)
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise AssetError(f"{folder}: a weight is not a finite number; it is damaged")
+    try:
+        return ClassifierHead(
+            tensors={name: tensor.astype(np.float32) for name, tensor in tensors.items()},
+            layers=int(card["layers"]),
+            classes=tuple(str(name) for name in card["classes"]),
+            temperature=float(card["temperature"]),
+            threshold=float(card["threshold"]),
+            longest=int(card["longest"]),
+            embedding_id=str(card["embedding_id"]),
+            about=dict(card["about"]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise AssetError(f"{folder}: is not a classifier ({error!r}); it is damaged") from error

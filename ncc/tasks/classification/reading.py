@@ -1,0 +1,79 @@
+"""From one file of a labelled set to a program: compiled, its IR kept, read and described."""
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.frontend.programs import CompiledProgram, compile_program
+from ncc.inputs import IR_EXTENSIONS
+from ncc.ir import Abstraction, read_module
+from ncc.programs import Program, describe_program
+from ncc.storage import write_atomically
+
+__all__ = ["ProgramReader"]
+
+_FORMAT = 1
+"""Raised whenever programs compile or read differently, so that what is kept is made again."""
+
+
+@dataclass(frozen=True)
+class ProgramReader:
+    """Reads programs, and keeps the IR that compilers made of them.
+
+    Attributes:
+        options: Of the compiler.
+        abstraction: Of the statements.
+        cache: Folder of precompiled headers and of IR.
+    """
+
+    options: CompileOptions
+    abstraction: Abstraction
+    cache: Path
+
+    @property
+    def identity(self) -> Any:
+        """What a program's description depends on beside its text."""
+        return _FORMAT, self.options, self.abstraction
+
+    def key(self, path: str) -> str:
+        """A hash of a file's text and extension.
+
+        Raises:
+            InputError: The file can't be read.
+        """
+        try:
+            return hashlib.sha256(Path(path).suffix.encode() + Path(path).read_bytes()).hexdigest()
+        except OSError as error:
+            raise InputError(f"{path}: can't be read: {error.strerror}") from error
+
+    def read(self, path: str) -> tuple[Program, str]:
+        """A program, and the way that it compiled.
+
+        Raises:
+            NccError: It does not compile, or its IR can't be read.
+        """
+        if Path(path).suffix in IR_EXTENSIONS:
+            module = read_module(path, abstraction=self.abstraction)
+            return describe_program(module), "IR"
+        compiled = self._compile(path)
+        module = read_module(compiled.ir, name=path, abstraction=self.abstraction)
+        return describe_program(module), compiled.way
+
+    def _compile(self, path: str) -> CompiledProgram:
+        name = hashlib.sha256(repr((_FORMAT, self.options, self.key(path))).encode()).hexdigest()[:32]
+        kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
+        try:
+            way, _, ir = gzip.decompress(kept.read_bytes()).partition(b"\n")
+            if ir:
+                return CompiledProgram(ir=ir, way=way.decode().removeprefix("; "), macros={})
+        except (OSError, EOFError, zlib.error):  # not there, or damaged
+            pass
+        compiled = compile_program(path, self.options, self.cache / "headers")
+        text = f"; {compiled.way}\n".encode() + compiled.ir
+        write_atomically(kept, gzip.compress(text, compresslevel=1, mtime=0))
+        return compiled
