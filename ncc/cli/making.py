@@ -224,6 +224,7 @@ def train_classify(
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs.")] = 12,
     hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
     layers: Annotated[int, typer.Option(min=1, help="Bidirectional LSTM layers.")] = 1,
+    min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
     batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, over all ranks.")] = 64,
     learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
     seed: Seed = 204,
@@ -258,7 +259,7 @@ def train_classify(
             head = train_classifier(
                 samples,
                 load_embedding(embedding),
-                ClassifierTraining(hidden=hidden, layers=layers, loop=loop),
+                ClassifierTraining(hidden=hidden, layers=layers, min_steps=min_steps, loop=loop),
                 device=own_device,
                 seed=seed,
                 checkpoint=checkpoint,

@@ -27,8 +27,11 @@ from ncc.cli.output import (
     check_writable,
     compile_options,
     fail,
+    labelled_files,
     load_labelled_programs,
+    programs_cache,
     say,
+    tell_batches,
 )
 from ncc.errors import InputError, NccError
 from ncc.provenance import command_line, environment
@@ -271,6 +274,13 @@ def evaluate_classify(
         list[int] | None, typer.Option(metavar="N", help="Train also on so many programs of a class, for a curve.")
     ] = None,
     levels: Levels = "1",
+    head: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Measure this classifier instead, on its test programs at other --levels."),
+    ] = None,
+    clang: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="With --head: measure on programs of this compiler too.")
+    ] = None,
     embedding: EmbeddingFolder = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for ours.")] = 12,
     seeds: NumSeeds = 1,
@@ -296,7 +306,13 @@ def evaluate_classify(
 
     runs = _runs_folder(cache, no_cache)
     _check_outputs(output, report)
+    if clang and not head:
+        fail("--clang goes with --head", code=2)
     try:
+        if head:
+            scores_of_head = _measure_head(head, embedding, folder, levels, clang or [], data, programs, jobs)
+            _answer(*scores_of_head, output, as_json)
+            return
         samples = load_labelled_programs(folder, levels, data=data, cache=programs, jobs=jobs)
         training = ClassifierTraining()
         training = replace(training, loop=replace(training.loop, epochs=epochs))
@@ -319,6 +335,41 @@ def evaluate_classify(
         fail(str(error), code=2)
     except NccError as error:
         fail(str(error))
+
+
+def _measure_head(
+    folder: Path,
+    embedding: Path | None,
+    programs: Path | None,
+    levels: str,
+    clangs: list[str],
+    data: str | None,
+    cache: Path | None,
+    jobs: int,
+) -> tuple[dict[str, Any], str]:
+    """A classifier on its test programs at some levels, by the bundled clang and others: figures, and a table."""
+    from ncc.embedding import load_embedding
+    from ncc.frontend import CompileOptions
+    from ncc.heads import load_classifier_head
+    from ncc.tasks.classification.robustness import measure_head
+
+    files, names = labelled_files(programs, levels, data)
+    scores = measure_head(
+        load_classifier_head(folder),
+        load_embedding(embedding),
+        files,
+        [CompileOptions(optimization=level, clang=clang) for clang in (None, *clangs) for level in names],
+        cache=cache or programs_cache(),
+        jobs=jobs,
+        progress=tell_batches,
+    )
+    lines = [f"{'level':<7}{'compiler':<24}{'programs':>9}{'accuracy':>10}{'as usual':>10}{'unknown':>9}{'fits':>8}"]
+    lines += [
+        f"{score.level:<7}{score.clang or 'bundled':<24}{score.num_samples:>9}{score.accuracy:>10.2%}"
+        f"{score.usual_accuracy:>10.2%}{score.unknown_rate:>9.1%}{score.share_that_fits:>8.1%}"
+        for score in scores
+    ]
+    return {"variants": [score.to_dict() for score in scores]}, "\n".join(lines)
 
 
 def _runs_folder(cache: Path | None, no_cache: bool) -> Path | None:

@@ -19,7 +19,7 @@ __all__ = ["CompiledProgram", "compile_program"]
 
 _USUAL = Path(__file__).with_name("usual")
 _HEADERS = {"c++": _USUAL / "usual.hpp", "c": _USUAL / "usual.h"}
-_STANDARDS = {"c++": (), "c": ("-std=gnu89",)}
+_OLD_C = ("-std=gnu89",)
 _ROUNDS = 12
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
@@ -40,8 +40,8 @@ class CompiledProgram:
 
     Attributes:
         ir: LLVM IR as text, in bytes.
-        way: "as it is", "with headers" in the language of its extension, "as C" or "as C++" where it is the other,
-            "mended" where macros were made up as well.
+        way: "as it is", "with headers" in the language of its extension, "as old C" (of 1989, with headers), "as C++"
+            (with headers), "mended" where more had to be done to it.
         macros: those that were made up: name → value.
     """
 
@@ -53,10 +53,10 @@ class CompiledProgram:
 def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOptions, cache: Path) -> CompiledProgram:
     """Compiles a C or C++ program; what it lacks is put before it.
 
-    In turn, until one compiles: as it is, unless it has no include line; with the usual headers; with them, as the
-    other one of C and C++; mended, that is with ``main`` made to return a number and with macros for names that
-    nothing declares (π for ``PI``, 100 for others: the value is lost with the macro). A file of another language is
-    compiled as it is.
+    In turn, until one compiles: as it is, if it has an include line; with the usual headers; as it is, if it has none;
+    with them in the C of 1989, or as C++; mended, that is with ``main`` made to return a number and with macros for
+    names that nothing declares (π for ``PI``, 100 for others: the value is lost with the macro). A file of another
+    language is compiled as it is.
 
     Args:
         source: path of a source file, or source text as bytes; text needs ``options.language``.
@@ -77,8 +77,9 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
             return _finished(compile_source(source, attempt), way)
         except CompileError as error:
             first = first or error
-    for tried in ("c++", "c"):
-        if program := _mend(text, _prepared(options, tried, cache, "-ferror-limit=0", "-Wno-everything")):
+    lenient = ("-ferror-limit=0", "-Wno-everything")
+    for tried, standard in (("c++", ()), ("c", _OLD_C)):
+        if program := _mend(text, _prepared(options, tried, cache, *standard, *lenient)):
             return program
     assert first is not None
     raise first
@@ -94,11 +95,15 @@ def _read(path: Path) -> bytes:
 def _attempts(
     options: CompileOptions, language: str, cache: Path, *, whole: bool
 ) -> Iterator[tuple[str, CompileOptions]]:
+    alone = "as it is", replace(options, language=language)
     if whole:
-        yield "as it is", replace(options, language=language)
+        yield alone
     yield "with headers", _prepared(options, language, cache)
-    other = "c" if language == "c++" else "c++"
-    yield f"as {other.upper()}", _prepared(options, other, cache)
+    if not whole:
+        yield alone
+    yield "as old C", _prepared(options, "c", cache, *_OLD_C)
+    if language == "c":
+        yield "as C++", _prepared(options, "c++", cache)
 
 
 def _finished(compiled: CompiledSource, way: str) -> CompiledProgram:
@@ -107,7 +112,7 @@ def _finished(compiled: CompiledSource, way: str) -> CompiledProgram:
 
 def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) -> CompileOptions:
     header = _HEADERS[language]
-    options = replace(options, language=language, flags=("-w", *_STANDARDS[language], *flags, *options.flags))
+    options = replace(options, language=language, flags=("-w", *flags, *options.flags))
     try:
         return with_header(header, options, cache)
     except (OSError, OutputError):  # nowhere to keep a precompiled form

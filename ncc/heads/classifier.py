@@ -37,6 +37,8 @@ class ClassifierHead:
 
     Attributes:
         tensors: the network's ``state_dict`` as float32 arrays.
+        row: (num_words,) int32 row of the network's vectors for each word of the embedding: those of words that no
+            program of the training set used are their nearest neighbours' among those that some did.
         layers: bidirectional LSTM layers.
         classes: names of the classes.
         temperature: what scores are divided by, so that probabilities are right on programs held out.
@@ -47,6 +49,7 @@ class ClassifierHead:
     """
 
     tensors: dict[str, Array]
+    row: NDArray[np.int32]
     layers: int
     classes: tuple[str, ...]
     temperature: float
@@ -65,6 +68,8 @@ class ClassifierHead:
             raise ValueError("layers and longest must be 1 or more, temperature above 0, threshold in [0, 1]")
         shapes = self._shapes()
         wrong = [name for name in shapes.keys() | self.tensors.keys() if self._shape(name) != shapes.get(name)]
+        if self.row.ndim != 1 or ((self.row < 0) | (self.row >= len(self.tensors["vectors"]))).any():
+            wrong.append("row")
         if wrong:
             raise ValueError(f"a classifier of {self.layers} layer(s) with missing, wrong or superfluous {wrong}")
 
@@ -100,7 +105,7 @@ class ClassifierHead:
         """Classifies a program.
 
         Args:
-            words: (m,) int32 rows of the vectors for the program's statements, m at least 1.
+            words: (m,) int32 words of the embedding for the program's statements, m at least 1.
             literals: uint32 hashes of literals, as `ncc.programs.Program` holds them.
             literal_start: (m + 1,) int32 offsets of the statements' literals.
         """
@@ -113,7 +118,7 @@ class ClassifierHead:
         """The network's outputs, (num_classes,) float32; arguments as for `predict`."""
         t = self.tensors
         words = words[: self.longest]
-        features = t["vectors"][words].astype(np.float32)
+        features = t["vectors"][self.row[words]].astype(np.float32)
         if self.buckets:
             end = int(literal_start[len(words)])
             owner = np.repeat(np.arange(len(words)), np.diff(literal_start[: len(words) + 1]))

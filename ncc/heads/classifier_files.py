@@ -12,7 +12,7 @@ from ncc.storage import read_json, read_tensors, write_atomically
 __all__ = ["load_classifier_head", "save_classifier_head"]
 
 FORMAT_VERSION = 1
-_REQUIRED = ("vectors", "ahead.0.bias_ih_l0", "dense.bias")
+_REQUIRED = ("row", "vectors", "ahead.0.bias_ih_l0", "dense.bias")
 
 
 def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
@@ -35,7 +35,7 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         "about": head.about,
     }
     tensors = {name: tensor.astype(np.float16) for name, tensor in head.tensors.items()}
-    write_atomically(folder / "head.safetensors", save(tensors))
+    write_atomically(folder / "head.safetensors", save(tensors | {"row": head.row}))
     write_atomically(folder / "head.json", (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -51,8 +51,12 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise AssetError(f"{folder}: a weight is not a finite number; it is damaged")
     try:
+        row = tensors.pop("row")
+        if row.dtype != np.int32:
+            raise ValueError(f"rows are {row.dtype}")
         return ClassifierHead(
             tensors={name: tensor.astype(np.float32) for name, tensor in tensors.items()},
+            row=row,
             layers=int(card["layers"]),
             classes=tuple(str(name) for name in card["classes"]),
             temperature=float(card["temperature"]),

@@ -24,15 +24,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
+"""Conversions of ``printf``, words and numbers."""
 
 
 def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     r"""Finds the literals of some statements.
 
     Literals are integers and floating-point numbers as LLVM prints them (sizes of arrays and constant indices among
-    them; alignments, widths and numbers of metadata are none), strings that a statement refers to (without the line
-    ends and the 0 at their end, since compilers turn ``printf("…\n")`` into ``puts``), and names of functions and
-    variables that come from outside or from the C++ library, by `library_name`.
+    them; alignments, widths and numbers of metadata are none), strings that a statement refers to, whole and in
+    pieces (without the line ends and the 0 at their end, since compilers turn ``printf("…\n")`` into ``puts``), and
+    names of functions and variables that come from outside or from the C++ library, by `library_name`.
 
     Args:
         module: the module.
@@ -42,28 +44,25 @@ def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[N
         (m + 1,) int32 offsets of each statement's literals, and their hashes (CRC-32), uint32.
     """
     strings, external = module.string_constants, module.external_names
-    hashes: dict[str, int | None] = {}
+    hashes: dict[tuple[str, str], list[int]] = {}
     found: list[int] = []
     start = np.zeros(len(statements) + 1, np.int32)
     for row, statement in enumerate(statements.tolist()):
-        for name, number in _TOKEN.findall(module.statement_source(statement)):
-            token = f"@{name}" if name else number
-            if not token:
-                continue
+        for token in _TOKEN.findall(module.statement_source(statement)):
             if token not in hashes:
-                text = _outside(name.strip('"'), strings, external) if name else f"number {number}"
-                hashes[token] = None if text is None else zlib.crc32(text.encode("utf-8", "surrogateescape"))
-            value = hashes[token]
-            if value is not None:
-                found.append(value)
+                name, number = token
+                texts = _outside(name.strip('"'), strings, external) if name else [f"number {number}"] if number else []
+                hashes[token] = [zlib.crc32(text.encode("utf-8", "surrogateescape")) for text in texts]
+            found += hashes[token]
         start[row + 1] = len(found)
     return start, np.array(found, np.uint32)
 
 
-def _outside(name: str, strings: dict[str, str], external: frozenset[str]) -> str | None:
-    """What a global's name stands for, or None for what the author named, and what the statement says anyway."""
+def _outside(name: str, strings: dict[str, str], external: frozenset[str]) -> list[str]:
+    """What a global's name stands for; nothing for what the author named, or what the statement says anyway."""
     if name in strings:
-        return f"string {strings[name].rstrip()}"
+        text = strings[name].rstrip()
+        return [f"string {text}", *(f"piece {piece}" for piece in _PIECE.findall(text))]
     if name.startswith("llvm.") or not (name in external or is_library_function(name)):
-        return None
-    return f"name {library_name(name)}"
+        return []
+    return [f"name {library_name(name)}"]

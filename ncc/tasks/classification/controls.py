@@ -85,7 +85,8 @@ class StatementForest(_Fitted):
         from scipy.sparse import csr_matrix
 
         ones = np.ones(len(table.text_id), np.float32)
-        counts = csr_matrix((ones, table.text_id, table.start), shape=(len(table), len(table.texts)))
+        # a copy, since sorting the matrix sorts what it was made of
+        counts = csr_matrix((ones, table.text_id.copy(), table.start), shape=(len(table), len(table.texts)))
         counts.sum_duplicates()
         return counts
 

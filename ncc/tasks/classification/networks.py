@@ -22,6 +22,7 @@ LONGEST = 768
 """Statements of a program that a network reads."""
 
 _BATCH = 64
+_SIMILAR_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class ClassifierTraining:
     train_vectors: bool = True
     pretrained: bool = True
     smoothing: float = 0.1
-    min_steps: int = 2000
+    min_steps: int = 600
     loop: TrainingConfig = field(
         default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, learning_rate=2e-3, mixed_precision=True)
     )
@@ -57,7 +58,7 @@ class EncodedPrograms:
 
     Attributes:
         start: (n + 1,) int64 offsets of the programs' statements.
-        word: int32 row of the embedding of each statement.
+        word: int32 row of the vectors of each statement.
         literal_start: (num_statements + 1,) int64 offsets into `literal`.
         literal: int64 bucket of each literal.
     """
@@ -91,13 +92,35 @@ class EncodedPrograms:
         )
 
 
-def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int) -> EncodedPrograms:
-    """Looks up the statements of a table in an embedding, and hashes its literals into buckets."""
-    word = embedding.look_up(table.texts).word[table.text_id]
+def encode_programs(
+    table: ProgramTable, embedding: Embedding, buckets: int, row: NDArray[np.int32] | None = None
+) -> EncodedPrograms:
+    """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
+
+    Args:
+        table: The programs.
+        embedding: Where statements are looked up.
+        buckets: Rows of the table that literals are hashed into; 0 reads none.
+        row: (num_words,) int32 row of a network's vectors for each word; None where it has those of the embedding.
+    """
+    word = embedding.look_up(table.texts).word
+    word = (word if row is None else row[word])[table.text_id]
     if not buckets:
         none = np.zeros(len(table.text_id) + 1, np.int64)
         return EncodedPrograms(table.start, word, none, np.zeros(0, np.int64))
     return EncodedPrograms(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64))
+
+
+def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Words that programs use, and for every word of the embedding the number of the most similar one among them."""
+    found = [embedding.look_up(table.texts).word[np.unique(table.text_id)] for table in tables]
+    words = np.unique(np.concatenate(found)).astype(np.int64)
+    row = np.empty(len(embedding.vectors), np.int32)
+    for start in range(0, len(row), _SIMILAR_AT_A_TIME):
+        part = slice(start, start + _SIMILAR_AT_A_TIME)
+        row[part] = (embedding.vectors[part] @ embedding.vectors[words].T).argmax(axis=1)
+    row[words] = np.arange(len(words))
+    return words, row
 
 
 class ProgramLSTMMethod:
@@ -120,6 +143,7 @@ class ProgramLSTMMethod:
         self.checkpoint: Path | None = None
         self.progress: Callable[[int, float], None] | None = None
         self.model: ProgramLSTM | None = None
+        self.row: NDArray[np.int32] | None = None
 
     @property
     def identity(self) -> Any:
@@ -141,13 +165,12 @@ class ProgramLSTMMethod:
             word_dropout=training.word_dropout,
             train_vectors=training.train_vectors,
         )
-        vectors = self.embedding.vectors
+        tables = [samples.views[level] for level in self.levels or samples.views]
+        words, self.row = _words_in_use(self.embedding, [table.rows(train_idx) for table in tables])
+        vectors = self.embedding.vectors[words]
         if not training.pretrained:
             vectors = rng.normal(0, vectors.shape[1] ** -0.5, vectors.shape).astype(np.float32)
-        views = [
-            encode_programs(samples.views[level], self.embedding, training.buckets)
-            for level in self.levels or samples.views
-        ]
+        views = [encode_programs(table, self.embedding, training.buckets, self.row) for table in tables]
         self.model = ProgramLSTM(vectors, config).to(self.device)
         steps = -(-len(train_idx) // training.loop.batch_size)
         epochs = max(training.loop.epochs, -(-training.min_steps // steps))
@@ -178,7 +201,7 @@ class ProgramLSTMMethod:
         """
         if self.model is None:
             raise ValueError("fit the method before predicting")
-        programs = encode_programs(samples.views[level], self.embedding, self.training.buckets)
+        programs = encode_programs(samples.views[level], self.embedding, self.training.buckets, self.row)
         return _probabilities(self.model, programs, rows, self.model.config.num_classes)
 
 

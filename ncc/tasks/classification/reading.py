@@ -17,8 +17,9 @@ from ncc.storage import write_atomically
 
 __all__ = ["ProgramReader"]
 
-_FORMAT = 1
-"""Raised whenever programs compile or read differently, so that what is kept is made again."""
+_COMPILED = 1
+_READ = 2
+"""Raised whenever programs compile, or are read, differently, so that what is kept is made again."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class ProgramReader:
     @property
     def identity(self) -> Any:
         """What a program's description depends on beside its text."""
-        return _FORMAT, self.options, self.abstraction
+        return _COMPILED, _READ, self.options, self.abstraction
 
     def key(self, path: str) -> str:
         """A hash of a file's text and extension.
@@ -65,7 +66,7 @@ class ProgramReader:
         return describe_program(module), compiled.way
 
     def _compile(self, path: str) -> CompiledProgram:
-        name = hashlib.sha256(repr((_FORMAT, self.options, self.key(path))).encode()).hexdigest()[:32]
+        name = hashlib.sha256(repr((_COMPILED, self.options, self.key(path))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
         try:
             way, _, ir = gzip.decompress(kept.read_bytes()).partition(b"\n")

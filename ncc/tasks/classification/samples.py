@@ -95,6 +95,7 @@ class ProgramSamples:
         files: Names of the n programs, class and file.
         label: (n,) int64 index into `classes`, -1 where it is hidden.
         classes: Names of the classes.
+        row: (n,) int64 place of each program among the files that were asked for.
         views: Level → the n programs at that level.
         ways: How many files took which way to compile, see `compile_program`.
         failures: File → reason, of those that compile at no level or not at all of them; they are no samples.
@@ -103,6 +104,7 @@ class ProgramSamples:
     files: tuple[str, ...]
     label: NDArray[np.int64]
     classes: tuple[str, ...]
+    row: NDArray[np.int64]
     views: dict[str, ProgramTable]
     ways: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -296,6 +298,7 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
         files=tuple(os.path.relpath(files.paths[row], root) for row in kept.tolist()),
         label=files.label[kept],
         classes=files.classes,
+        row=kept,
         views={level: table.rows(kept) for level, table in zip(levels, tables, strict=True)},
         ways=dict(Counter(ways[0][row] for row in kept.tolist())),
         failures=failures,

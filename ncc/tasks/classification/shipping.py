@@ -43,6 +43,7 @@ def train_classifier(
     method.checkpoint, method.progress, method.device = checkpoint, progress, device
     method.fit(samples, split.train, np.random.default_rng(seed))
     assert method.model is not None
+    assert method.row is not None
     tensors = {name: tensor.numpy().astype(np.float32) for name, tensor in method.model.state_dict().items()}
     by_level = {level: method.at(samples, level, split.valid) for level in samples.views}
     valid = np.concatenate(list(by_level.values()))
@@ -61,6 +62,7 @@ def train_classifier(
     }
     return ClassifierHead(
         tensors=tensors,
+        row=method.row,
         layers=training.layers,
         classes=samples.classes,
         temperature=temperature,

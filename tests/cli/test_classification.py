@@ -1,0 +1,133 @@
+"""``ncc train classify``, ``ncc classify`` and ``ncc evaluate classify`` on a small folder of classes."""
+
+import json
+
+import pytest
+
+from ncc.corpus.synthetic import generate
+from ncc.heads import load_classifier_head
+
+WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """12 matrix products and 12 stencils, in folders."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("gemm", "stencil"):
+        (folder / name).mkdir()
+        for file, text in generate(name, 12):
+            (folder / name / file).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def head(ncc, programs, kept):
+    """A classifier of the two, trained for a moment once."""
+    folder = kept / "head"
+    if not folder.exists():
+        finished = ncc("train", "classify", programs, "-o", folder, "--cache", kept / "programs", *WHAT)
+        assert finished.code == 0, finished.err
+        assert "24 programs of 2 classes; 0 left out" in finished.err
+        assert "epoch 2: " in finished.err
+        about = json.loads(finished.out)
+        assert about["programs"] == 24
+        assert about["command"].startswith("ncc ")
+        assert not (folder / "checkpoint.pt").exists()
+    return folder
+
+
+def test_a_classifier_is_trained_and_asked(ncc, programs, head):
+    assert load_classifier_head(head).classes == ("gemm", "stencil")
+    finished = ncc("classify", programs / "gemm", "--head", head, "--json", "--top", "1")
+    assert finished.code == 0, finished.err
+    answers = [json.loads(line) for line in finished.out.splitlines()]
+    assert len(answers) == 12
+    for answer in answers:
+        assert answer["ok"]
+        (best,) = answer["classes"]
+        assert best["label"] in ("gemm", "stencil")
+        assert 0.5 <= best["probability"] <= 1
+        assert answer["num_statements"] > 0
+
+
+def test_an_answer_for_people(ncc, programs, head):
+    finished = ncc("classify", programs / "stencil" / "stencil-00000.c", "--head", head)
+    assert finished.code == 0, finished.err
+    name, answer = finished.out.strip().split(": ", 1)
+    assert name.endswith("stencil-00000.c")
+    assert "gemm (" in answer
+    assert "stencil (" in answer
+
+
+def test_one_bad_program_does_not_stop_the_others(ncc, programs, head, tmp_path):
+    bad = tmp_path / "bad.cpp"
+    bad.write_text("int f( {\n")
+    finished = ncc("classify", bad, programs / "gemm", "--head", head, "--json")
+    assert finished.code == 1
+    answers = [json.loads(line) for line in finished.out.splitlines()]
+    assert [answer["ok"] for answer in answers] == [False] + [True] * 12
+    assert answers[0]["classes"] is None
+    assert "does not compile" in finished.err
+
+
+def test_a_head_is_measured_at_another_level(ncc, programs, head, kept, tmp_path):
+    finished = ncc(
+        "evaluate",
+        "classify",
+        programs,
+        *("--head", head, "--levels", "1,3", "--programs", kept / "programs"),
+        *("-o", tmp_path / "figures.json"),
+    )
+    assert finished.code == 0, finished.err
+    assert [line.split()[:2] for line in finished.out.splitlines()[1:]] == [["-O1", "bundled"], ["-O3", "bundled"]]
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert [variant["level"] for variant in figures["variants"]] == ["-O1", "-O3"]
+    assert figures["variants"][0]["accuracy"] == figures["variants"][0]["usual_accuracy"]
+
+
+def test_methods_are_compared_and_reported(ncc, programs, kept, tmp_path):
+    arguments = ("--protocol", "all", "--method", "majority", "--method", "bag*", "--trees", "10", "--per-class", "3")
+    finished = ncc(
+        "evaluate",
+        "classify",
+        programs,
+        *arguments,
+        *("--programs", kept / "programs", "--cache", kept / "runs", "--report", tmp_path / "report.html", "--json"),
+    )
+    assert finished.code == 0, finished.err
+    figures = json.loads(finished.out)
+    assert set(figures["protocols"]) == {"grouped", "published", "grouped/3"}
+    assert set(figures["protocols"]["grouped"]["methods"]) == {
+        "majority",
+        "bag of statements + random forest",
+        "bag of statements + linear model",
+    }
+    assert figures["protocols"]["grouped/3"]["methods"]["majority"]["num_training"] == 6
+    assert "Algorithm classification" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("--method", "nothing"), "no method matches nothing", 2),
+        (("--clang", "clang"), "--clang goes with --head", 2),
+        (("--levels", "7"), "unknown optimization level '7'", 2),
+        (("--protocol", "random"), "protocol is 'random'", 2),
+    ],
+)
+def test_wrong_usage_is_refused(ncc, programs, kept, arguments, message, code):
+    finished = ncc("evaluate", "classify", programs, "--programs", kept / "programs", "--no-cache", *arguments)
+    assert finished.code == code
+    assert message in finished.err
+
+
+def test_a_folder_without_classes_is_refused(ncc, tmp_path):
+    finished = ncc("train", "classify", tmp_path, "-o", tmp_path / "out")
+    assert finished.code == 1
+    assert "two classes or more" in finished.err

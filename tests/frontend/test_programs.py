@@ -1,0 +1,299 @@
+"""Programs that are not whole: which way each compiles, what is made up for it, and what stays refused."""
+
+import math
+import re
+
+import pytest
+
+from ncc.errors import CompileError, InputError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.programs import compile_program
+
+LOOP = "for (int i = 0; i < 4; ++i) s += i * i;"
+NO_HEADERS = "int main() { int n, s = 0; cin >> n; " + LOOP + " cout << s + n << endl; }\n"
+OLD_C = "int add(a, b) int a; int b; { return a + b; }\nint main() { return add(1, 2); }\n"
+NO_MACRO = "int a[N], b[N];\nint main() { int s = 0; " + LOOP + " a[s] = 1; cout << a[s] + b[s]; }\n"
+WAYS = [
+    ("as it is", "a.cpp", "#include <iostream>\nusing namespace std;\n" + NO_HEADERS),
+    ("with headers", "a.cpp", NO_HEADERS),
+    ("as old C", "a.cpp", "int f(n) int n; { int s = n; int i; for (i = 0; i < 4; i++) s += i; return s; }\n"),
+    ("as C++", "a.c", NO_HEADERS),
+    ("mended", "a.cpp", NO_MACRO),
+]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Shared by these tests: a precompiled header takes a second."""
+    return tmp_path_factory.mktemp("headers")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="a.cpp"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def way_of(write, cache):
+    """Writes a program down and compiles it by what the options say when nothing is chosen."""
+
+    def way_of(text, name="a.cpp"):
+        return compile_program(write(text, name), CompileOptions(), cache)
+
+    return way_of
+
+
+def _functions(ir: bytes) -> list[str]:
+    return re.findall(r"^define .*?^}", ir.decode(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.cpp", "#include <iostream>\nint main() { std::cout << 1; }\n"),
+        ("a.c", '  #  include <stdio.h>\nint main(void) { return puts("a"); }\n'),
+        ("a.C", "int x;\n\t#include <vector>\nint f(std::vector<int> &v) { return v[x]; }\n"),
+    ],
+)
+def test_a_whole_program_compiles_as_it_is(name, text, write, tmp_path):
+    path = write(text, name)
+    program = compile_program(path, CompileOptions(), tmp_path / "headers")
+    assert (program.way, program.macros) == ("as it is", {})
+    assert program.ir == compile_source(path).ir
+    assert not (tmp_path / "headers").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.cpp", "int main() { int n; cin >> n; cout << n << endl; }"),
+        ("a.cpp", 'int main() { int n; scanf("%d", &n); printf("%d", n); }'),
+        ("a.c", 'void main() { char s[9]; gets(s); printf("%d", (int)strlen(s)); }'),
+        ("a.cpp", "char s[9];\nint main() { gets(s); vector<int> v(3); sort(v.begin(), v.end()); return v[0]; }"),
+        ("a.cpp", "// #include <iostream>\nint main() { cout << sqrt(2.0) << setprecision(2); }"),
+        ("a.cpp", "#include <cstdio>\nint main() { string s; cin >> s; printf(s.c_str()); }"),
+    ],
+)
+def test_usual_headers_are_put_before_a_program_that_lacks_them(name, text, write, way_of):
+    with pytest.raises(CompileError):
+        compile_source(write(text, name))
+    program = way_of(text, name)
+    assert (program.way, program.macros) == ("with headers", {})
+    assert "@main(" in "".join(_functions(program.ir))
+
+
+def test_headers_change_nothing_in_a_program_that_includes_them(way_of):
+    text = "using namespace std;\nint main() { vector<int> v(9); sort(v.begin(), v.end()); return v[3]; }\n"
+    whole = way_of("#include <algorithm>\n#include <vector>\n" + text)
+    lacking = way_of(text)
+    assert (whole.way, lacking.way) == ("as it is", "with headers")
+    (one,), (other,) = ([f for f in _functions(program.ir) if "@main(" in f] for program in (whole, lacking))
+    assert re.sub(r"[!#]\d+", "", one) == re.sub(r"[!#]\d+", "", other)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.cpp", OLD_C),
+        ("a.cpp", 'f(int a) { return a; }\nint main() { printf("%d", f(1)); }'),
+        ("a.cpp", 'main() { int n; scanf("%d", &n); printf("%d", n); }'),
+        ("a.cpp", "int main() { int new = 3, class = 4; return new + class; }"),
+        ("a.cpp", "#include <stdio.h>\n" + OLD_C),
+        ("a.c", 'main() { int n; scanf("%d", &n); printf("%d", n); }'),
+        ("a.c", "#include <stdio.h>\nint main() { int n = f(1); return n; }\nf(n) { return n; }"),
+    ],
+)
+def test_c_of_1989(name, text, way_of):
+    program = way_of(text, name)
+    assert (program.way, program.macros) == ("as old C", {})
+    assert "@main(" in "".join(_functions(program.ir))
+    assert b"@_Z" not in program.ir
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.cpp", "int map[10], size;\nint main() { return map[size]; }"),
+        ("a.cpp", "struct list { list *next; };\nint main() { list one; return one.next == &one; }"),
+        ("a.c", "double y1(int n) { return n; }\nint main(void) { return (int)y1(3); }"),
+    ],
+)
+def test_a_program_that_needs_no_headers_and_clashes_with_them_compiles_as_it_is(name, text, write, way_of):
+    program = way_of(text, name)
+    assert (program.way, program.macros) == ("as it is", {})
+    assert program.ir == compile_source(write(text, name)).ir
+
+
+@pytest.mark.parametrize(
+    "text", [NO_HEADERS, "bool odd(int n) { return n % 2; }\nint main() { cout << odd(3); }", "#include <vector>\n"]
+)
+def test_cpp_in_a_file_of_c(text, way_of):
+    program = way_of(text, "a.c")
+    assert (program.way, program.macros) == ("as C++", {})
+
+
+@pytest.mark.parametrize("includes", ["", "#include <iostream>\nusing namespace std;\n"])
+def test_a_missing_macro_is_made_up_and_what_it_hid_is_not(includes, way_of):
+    program = way_of(includes + NO_MACRO)
+    assert (program.way, program.macros) == ("mended", {"N": "100"})
+    assert b"@a = " in program.ir
+    assert b"[100 x i32]" in program.ir
+
+
+def test_several_missing_macros(way_of):
+    program = way_of("int a[ROWS][COLUMNS];\nint main() { cin >> a[1][2]; if (DEBUG) cout << a[1][2]; }")
+    assert program.macros == {"ROWS": "100", "COLUMNS": "100", "DEBUG": "100"}
+    assert b"[100 x [100 x i32]]" in program.ir
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PI", math.pi), ("pi", math.pi), ("EPS", 1e-6), ("TRUE", 1), ("FALSE", 0), ("MAXN", 100)]
+)
+def test_values_that_names_tell(name, value, way_of):
+    program = way_of(f"double f(double r) {{ cout << r; return r < {name}; }}")
+    assert (program.way, list(program.macros)) == ("mended", [name])
+    assert float(program.macros[name]) == pytest.approx(value, rel=1e-12)
+
+
+def test_a_type_that_nothing_declares(way_of):
+    program = way_of("ElemType f() { cout << 1; return 0; }")
+    assert (program.way, program.macros) == ("mended", {"ElemType": "int"})
+    assert re.search(r"define .*i32 @_Z1fv\(", program.ir.decode())
+
+
+@pytest.mark.parametrize("head", ["void main()", "void  main ( void )", "main()", "int n;\nmain(int c, char **v)"])
+def test_main_returns_a_number(head, way_of):
+    program = way_of(f"{head} {{ cout << 1; }}")
+    assert (program.way, program.macros) == ("mended", {})
+    assert re.search(r"define .*i32 @main\(", program.ir.decode())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("map", "int map[10];\nint main() { cin >> map[1]; cout << map[1]; }"),
+        ("count", "int count;\nint main() { cin >> count; cout << count; }"),
+        ("list", "struct list { int x; list *next; };\nint main() { list *p = new list; cin >> p->x; cout << p->x; }"),
+        ("max", "#include <iostream>\nusing namespace std;\nint max;\nint main() { cin >> max; cout << max; }"),
+    ],
+)
+def test_what_is_called_like_something_in_std(name, text, way_of):
+    program = way_of(text)
+    assert (program.way, program.macros) == ("mended", {name: f"{name}_"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.cpp", "#include <iostream>\nint main() { return 0 "),
+        ("a.c", "#include <stdio.h>\nint main() { cout << 1 }"),
+        ("a.cpp", "#include <nowhere.h>\nint main() { }"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_what_the_first_attempt_said(name, text, write, cache):
+    path = write(text, name)
+    with pytest.raises(CompileError) as expected:
+        compile_source(path)
+    with pytest.raises(CompileError) as caught:
+        compile_program(path, CompileOptions(), cache)
+    assert str(caught.value) == str(expected.value)
+    assert caught.value.errors == expected.value.errors
+    assert len(caught.value.errors) >= 1
+
+
+@pytest.mark.parametrize("text", ["int main() { int x = ; cout << x; }", "int main() { cout << foo(3); }"])
+def test_the_first_attempt_at_a_program_without_include_lines_has_headers(text, write, cache):
+    path = write(text)
+    with pytest.raises(CompileError, match=r"a\.cpp: does not compile\n  .*a\.cpp:1:\d+: error: ") as caught:
+        compile_program(path, CompileOptions(), cache)
+    assert "-x c++ " in str(caught.value)
+    assert "cout" not in str(caught.value.errors)
+
+
+@pytest.mark.parametrize(("way", "name", "text"), WAYS)
+def test_source_text_takes_the_same_way_as_a_file(way, name, text, write, cache):
+    path = write(text, name)
+    language = "c" if name.endswith(".c") else "c++"
+    program = compile_program(text.encode(), CompileOptions(language=language), cache)
+    assert program.way == way
+    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), cache).ir)
+
+
+def test_source_text_needs_a_language(cache):
+    with pytest.raises(InputError, match="set language to one of"):
+        compile_program(NO_HEADERS.encode(), CompileOptions(), cache)
+
+
+@pytest.mark.parametrize("name", ["atomics.cl", "no_includes.cu"])
+def test_other_languages_compile_as_they_are(name, sources, tmp_path):
+    program = compile_program(sources / name, CompileOptions(), tmp_path / "headers")
+    assert (program.way, program.macros) == ("as it is", {})
+    assert program.ir == compile_source(sources / name).ir
+    assert not (tmp_path / "headers").exists()
+
+
+def test_a_wrong_program_of_another_language_is_refused(write, cache):
+    with pytest.raises(CompileError, match=r"a\.cl:1:\d+: error"):
+        compile_program(write("__kernel void f(int a) { a = N; }", "a.cl"), CompileOptions(), cache)
+
+
+@pytest.mark.parametrize("name", ["nowhere.c", "nowhere.cpp", "nowhere.cl", "nowhere"])
+def test_a_missing_file_is_named(name, tmp_path, cache):
+    with pytest.raises(InputError, match=rf"{name}: (can't be read: No such file|no such file)"):
+        compile_program(tmp_path / name, CompileOptions(), cache)
+
+
+def test_folders_and_unknown_extensions_are_refused(tmp_path, write, cache):
+    (tmp_path / "folder.cpp").mkdir()
+    with pytest.raises(InputError, match=r"folder\.cpp: "):
+        compile_program(str(tmp_path / "folder.cpp"), CompileOptions(), cache)
+    with pytest.raises(InputError, match=r"extension '\.md' is not"):
+        compile_program(write("# Notes", "a.md"), CompileOptions(), cache)
+
+
+@pytest.mark.parametrize(("way", "name", "text"), WAYS[1:])
+def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write, cache, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = write(text, name)
+    program = compile_program(path, CompileOptions(), tmp_path / "file" / "headers")
+    assert program.way == way
+    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), cache).ir)
+
+
+def test_headers_are_precompiled_once(write, tmp_path):
+    path, folder = write(OLD_C), tmp_path / "headers"
+    compile_program(path, CompileOptions(), folder)
+    made = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+    assert len(made) == 2  # the attempt as C++, and C
+    compile_program(path, CompileOptions(), folder)
+    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == made
+
+
+@pytest.mark.parametrize(("way", "name", "text"), WAYS)
+def test_the_level_is_obeyed(way, name, text, write, cache):
+    path = write(text, name)
+    plain, optimized = (compile_program(path, CompileOptions(optimization=level), cache) for level in ("0", "2"))
+    assert (plain.way, optimized.way) == (way, way)
+    author = [next(f for f in _functions(program.ir) if re.search(r"@(main|f)\(", f)) for program in (plain, optimized)]
+    # two of the loop's variables at least are in registers
+    assert author[0].count(" alloca ") >= author[1].count(" alloca ") + 2
+
+
+@pytest.mark.parametrize("choice", [{"defines": ("N=17",)}, {"flags": ("-DN=17", "-Werror")}])
+def test_options_count_and_warnings_do_not(choice, write, cache):
+    program = compile_program(write(NO_MACRO + "int warned() { }\n"), CompileOptions(**choice), cache)
+    assert (program.way, program.macros) == ("with headers", {})
+    assert b"[17 x i32]" in program.ir
+
+
+def test_lines_keep_their_numbers_under_macros(write, cache):
+    text = "int a[N];\nint main()\n{\n  cin >> a[M];\n}\n"
+    program = compile_program(write(text), CompileOptions(debug_lines=True, optimization="0"), cache)
+    assert program.macros == {"N": "100", "M": "100"}
+    lines = {int(line) for line in re.findall(r"!DILocation\(line: (\d+), .*scope: !\d+\)", program.ir.decode())}
+    assert {4, 5} <= lines

@@ -1,0 +1,120 @@
+"""Networks on programs: batches are what they should be, and what is there to be learnt is learnt."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ncc.embedding import load_embedding
+from ncc.heads.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.tasks.classification.networks import (
+    ClassifierTraining,
+    PlainLSTMMethod,
+    ProgramLSTMMethod,
+    _ProgramData,
+    encode_programs,
+)
+from ncc.training import TrainingConfig
+
+SMALL = ClassifierTraining(
+    hidden=8, dense=16, buckets=64, min_steps=1, loop=TrainingConfig(epochs=12, batch_size=8, learning_rate=5e-3)
+)
+
+
+@pytest.fixture(scope="module")
+def embedding():
+    return load_embedding()
+
+
+def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):
+    table = samples.views["-O1"]
+    programs = encode_programs(table, embedding, 64)
+    rows = np.array([3, 0, 30])
+    batch = programs.batch(rows)
+    assert batch.lengths.tolist() == np.diff(table.start)[rows].tolist()
+    words = embedding.look_up(table.texts).word
+    ends = [*batch.literal_start.tolist()[1:], len(batch.literals)]
+    for place, row in enumerate(rows.tolist()):
+        begin, end = table.start[row], table.start[row + 1]
+        assert batch.words[place, : end - begin].tolist() == words[table.text_id[begin:end]].tolist()
+        for step in range(int(end - begin)):
+            bag = place * batch.words.shape[1] + step
+            expected = table.literal[table.literal_start[begin + step] : table.literal_start[begin + step + 1]] % 64
+            assert batch.literals[batch.literal_start[bag] : ends[bag]].tolist() == expected.tolist()
+
+
+def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
+    views = [encode_programs(table, embedding, 64) for table in samples.views.values()]
+    data = _ProgramData(views, samples.label, np.arange(len(samples)))
+    network = ProgramLSTM(embedding.vectors, ProgramLSTMConfig(num_classes=2, hidden=8, dense=8, buckets=64)).eval()
+    rng = np.random.default_rng(0)
+    drawn = set()
+    with torch.inference_mode():
+        for rows in data.batches(7, rng):
+            inputs, target = data.batch(rows, rng)
+            together = network(*inputs)
+            place = 0
+            for level, view in enumerate(views):
+                for row in rows[data._level[rows] == level].tolist():
+                    alone = network(*view.batch(np.array([row])))[0]
+                    assert torch.allclose(together[place], alone, atol=1e-5)
+                    assert target[place] == samples.label[row]
+                    drawn.add((level, row))
+                    place += 1
+    assert len(drawn) == len(samples)
+    assert {level for level, _ in drawn} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"buckets": 0}, {"pretrained": False}, {"train_vectors": False}, {"layers": 2}],
+    ids=["usual", "no-literals", "not-pretrained", "kept", "two-layers"],
+)
+def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, options):
+    test = np.arange(len(samples)) % 4 == 0
+    method = ProgramLSTMMethod(embedding, replace(SMALL, **options))
+    hidden = samples.without_answers(np.flatnonzero(test))
+    losses = []
+    method.progress = lambda _epoch, loss: losses.append(loss)
+    method.fit(hidden, np.flatnonzero(~test), np.random.default_rng(0))
+    found = method.predict(hidden, np.flatnonzero(test))
+    assert found.shape == (test.sum(), 2)
+    assert found.sum(axis=1) == pytest.approx(1)
+    assert (found.argmax(axis=1) == samples.label[test]).mean() >= 0.9
+    assert losses[-1] < losses[0]
+    with pytest.raises(ValueError, match="fit the method"):
+        ProgramLSTMMethod(embedding, SMALL).predict(samples, np.arange(3))
+
+
+def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
+    method = ProgramLSTMMethod(embedding, replace(SMALL, train_vectors=False, min_steps=1), levels=("-O1",))
+    method.training = replace(method.training, loop=replace(SMALL.loop, epochs=1))
+    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+    vectors = method.model.vectors.detach().numpy()
+    table = samples.views["-O1"].rows(np.arange(0, len(samples), 2))
+    words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
+    assert len(vectors) == len(words)
+    assert np.array_equal(vectors[method.row[words]], embedding.vectors[words])
+    other = np.setdiff1d(np.arange(len(embedding.vectors)), words)[:50]
+    best = (embedding.vectors[other] @ embedding.vectors[words].T).max(axis=1)
+    assert np.einsum("ij,ij->i", embedding.vectors[other], vectors[method.row[other]]) == pytest.approx(best, abs=1e-5)
+
+
+def test_few_programs_are_seen_more_often(samples, embedding):
+    method = ProgramLSTMMethod(embedding, replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2)))
+    epochs = []
+    method.progress = lambda epoch, _loss: epochs.append(epoch)
+    method.fit(samples, np.arange(8), np.random.default_rng(0))
+    assert epochs[-1] == 20
+
+
+def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embedding):
+    loop = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2)
+    method = PlainLSTMMethod(embedding, loop, hidden=16)
+    rows = np.arange(0, len(samples), 2)
+    method.fit(samples, rows, np.random.default_rng(0))
+    found = method.predict(samples, rows)
+    assert (found.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
+    without = replace(samples, views={"-O1": replace(samples.views["-O1"], literal=samples.views["-O1"].literal * 0)})
+    assert np.array_equal(method.predict(without, rows), found)
