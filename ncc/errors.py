@@ -26,9 +26,6 @@ class CompileError(NccError):
         super().__init__(message)
         self.errors = errors
 
-    def __reduce__(self) -> tuple[type, tuple[str, tuple[str, ...]]]:
-        return type(self), (str(self), self.errors)
-
 
 class IRError(NccError):
     """LLVM IR or bitcode that can't be read, with file, line and column where they are known."""

@@ -70,7 +70,7 @@ def read_tensors(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         arrays = load_file(path)
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
-    except SafetensorError as error:
+    except (SafetensorError, TypeError, ValueError) as error:  # the latter for types of numbers that NumPy lacks
         raise AssetError(f"{path}: is not a safetensors file ({error}); the file is damaged") from error
     missing = [name for name in names if name not in arrays]
     if missing:

@@ -12,13 +12,16 @@ import typer
 from ncc.cli.output import (
     DataFolder,
     EmbeddingFolder,
-    Levels,
     OutputFolder,
-    ProgramFolder,
     Seed,
     fail,
-    load_labelled_programs,
     say,
+)
+from ncc.cli.programs import (
+    Levels,
+    ProgramFolder,
+    ProgramsCache,
+    load_labelled_programs,
 )
 from ncc.errors import NccError
 from ncc.provenance import command_line
@@ -230,9 +233,7 @@ def train_classify(
     seed: Seed = 204,
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")] = "cpu",
-    cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
-    ] = None,
+    cache: ProgramsCache = None,
     data: DataFolder = None,
 ) -> None:
     """Train a classifier on labelled folders of programs; start again to go on after a stop.

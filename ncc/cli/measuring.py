@@ -19,18 +19,21 @@ from ncc.cli.output import (
     Inputs,
     Json,
     Language,
-    Levels,
     Optimization,
-    ProgramFolder,
     Seed,
     Timeout,
     check_writable,
     compile_options,
     fail,
+    say,
+)
+from ncc.cli.programs import (
+    Levels,
+    ProgramFolder,
+    ProgramsCache,
     labelled_files,
     load_labelled_programs,
     programs_cache,
-    say,
     tell_batches,
 )
 from ncc.errors import InputError, NccError
@@ -289,9 +292,7 @@ def evaluate_classify(
     jobs: Jobs = 1,
     cache: RunsFolder = None,
     no_cache: NoCache = False,
-    programs: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
-    ] = None,
+    programs: ProgramsCache = None,
     data: DataFolder = None,
     report: ReportFile = None,
     output: ResultFile = None,

@@ -22,21 +22,15 @@ __all__ = [
     "Inputs",
     "Json",
     "Language",
-    "Levels",
     "Optimization",
     "OutputFolder",
-    "ProgramFolder",
     "Seed",
     "Timeout",
     "compile_options",
     "fail",
-    "labelled_files",
-    "load_labelled_programs",
-    "programs_cache",
     "progress_bar",
     "run_over",
     "say",
-    "tell_batches",
 ]
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
@@ -55,10 +49,6 @@ OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", 
 EmbeddingFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
 ]
-ProgramFolder = Annotated[
-    Path | None, typer.Argument(metavar="FOLDER", help="A folder of programs for each class; default POJ-104.")
-]
-Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
 DataFolder = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
 ]
@@ -194,53 +184,3 @@ def check_writable(path: Path) -> None:
         fail(f"{path}: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
         fail(f"{path}: can't be written: Permission denied")
-
-
-def labelled_files(folder: Path | None, levels: str, data: str | None) -> tuple[Any, list[str]]:
-    """The files of a folder of classes, POJ-104's by default, and the names of optimisation levels.
-
-    Raises:
-        NccError: there are none, or a level is unknown.
-    """
-    from ncc.data import extracted
-    from ncc.frontend import CompileOptions
-    from ncc.tasks.classification.samples import find_labelled_files
-
-    names = [CompileOptions(optimization=level.strip()).optimization for level in levels.split(",")]
-    place = folder or extracted("poj104", "poj104/poj104.tar.xz", data) / "poj104"
-    return find_labelled_files(place), list(dict.fromkeys(names))
-
-
-def programs_cache() -> Path:
-    """Where programs are kept once compiled and read."""
-    from ncc.data import cache_folder
-
-    return cache_folder() / "programs"
-
-
-def tell_batches(done: int, total: int) -> None:
-    """Says how far reading programs has come."""
-    if done == total or done % 16 == 0:
-        say(f"{done} of {total} batches of programs compiled and read")
-
-
-def load_labelled_programs(folder: Path | None, levels: str, *, data: str | None, cache: Path | None, jobs: int) -> Any:
-    """The programs of `labelled_files`, compiled at some levels.
-
-    Raises:
-        NccError: there are none, or the compiler or the cache fails.
-    """
-    from ncc.embedding import load_embedding
-    from ncc.tasks.classification.samples import load_programs
-
-    files, names = labelled_files(folder, levels, data)
-    samples = load_programs(
-        files,
-        names,
-        abstraction=load_embedding().abstraction,
-        cache=cache or programs_cache(),
-        jobs=jobs,
-        progress=tell_batches,
-    )
-    say(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
-    return samples

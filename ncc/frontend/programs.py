@@ -6,6 +6,7 @@ Collections of student programs and snippets are published like that. Each is co
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,15 +73,18 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
         return _finished(compile_source(source, options), "as it is")
     text = source if isinstance(source, bytes) else _read(Path(source))
     first: CompileError | None = None
-    for way, attempt in _attempts(options, language, cache, whole=_INCLUDE.search(text) is not None):
+    for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):
         try:
+            attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
             return _finished(compile_source(source, attempt), way)
         except CompileError as error:
             first = first or error
     lenient = ("-ferror-limit=0", "-Wno-everything")
+    folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).parent))
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
-        if program := _mend(text, _prepared(options, tried, cache, *standard, *lenient)):
-            return program
+        with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
+            if program := _mend(text, _prepared(options, tried, cache, *standard, *lenient, *folder)):
+                return program
     assert first is not None
     raise first
 
@@ -92,18 +96,16 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
-def _attempts(
-    options: CompileOptions, language: str, cache: Path, *, whole: bool
-) -> Iterator[tuple[str, CompileOptions]]:
-    alone = "as it is", replace(options, language=language)
+def _attempts(language: str, *, whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
+    """Ways to try in turn, each with its language and flags, None for those without the usual headers."""
     if whole:
-        yield alone
-    yield "with headers", _prepared(options, language, cache)
+        yield "as it is", language, None
+    yield "with headers", language, ()
     if not whole:
-        yield alone
-    yield "as old C", _prepared(options, "c", cache, *_OLD_C)
+        yield "as it is", language, None
+    yield "as old C", "c", _OLD_C
     if language == "c":
-        yield "as C++", _prepared(options, "c++", cache)
+        yield "as C++", "c++", ()
 
 
 def _finished(compiled: CompiledSource, way: str) -> CompiledProgram:

@@ -64,7 +64,7 @@ class ClassifierHead:
         Raises:
             ValueError: one is missing, left over or of a wrong shape, or a number is out of range.
         """
-        if self.layers < 1 or self.longest < 1 or not self.temperature > 0 or not 0 <= self.threshold <= 1:
+        if self.layers < 1 or self.longest < 1 or not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1:
             raise ValueError("layers and longest must be 1 or more, temperature above 0, threshold in [0, 1]")
         shapes = self._shapes()
         wrong = [name for name in shapes.keys() | self.tensors.keys() if self._shape(name) != shapes.get(name)]

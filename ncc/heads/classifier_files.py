@@ -27,6 +27,8 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
     card = {
         "format_version": FORMAT_VERSION,
         "layers": head.layers,
+        "buckets": head.buckets,
+        "words": len(head.row),
         "classes": head.classes,
         "temperature": head.temperature,
         "threshold": head.threshold,
@@ -34,8 +36,9 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         "embedding_id": head.embedding_id,
         "about": head.about,
     }
-    tensors = {name: tensor.astype(np.float16) for name, tensor in head.tensors.items()}
-    write_atomically(folder / "head.safetensors", save(tensors | {"row": head.row}))
+    largest = np.finfo(np.float16).max
+    tensors = {name: np.clip(tensor, -largest, largest).astype(np.float16) for name, tensor in head.tensors.items()}
+    write_atomically(folder / "head.safetensors", save(tensors | {"row": head.row.astype(np.int32)}))
     write_atomically(folder / "head.json", (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -54,7 +57,9 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
         row = tensors.pop("row")
         if row.dtype != np.int32:
             raise ValueError(f"rows are {row.dtype}")
-        return ClassifierHead(
+        if not isinstance(card["classes"], list) or row.shape != (card["words"],):
+            raise ValueError("classes or rows")
+        head = ClassifierHead(
             tensors={name: tensor.astype(np.float32) for name, tensor in tensors.items()},
             row=row,
             layers=int(card["layers"]),
@@ -65,5 +70,8 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
             embedding_id=str(card["embedding_id"]),
             about=dict(card["about"]),
         )
+        if head.buckets != card["buckets"]:
+            raise ValueError(f"{head.buckets} rows of literals")
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise AssetError(f"{folder}: is not a classifier ({error!r}); it is damaged") from error
+    return head

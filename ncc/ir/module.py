@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from ncc.native import OPCODES
 
-__all__ = ["OPCODES", "Module", "NodeKind", "opcode_number"]
+__all__ = ["OPCODES", "Module", "NodeKind", "opcode_number", "plain_name"]
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _STRING = re.compile(rb'^@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"', re.MULTILINE)
-_EXTERNAL = re.compile(rb'^(?:declare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(|@("[^"\n]*"|[\w.$-]+) = external )', re.MULTILINE)
+_EXTERNAL = re.compile(
+    rb'^(?:declare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(|@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) )', re.MULTILINE
+)
 
 Int32Array = NDArray[np.int32]
 
@@ -142,17 +144,21 @@ class Module:
         start, length = int(self._name_start[node]), int(self._name_len[node])
         if not length:
             return str(start)
-        raw = self._ir[start : start + length].strip(b'"')
-        return _unescaped(raw).decode("utf-8", "backslashreplace")
+        return plain_name(self._ir[start : start + length])
 
     def statement_text(self, statement: int) -> str:
         """The abstracted text of a statement."""
         return self.texts[self.text_id[statement]]
 
     def statement_source(self, statement: int) -> str:
-        """The line of IR that a statement begins on, immediates and all; of a ``define``, what follows that word."""
+        """The text of a statement, immediates and all: the line that it begins on, or all lines of a switch.
+
+        Of a ``define``, what follows that word.
+        """
         start = int(self._statement_at[statement])
         end = self._ir.find(b"\n", start)
+        if self._ir[end - 1 : end] == b"[":
+            end = self._ir.find(b"]", end) + 1 or end
         return self._ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
 
     def metadata_source(self, number: int) -> str:
@@ -171,7 +177,7 @@ class Module:
     def string_constants(self) -> dict[str, str]:
         """Global constants that hold bytes as a string: name → characters, a byte each, without the 0 at the end."""
         return {
-            name.strip(b'"').decode("utf-8", "backslashreplace"): _unescaped(value).decode("latin-1").removesuffix("\0")
+            plain_name(name): _unescaped(value).decode("latin-1").removesuffix("\0")
             for name, value in _STRING.findall(self._ir)
         }
 
@@ -179,7 +185,7 @@ class Module:
     def external_names(self) -> frozenset[str]:
         """Names of functions and of global variables that the module uses and does not define."""
         names = (function or variable for function, variable in _EXTERNAL.findall(self._ir))
-        return frozenset(name.strip(b'"').decode("utf-8", "backslashreplace") for name in names)
+        return frozenset(map(plain_name, names))
 
     def _line_of(self, beginning: bytes) -> str:
         """The first line of the text that begins so; empty if none does."""
@@ -188,6 +194,11 @@ class Module:
             return ""
         end = self._ir.find(b"\n", begin)
         return self._ir[begin : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+
+
+def plain_name(raw: bytes) -> str:
+    """An identifier as it is called, from how the text writes it, without its sigil."""
+    return _unescaped(raw.strip(b'"')).decode("utf-8", "backslashreplace")
 
 
 def _unescaped(raw: bytes) -> bytes:

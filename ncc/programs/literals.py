@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.ir import Module
+from ncc.ir.module import plain_name
 from ncc.programs.names import is_library_function, library_name
 
 __all__ = ["statement_literals"]
@@ -18,9 +19,11 @@ __all__ = ["statement_literals"]
 _TOKEN = re.compile(
     r"""
     %"[^"]*" | %[\w.$-]+ | [!\#][\w.]*                      # locals and types, metadata, groups of attributes
-    | \balign\ \d+ | dereferenceable(?:_or_null)?\(\d+\)    # what the compiler knows of pointers
+    | \balign\ \d+                                          # what the compiler knows of pointers and numbers
+    | \b(?:align|alignstack|addrspace|captures|dereferenceable|dereferenceable_or_null|initializes|inrange|memory
+        |nofpclass|range|allocsize|vscale_range)\((?:[^()]|\([^()]*\))*\)
     | @("[^"]*"|[\w.$-]+)
-    | (?<![\w.])(-?\d+\.\d+(?:e[+-]?\d+)?|0x[0-9A-F]+|-?\d+)(?![\w.:])
+    | (?<![\w.])(-?\d+\.\d+(?:e[+-]?\d+)?|0x[HKLMR]?[0-9A-F]+|-?\d+)(?![\w.:])
     """,
     re.VERBOSE,
 )
@@ -51,7 +54,13 @@ def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[N
         for token in _TOKEN.findall(module.statement_source(statement)):
             if token not in hashes:
                 name, number = token
-                texts = _outside(name.strip('"'), strings, external) if name else [f"number {number}"] if number else []
+                texts = (
+                    _outside(plain_name(name.encode()), strings, external)
+                    if name
+                    else [f"number {number}"]
+                    if number
+                    else []
+                )
                 hashes[token] = [zlib.crc32(text.encode("utf-8", "surrogateescape")) for text in texts]
             found += hashes[token]
         start[row + 1] = len(found)

@@ -8,12 +8,13 @@ import re
 
 __all__ = ["is_library_function", "library_name"]
 
-_LIBRARY = re.compile(r"_Z(?:T[VTISchv]|GV|GR)?(?:N?[KVRO]*(?:St|S[absiod]|9__gnu_cxx|10__cxxabiv1))")
+_LIBRARY = re.compile(r"_Z(?:T[VTISchv]|GV|GR)?Z*(?:N?[KVRO]*(?:St|S[absiod]|9__gnu_cxx|10__cxxabiv1))")
 _RUNTIME = re.compile(r"__cxx_global_var_init|_GLOBAL__|__clang_call_terminate|__cxx_global_array_dtor|_ZTH|_ZTW")
 _ABBREVIATIONS = {"Si": "basic_istream", "So": "basic_ostream", "Sd": "basic_iostream", "Ss": "basic_string"}
 _FILLING = frozenset({"__1", "__cxx11", "char_traits", "allocator", "__gnu_cxx"})
-_OPERATOR = re.compile(r"(?:rs|ls|ix|eq|ne|lt|gt|le|ge|pl|mi|pp|mm|pL|aS|cl|cv)(?=[EIR])|(?:C[12]|D[012])(?=E)")
-_TAIL = re.compile(r"E([^E]{1,4})$")
+_OPERATOR = re.compile(r"(?:rs|ls|ix|eq|ne|lt|gt|le|ge|pl|mi|pp|mm|pL|aS|cl|cv)(?=[BEIR])|(?:C[12]|D[012])(?=[BE])")
+_LENGTH = re.compile(r"[1-9][0-9]*")
+_SUBSTITUTION = re.compile(r"S[0-9A-Z]*_|T[0-9]*_")
 
 
 def is_library_function(name: str) -> bool:
@@ -36,33 +37,37 @@ def library_name(name: str) -> str:
     """
     if not name.startswith("_Z"):
         return name
-    words, operator = _words(name)
-    tail = _TAIL.search(name)
-    return " ".join([*dict.fromkeys(words), operator, tail[1] if tail else ""])
+    words, operator, rest = _parts(name)
+    return " ".join([*dict.fromkeys(words), operator, rest]) if words else name
 
 
-def _words(name: str) -> tuple[list[str], str]:
-    """The source names inside a mangled name, without those that only fill, and the operator."""
+def _parts(name: str) -> tuple[list[str], str, str]:
+    """What a mangled name holds: source names that say something, an operator, and what comes after the last of all.
+
+    The last is the types of parameters, but for those that are classes.
+    """
     words: list[str] = []
-    operator = ""
+    operator = rest = ""
     position = 2
     while position < len(name):
-        if name[position].isdigit():
-            end = position
-            while end < len(name) and name[end].isdigit():
-                end += 1
-            length = int(name[position:end])
-            word = name[end : end + length]
-            if word not in _FILLING and not (position and name[position - 1] == "B"):  # B: a tag of the ABI
-                words.append(word)
-            position = end + length
-        elif name[position : position + 2] in _ABBREVIATIONS:
-            words.append(_ABBREVIATIONS[name[position : position + 2]])
+        if match := _LENGTH.match(name, position):
+            position = match.end() + int(match[0])
+            word = name[match.end() : position]
+            if name[match.start() - 1] != "B":  # after B stands a tag of the ABI
+                rest = ""
+                if word not in _FILLING:
+                    words.append(word)
+        elif match := _SUBSTITUTION.match(name, position):
+            position = match.end()
+        elif (two := name[position : position + 2]) in _ABBREVIATIONS:
+            words.append(_ABBREVIATIONS[two])
             position += 2
+            rest = ""
+        elif not operator and (match := _OPERATOR.match(name, position)):
+            operator = match[0]
+            position = match.end()
+            rest = ""
         else:
-            if not operator and (match := _OPERATOR.match(name, position)):
-                operator = match[0]
-                position += len(operator)
-                continue
+            rest = "" if name[position] == "E" else rest + name[position]
             position += 1
-    return words, operator
+    return words, operator, rest.removesuffix("B")

@@ -1,5 +1,6 @@
 """Precompiled headers: the same IR as with the header included, made once, and errors in the header."""
 
+import os
 import re
 
 import pytest
@@ -78,3 +79,11 @@ def test_a_header_that_does_not_compile_is_refused_with_its_place(tmp_path, lang
     with pytest.raises(CompileError, match=r"bad\.h:1:\d+: error"):
         with_header(path, CompileOptions(language=language), tmp_path / "cache")
     assert not list((tmp_path / "cache").iterdir())
+
+
+def test_a_header_that_was_installed_again(tmp_path):
+    header, options = tmp_path / "h.h", CompileOptions(language="c")
+    header.write_text("int q;\n")
+    with_header(header, options, tmp_path / "cache")
+    os.utime(header, (1e9, 1e9))
+    assert compile_source(b"int f(void) { return q; }", with_header(header, options, tmp_path / "cache")).ir

@@ -297,3 +297,18 @@ def test_lines_keep_their_numbers_under_macros(write, cache):
     assert program.macros == {"N": "100", "M": "100"}
     lines = {int(line) for line in re.findall(r"!DILocation\(line: (\d+), .*scope: !\d+\)", program.ir.decode())}
     assert {4, 5} <= lines
+
+
+@pytest.mark.parametrize("text", ["#include <vector>\nint main() { return 0 ", "void main() { cout << 1; }"])
+def test_flags_of_one_language_only(text, tmp_path):
+    options = CompileOptions(language="c++", flags=("-std=c++17",))
+    try:
+        assert compile_program(text.encode(), options, tmp_path).way == "mended"
+    except CompileError as error:
+        assert "expected ';'" in str(error)  # and not: usual.h: invalid argument '-std=c++17' not allowed with 'C'
+
+
+def test_a_mended_program_finds_the_headers_beside_it(tmp_path):
+    (tmp_path / "l.h").write_text("int base = 3;\n")
+    (tmp_path / "a.cpp").write_text('#include "l.h"\nint a[N];\nint main() { return a[base]; }\n')
+    assert compile_program(tmp_path / "a.cpp", CompileOptions(), tmp_path / "headers").macros == {"N": "100"}

@@ -297,3 +297,14 @@ def test_truncated_tensors_are_refused(saved, keep):
     path = saved / "head.safetensors"
     path.write_bytes(path.read_bytes()[:keep])
     _refused(saved, r"head\.safetensors: is not a safetensors file")
+
+
+def test_a_type_that_numpy_does_not_have(tmp_path):
+    import torch
+    from safetensors.torch import save_file
+
+    from ncc.storage import read_tensors
+
+    save_file({"a": torch.ones(2, dtype=torch.bfloat16)}, tmp_path / "a.safetensors")
+    with pytest.raises(AssetError):
+        read_tensors(tmp_path / "a.safetensors", ["a"])

@@ -31,7 +31,7 @@ def read(text: str | bytes) -> Module:
         (r'@_ZL3msg = internal constant [3 x i8] c"ab\00", section "s", align 16', {"_ZL3msg": "ab"}),
         (r'@"a b" = constant [2 x i8] c"x\00"', {"a b": "x"}),
         (r'@"constant [2 x i8]" = constant [2 x i8] c"x\00"', {"constant [2 x i8]": "x"}),
-        (r'@"caf\C3\A9" = constant [2 x i8] c"x\00"', {r"caf\C3\A9": "x"}),
+        (r'@"caf\C3\A9" = constant [2 x i8] c"x\00"', {"café": "x"}),
         (r'@-a$.b-1 = local_unnamed_addr addrspace(2) constant [2 x i8] c"x\00"', {"-a$.b-1": "x"}),
         (r'@0 = private unnamed_addr constant [2 x i8] c"x\00"', {"0": "x"}),
     ],
@@ -145,3 +145,12 @@ def test_all_errors_are_pickled_with_their_messages(name: str) -> None:
     assert type(again) is kind
     assert isinstance(again, NccError)
     assert str(again) == "what was wrong"
+
+
+def test_weak_variables_are_outside():
+    assert read_module(b"@w = extern_weak global i32\ndefine void @f() {\n  ret void\n}\n").external_names == {"w"}
+
+
+def test_names_are_those_of_nodes():
+    module = read_module(b'declare void @"a\\22b"()\ndefine void @f() {\n  call void @"a\\22b"()\n  ret void\n}\n')
+    assert module.external_names == {module.node_name(int(module.callee[1]))}

@@ -238,3 +238,41 @@ def test_literals_of_a_program_outlive_optimization():
         module = read_module(compile_source(text, CompileOptions(language="c", optimization=level)).ir)
         found = {value for values in _of(module) for value in values}
         assert found == expected
+
+
+def _by_statement(text):
+    module = read_module(text)
+    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
+    return [part.tolist() for part in np.split(literal, start[1:-1])]
+
+
+def _hashes(*texts):
+    return [zlib.crc32(text.encode()) for text in texts]
+
+
+def test_cases_of_a_switch():
+    text = b"define void @f(i32 %n) {\nentry:\n  switch i32 %n, label %d [\n"
+    text += b"    i32 5, label %a\n    i32 77, label %d\n  ]\n"
+    text += b"a:\n  br label %d\nd:\n  ret void\n}\n"
+    assert _by_statement(text)[1] == _hashes("number 5", "number 77")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"define void @f(ptr writeonly captures(none) initializes((0, 4), (8, 16)) %0) {\n  ret void\n}\n",
+        b"define range(i32 -5, 6) i32 @f() {\n  ret i32 undef\n}\n",
+        b"define void @f(ptr addrspace(1) %0) {\n  ret void\n}\n",
+        b"define void @f(ptr %0) alignstack(16) {\n  ret void\n}\n",
+        b"@v = external global i8\ndefine void @f(ptr %0) {\n"
+        b"  store ptr getelementptr inrange(-16, 8) (i8, ptr @v), ptr %0\n  ret void\n}\n",
+    ],
+)
+def test_attributes_are_no_literals(text):
+    assert {value for part in _by_statement(text) for value in part} <= set(_hashes("name v"))
+
+
+@pytest.mark.parametrize("number", ["0xK3FFFA000000000000000", "0xH3C00", "0xL00000000000000003FFF000000000000"])
+def test_numbers_of_other_widths(number):
+    kind = {"K": "x86_fp80", "H": "half", "L": "fp128"}[number[2]]
+    assert len(_by_statement(f"define {kind} @f() {{\n  ret {kind} {number}\n}}\n".encode())[1]) == 1

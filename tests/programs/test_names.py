@@ -188,3 +188,70 @@ def test_names_of_c_stay_as_they_are(name):
 def test_names_that_are_cut_off_are_no_trouble(name):
     assert isinstance(library_name(name), str)
     assert is_library_function(name) == name.startswith(("_ZNSt", "_ZNSi"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_ZZNSt3__16vectorIiNS_9allocatorIiEEE12emplace_backIJRKiEEERiDpOT_ENKUlvE0_clEv",
+        "_ZZNSt3__115basic_streambufIcNS_11char_traitsIcEEE5sgetcB9nie220108EvENKUlvE_clEv",
+        "_ZZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE12_M_constructIPKcEEvT_S8_St20forward_iterator_tag"
+        "EN6_GuardD2Ev",
+    ],
+)
+def test_what_is_inside_a_function_of_the_library(name):
+    assert is_library_function(name)
+
+
+OSTREAM = "NSt3__113basic_ostreamIcNS_11char_traitsIcEEE"
+
+
+@pytest.mark.parametrize(
+    ("libstdcxx", "libcxx"),
+    [
+        # cout << const char *, cout << char, cout << endl, endl, setw, fixed, cin >> char, string == const char *
+        (
+            "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
+            "_ZNSt3__1lsB9nie220108INS_11char_traitsIcEEEERNS_13basic_ostreamIcT_EES6_PKc",
+        ),
+        (
+            "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c",
+            "_ZNSt3__1lsB9nie220108INS_11char_traitsIcEEEERNS_13basic_ostreamIcT_EES6_c",
+        ),
+        ("_ZNSolsEPFRSoS_E", f"_Z{OSTREAM}lsB9nie220108EPFRS3_S4_E"),
+        (
+            "_ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_",
+            "_ZNSt3__14endlB9nie220108IcNS_11char_traitsIcEEEERNS_13basic_ostreamIT_T0_EES7_",
+        ),
+        ("_ZSt4setwi", "_ZNSt3__14setwB9nie220108Ei"),
+        ("_ZNSolsEPFRSt8ios_baseS0_E", f"_Z{OSTREAM}lsB9nie220108EPFRNS_8ios_baseES5_E"),
+        (
+            "_ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_RS3_",
+            "_ZNSt3__1rsB9nie220108IcNS_11char_traitsIcEEEERNS_13basic_istreamIT_T0_EES7_RS4_",
+        ),
+        (
+            "_ZSteqIcSt11char_traitsIcESaIcEEbRKNSt7__cxx1112basic_stringIT_T0_T1_EEPKS5_",
+            "_ZNSt3__1eqB9nie220108IcNS_11char_traitsIcEENS_9allocatorIcEEEEbRKNS_12basic_stringIT_T0_T1_EEPKS6_",
+        ),
+        (
+            "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEPKc",
+            "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEEpLB9nie220108EPKc",
+        ),
+        ("_ZSt3maxIiERKT_S2_S2_", "_ZNSt3__13maxB9nie220108IiEERKT_S3_S3_"),
+        ("_ZSt11max_elementIPiET_S1_S1_", "_ZNSt3__111max_elementB9nie220108IPiEET_S2_S2_"),
+        ("_ZSt4sortIPiSt7greaterIiEEvT_S3_T0_", "_ZNSt3__14sortB9nie220108IPiNS_7greaterIiEEEEvT_S4_T0_"),
+    ],
+)
+def test_they_share_names_of_templates_and_manipulators(libstdcxx, libcxx):
+    assert library_name(libstdcxx) == library_name(libcxx)
+
+
+def test_new_and_delete_are_told_apart():
+    assert len({library_name(name) for name in ("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv")}) == 4
+
+
+@pytest.mark.parametrize(
+    "name", ["_ZNSolsEi", "_ZNSt3__15rtypeIcE2idE", "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc"]
+)
+def test_substitutions_are_no_words(name):
+    assert not any(word.startswith("_") or not word for word in library_name(name).split(" ")[:-2])

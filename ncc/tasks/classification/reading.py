@@ -18,7 +18,7 @@ from ncc.storage import write_atomically
 __all__ = ["ProgramReader"]
 
 _COMPILED = 1
-_READ = 2
+_READ = 3
 """Raised whenever programs compile, or are read, differently, so that what is kept is made again."""
 
 
