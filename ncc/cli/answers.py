@@ -170,12 +170,13 @@ def info(as_json: Json = False) -> None:
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
     from ncc.inputs import IR_EXTENSIONS
-    from ncc.predictions import PLATFORMS, load_device_head, load_shipped_coarsening_head
+    from ncc.predictions import PLATFORMS, load_device_head, load_shipped_classifier, load_shipped_coarsening_head
 
     try:
         embedding = _load_embedding(None)
         heads = {name: load_device_head(name).about for name in PLATFORMS}
         coarsening = load_shipped_coarsening_head().about
+        classifier = load_shipped_classifier().about
         compiler = " ".join(find_compiler(None).argv)
     except NccError as error:
         fail(str(error))
@@ -188,6 +189,7 @@ def info(as_json: Json = False) -> None:
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
         "device_heads": heads,
         "coarsening_head": coarsening,
+        "classifier": classifier,
         "data_folder": str(data_folder()),
     }
     if as_json:
