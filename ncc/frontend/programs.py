@@ -80,10 +80,12 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
         except CompileError as error:
             first = first or error
     lenient = ("-ferror-limit=0", "-Wno-everything")
+    # not while the header is prepared, which every folder would need anew
     folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).parent))
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
         with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
-            if program := _mend(text, _prepared(options, tried, cache, *standard, *lenient, *folder)):
+            prepared = _prepared(options, tried, cache, *standard, *lenient)
+            if program := _mend(text, replace(prepared, flags=(*prepared.flags, *folder))):
                 return program
     assert first is not None
     raise first

@@ -312,3 +312,8 @@ def test_a_mended_program_finds_the_headers_beside_it(tmp_path):
     (tmp_path / "l.h").write_text("int base = 3;\n")
     (tmp_path / "a.cpp").write_text('#include "l.h"\nint a[N];\nint main() { return a[base]; }\n')
     assert compile_program(tmp_path / "a.cpp", CompileOptions(), tmp_path / "headers").macros == {"N": "100"}
+    prepared = sorted((tmp_path / "headers").iterdir())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.cpp").write_text("int a[N];\nint main() { return 0; }\n")
+    assert compile_program(tmp_path / "other" / "a.cpp", CompileOptions(), tmp_path / "headers").way == "mended"
+    assert sorted((tmp_path / "headers").iterdir()) == prepared  # headers are prepared once, not for every folder
