@@ -5,7 +5,7 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some
 
 import typer
 
-from ncc.cli import answers, datasets, making, measuring, predicting
+from ncc.cli import answers, datasets, making, measuring, predicting, programs
 
 __all__ = ["app", "main"]
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 answers.register(app)
 predicting.register(app)
+programs.register(app)
 making.register(app)
 measuring.register(app)
 datasets.register(app)

@@ -17,12 +17,6 @@ from ncc.cli.output import (
     fail,
     say,
 )
-from ncc.cli.programs import (
-    Levels,
-    ProgramFolder,
-    ProgramsCache,
-    load_labelled_programs,
-)
 from ncc.errors import NccError
 from ncc.provenance import command_line
 from ncc.ranks import process_group, rank_and_world
@@ -216,63 +210,6 @@ def train_coarsening(output: OutputFolder, data: DataFolder = None) -> None:
     except NccError as error:
         fail(str(error))
     print(json.dumps(head.about, indent=1))
-
-
-@training.command("classify")
-def train_classify(
-    output: OutputFolder,
-    folder: ProgramFolder = None,
-    levels: Levels = "1",
-    embedding: EmbeddingFolder = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs.")] = 12,
-    hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
-    layers: Annotated[int, typer.Option(min=1, help="Bidirectional LSTM layers.")] = 1,
-    min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
-    batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, over all ranks.")] = 64,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
-    seed: Seed = 204,
-    jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
-    device: Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")] = "cpu",
-    cache: ProgramsCache = None,
-    data: DataFolder = None,
-) -> None:
-    """Train a classifier on labelled folders of programs; start again to go on after a stop.
-
-    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train classify …
-    """
-    import torch
-
-    from ncc.embedding import load_embedding
-    from ncc.heads import save_classifier_head
-    from ncc.tasks.classification.networks import ClassifierTraining
-    from ncc.tasks.classification.shipping import train_classifier
-    from ncc.training import TrainingConfig
-
-    torch.set_num_threads(1)
-    checkpoint = output / "checkpoint.pt"
-    try:
-        loop = TrainingConfig(
-            epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, mixed_precision=True, seed=seed
-        )
-        with process_group(device) as own_device:
-            rank, _ = rank_and_world()
-            samples = load_labelled_programs(folder, levels, data=data, cache=cache, jobs=jobs)
-            head = train_classifier(
-                samples,
-                load_embedding(embedding),
-                ClassifierTraining(hidden=hidden, layers=layers, min_steps=min_steps, loop=loop),
-                device=own_device,
-                seed=seed,
-                checkpoint=checkpoint,
-                progress=(lambda epoch, loss: say(f"epoch {epoch}: {loss:.4f}")) if rank == 0 else None,
-            )
-            if rank == 0:
-                head.about["command"] = command_line()
-                save_classifier_head(head, output)
-                checkpoint.unlink(missing_ok=True)
-                print(json.dumps(head.about, indent=1))
-    except (NccError, ValueError) as error:
-        fail(str(error))
 
 
 def register(app: typer.Typer) -> None:

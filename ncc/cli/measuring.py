@@ -1,14 +1,23 @@
 """Commands that measure: embeddings, their coverage of code, and device mapping beside its controls."""
 
-import json
-import time
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncc.cli.figures import (
+    Jobs,
+    NoCache,
+    NumSeeds,
+    ReportFile,
+    ResultFile,
+    RunsFolder,
+    Trees,
+    answer,
+    check_outputs,
+    now_and_then,
+    runs_folder,
+)
 from ncc.cli.output import (
     Clang,
     DataFolder,
@@ -27,15 +36,6 @@ from ncc.cli.output import (
     fail,
     say,
 )
-from ncc.cli.programs import (
-    Levels,
-    ProgramFolder,
-    ProgramsCache,
-    labelled_files,
-    load_labelled_programs,
-    programs_cache,
-    tell_batches,
-)
 from ncc.errors import InputError, NccError
 from ncc.provenance import command_line, environment
 
@@ -48,19 +48,6 @@ Inst2vec = Annotated[
     tuple[Path, Path] | None,
     typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),
 ]
-ResultFile = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
-]
-ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with pictures.")]
-NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")]
-Trees = Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")]
-RunsFolder = Annotated[
-    Path | None,
-    typer.Option("--cache", metavar="FOLDER", help="Where results of folds are kept; default the user's cache."),
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")]
-
 evaluation = typer.Typer(no_args_is_help=True, help="Measure methods beside their controls.", rich_markup_mode=None)
 
 
@@ -69,16 +56,6 @@ def _embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embe
     from ncc.embedding.published import load_inst2vec
 
     return load_inst2vec(*inst2vec) if inst2vec else load_embedding(folder)
-
-
-def _answer(figures: dict[str, Any], text: str, output: Path | None, as_json: bool) -> None:
-    """Prints figures for people or machines, and writes them with their command and environment."""
-    from ncc.storage import write_atomically
-
-    figures = {"command": command_line(), **environment(), **figures}
-    if output:
-        write_atomically(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    print(json.dumps(figures, ensure_ascii=False) if as_json else text)
 
 
 @evaluation.command("embedding")
@@ -120,7 +97,7 @@ def evaluate_embedding(
                 intrinsic.write_png(projection, picture)
             if page:
                 intrinsic.write_html(projection, page)
-        _answer({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), output, as_json)
+        answer({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), output, as_json)
     except NccError as error:
         fail(str(error))
 
@@ -153,7 +130,7 @@ def evaluate_coverage(
         for reason in found.failures.values():
             say(f"ncc: {reason}")
         figures = {"num_words": len(table.vocabulary), "failures": found.failures, **coverage.to_dict()}
-        _answer(figures, coverage.to_text(), output, as_json)
+        answer(figures, coverage.to_text(), output, as_json)
     except NccError as error:
         fail(str(error))
     if found.failures:
@@ -193,8 +170,8 @@ def evaluate_devmap(
     from ncc.tasks.device_mapping.samples import load_samples
     from ncc.tasks.report import device_report
 
-    folder = _runs_folder(cache, no_cache)
-    _check_outputs(output, report)
+    folder = runs_folder(cache, no_cache)
+    check_outputs(output, report)
     try:
         scores = compare_devices(
             protocol,
@@ -207,13 +184,13 @@ def evaluate_devmap(
             ir2vec=ir2vec,
             cache_folder=folder,
             folder=data,
-            progress=_now_and_then(say),
+            progress=now_and_then(say),
         )
         if report:
             samples = {name: load_samples(name, data) for name in dict.fromkeys(s.platform for s in scores.scores)}  # type: ignore[arg-type]
             page = device_report(scores, samples, {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
-        _answer(scores.to_dict(), scores.to_text(), output, as_json)
+        answer(scores.to_dict(), scores.to_text(), output, as_json)
     except InputError as error:
         fail(str(error), code=2)
     except NccError as error:
@@ -243,8 +220,8 @@ def evaluate_coarsening(
     from ncc.tasks.coarsening.samples import load_samples
     from ncc.tasks.report import coarsening_report
 
-    folder = _runs_folder(cache, no_cache)
-    _check_outputs(output, report)
+    folder = runs_folder(cache, no_cache)
+    check_outputs(output, report)
     try:
         scores = compare_coarsening(
             protocol,
@@ -254,151 +231,16 @@ def evaluate_coarsening(
             jobs=jobs,
             cache=folder,
             folder=data,
-            progress=_now_and_then(say),
+            progress=now_and_then(say),
         )
         if report:
             page = coarsening_report(scores, load_samples(data), {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
-        _answer(scores.to_dict(), scores.to_text(), output, as_json)
+        answer(scores.to_dict(), scores.to_text(), output, as_json)
     except InputError as error:
         fail(str(error), code=2)
     except NccError as error:
         fail(str(error))
-
-
-@evaluation.command("classify")
-def evaluate_classify(
-    folder: ProgramFolder = None,
-    protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
-    method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'ncc*'; default all.")
-    ] = None,
-    per_class: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Train also on so many programs of a class, for a curve.")
-    ] = None,
-    levels: Levels = "1",
-    head: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Measure this classifier instead, on its test programs at other --levels."),
-    ] = None,
-    clang: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="With --head: measure on programs of this compiler too.")
-    ] = None,
-    embedding: EmbeddingFolder = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for ours.")] = 12,
-    seeds: NumSeeds = 1,
-    seed: Seed = 204,
-    trees: Trees = 300,
-    jobs: Jobs = 1,
-    cache: RunsFolder = None,
-    no_cache: NoCache = False,
-    programs: ProgramsCache = None,
-    data: DataFolder = None,
-    report: ReportFile = None,
-    output: ResultFile = None,
-    as_json: Json = False,
-) -> None:
-    """Measure classifiers of programs beside their controls, on POJ-104 or on a folder of folders."""
-    from ncc.embedding import load_embedding
-    from ncc.storage import write_atomically
-    from ncc.tasks.classification.comparison import all_methods, compare_classifiers
-    from ncc.tasks.classification.networks import ClassifierTraining
-    from ncc.tasks.report import classification_report
-
-    runs = _runs_folder(cache, no_cache)
-    _check_outputs(output, report)
-    if clang and not head:
-        fail("--clang goes with --head", code=2)
-    try:
-        if head:
-            scores_of_head = _measure_head(head, embedding, folder, levels, clang or [], data, programs, jobs)
-            _answer(*scores_of_head, output, as_json)
-            return
-        samples = load_labelled_programs(folder, levels, data=data, cache=programs, jobs=jobs)
-        training = ClassifierTraining()
-        training = replace(training, loop=replace(training.loop, epochs=epochs))
-        scores = compare_classifiers(
-            samples,
-            all_methods(load_embedding(embedding), training, trees),
-            protocol=protocol,
-            patterns=method or ("*",),
-            per_class=per_class or (),
-            seeds=range(seed, seed + seeds),
-            jobs=jobs,
-            cache=runs,
-            progress=_now_and_then(say),
-        )
-        if report:
-            page = classification_report(scores, {"command": command_line(), **environment()})
-            write_atomically(report, page.encode())
-        _answer(scores.to_dict(), scores.to_text(), output, as_json)
-    except InputError as error:
-        fail(str(error), code=2)
-    except NccError as error:
-        fail(str(error))
-
-
-def _measure_head(
-    folder: Path,
-    embedding: Path | None,
-    programs: Path | None,
-    levels: str,
-    clangs: list[str],
-    data: str | None,
-    cache: Path | None,
-    jobs: int,
-) -> tuple[dict[str, Any], str]:
-    """A classifier on its test programs at some levels, by the bundled clang and others: figures, and a table."""
-    from ncc.embedding import load_embedding
-    from ncc.frontend import CompileOptions
-    from ncc.heads import load_classifier_head
-    from ncc.tasks.classification.robustness import measure_head
-
-    files, names = labelled_files(programs, levels, data)
-    scores = measure_head(
-        load_classifier_head(folder),
-        load_embedding(embedding),
-        files,
-        [CompileOptions(optimization=level, clang=clang) for clang in (None, *clangs) for level in names],
-        cache=cache or programs_cache(),
-        jobs=jobs,
-        progress=tell_batches,
-    )
-    lines = [f"{'level':<7}{'compiler':<24}{'programs':>9}{'accuracy':>10}{'as usual':>10}{'unknown':>9}{'fits':>8}"]
-    lines += [
-        f"{score.level:<7}{score.clang or 'bundled':<24}{score.num_samples:>9}{score.accuracy:>10.2%}"
-        f"{score.usual_accuracy:>10.2%}{score.unknown_rate:>9.1%}{score.share_that_fits:>8.1%}"
-        for score in scores
-    ]
-    return {"variants": [score.to_dict() for score in scores]}, "\n".join(lines)
-
-
-def _runs_folder(cache: Path | None, no_cache: bool) -> Path | None:
-    """Where results of folds are kept, if anywhere."""
-    from ncc.data import cache_folder
-
-    if cache and no_cache:
-        fail("--cache and --no-cache exclude each other", code=2)
-    return None if no_cache else cache or cache_folder() / "runs"
-
-
-def _check_outputs(*paths: Path | None) -> None:
-    for path in paths:
-        if path:
-            check_writable(path)
-
-
-def _now_and_then(tell: Callable[[str], None], pause_s: float = 1.0) -> Callable[[str], None]:
-    """Passes on what comes at least a pause after what was passed on last."""
-    last = -pause_s
-
-    def pass_on(message: str) -> None:
-        nonlocal last
-        if (now := time.monotonic()) - last >= pause_s:
-            last = now
-            tell(message)
-
-    return pass_on
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""Commands that predict: how kernels run (predict-device, predict-coarsening), what a program solves (classify)."""
+"""Commands that predict how kernels run: predict-device, predict-coarsening."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,6 @@ import typer
 from ncc.cli.output import (
     Clang,
     Define,
-    EmbeddingFolder,
     Flag,
     Include,
     Inputs,
@@ -165,45 +164,6 @@ def predict_coarsening(
     run_over(inputs, work, as_json=as_json, fields=fields)
 
 
-def classify(
-    inputs: Inputs,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="Classes to give, the most probable first.")] = 5,
-    head: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Classifier that 'ncc train classify' made; default the shipped one."),
-    ] = None,
-    embedding: EmbeddingFolder = None,
-    as_json: Json = False,
-    clang: Clang = None,
-    include: Include = None,
-    define: Define = None,
-    flag: Flag = None,
-    optimization: Optimization = "1",
-    language: Language = None,
-    timeout: Timeout = 60.0,
-) -> None:
-    """Say which known problem a program solves; C and C++ may lack their include lines."""
-    from ncc import predictions
-    from ncc.embedding import load_embedding
-    from ncc.heads import load_classifier_head
-
-    options = compile_options(clang, include, define, flag, optimization, language, timeout)
-    try:
-        loaded = load_classifier_head(head) if head else predictions.load_shipped_classifier()
-        table = load_embedding(embedding)
-    except NccError as error:
-        fail(str(error))
-
-    def work(name: str) -> tuple[dict[str, Any], str]:
-        answer = predictions.classify(name, top=top, options=options, head=loaded, embedding=table)
-        classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
-        text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
-        return answer.to_dict(), text
-
-    fields = ["classes", "fits", "compiled", "num_statements", "unknown_rate"]
-    run_over(inputs, work, as_json=as_json, fields=fields)
-
-
 def _sizes(flips: "tuple[float, ...]") -> str:
     return ", ".join(f"{size:.3g} bytes" for size in flips) or "no size of data from 1 KiB to 4 GiB"
 
@@ -218,4 +178,3 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the application."""
     app.command("predict-device")(predict_device)
     app.command("predict-coarsening")(predict_coarsening)
-    app.command("classify")(classify)
