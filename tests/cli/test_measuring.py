@@ -175,11 +175,11 @@ def test_device_mapping_passes_its_options_on(asked, tmp_path):
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
-    from ncc.cli import measuring
+    from ncc.cli import figures
 
     now, told = [100.0], []
-    monkeypatch.setattr(measuring.time, "monotonic", lambda: now[0])
-    pass_on = measuring._now_and_then(told.append)
+    monkeypatch.setattr(figures.time, "monotonic", lambda: now[0])
+    pass_on = figures.now_and_then(told.append)
     for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
         now[0] += seconds
         pass_on(message)
