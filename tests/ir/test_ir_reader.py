@@ -379,7 +379,7 @@ def test_the_source_of_a_statement_starts_where_it_does(path: Path) -> None:
         assert words[words[0] in ("tail", "musttail", "notail")] == opcode
 
 
-def test_the_source_of_a_statement_is_its_first_line() -> None:
+def test_the_source_of_a_statement_is_its_first_line_and_all_of_a_switch() -> None:
     text = """declare void @g()
 define dso_local i32 @f(i32 %n) #0 personality ptr @g {
 entry:
@@ -398,7 +398,7 @@ attributes #0 = { nounwind }
     module = read(text)
     assert [module.statement_source(statement).strip() for statement in range(module.num_statements)] == [
         "dso_local i32 @f(i32 %n) #0 personality ptr @g {",
-        "switch i32 %n, label %a [",
+        "switch i32 %n, label %a [\n    i32 0, label %b\n    i32 1, label %b\n  ]",
         "invoke void @g()",
         "ret i32 -7, !dbg !3",
     ]
