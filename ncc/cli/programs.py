@@ -256,6 +256,8 @@ def _measure_head(
         f"{score.usual_accuracy:>10.2%}{score.unknown_rate:>9.1%}{score.share_that_fits:>8.1%}"
         for score in scores
     ]
+    mistakes = (f"{true} for {said} ({count})" for true, said, count in scores[0].confused)
+    lines.append(f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}")
     return {"variants": [score.to_dict() for score in scores]}, "\n".join(lines)
 
 

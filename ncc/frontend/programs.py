@@ -94,6 +94,8 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
 

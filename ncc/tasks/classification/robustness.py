@@ -1,5 +1,6 @@
 """How a trained classifier does on programs that another level or another compiler made of the same sources."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from ncc.tasks.classification.samples import LabelledFiles, ProgramTable, load_p
 
 __all__ = ["RobustnessScore", "measure_head"]
 
+_MISTAKES = 8
+
 
 @dataclass(frozen=True, kw_only=True)
 class RobustnessScore:
@@ -30,6 +33,7 @@ class RobustnessScore:
         usual_accuracy: The same of the same programs at the first level that the classifier was trained on.
         unknown_rate: Share of the statements that backed off in the embedding.
         share_that_fits: Share of them that are not taken for "none of these".
+        confused: The mistakes that are made most often: true class, predicted class, how often.
     """
 
     level: str
@@ -39,6 +43,7 @@ class RobustnessScore:
     usual_accuracy: float
     unknown_rate: float
     share_that_fits: float
+    confused: tuple[tuple[str, str, int], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
@@ -101,9 +106,17 @@ def measure_head(
                 usual_accuracy=float(right[test[found.row]].mean()),
                 unknown_rate=embedding.look_up(table.texts).over(table.text_id).unknown_rate,
                 share_that_fits=float(fits.mean()),
+                confused=_confused(found.label, chosen, files.classes),
             )
         )
     return scores
+
+
+def _confused(
+    label: NDArray[np.int64], chosen: NDArray[np.int64], classes: tuple[str, ...]
+) -> tuple[tuple[str, str, int], ...]:
+    pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
+    return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))
 
 
 def _predicted(

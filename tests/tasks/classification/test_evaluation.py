@@ -133,6 +133,8 @@ def test_a_head_is_measured_at_a_level_that_it_has_not_seen(classes, cache, head
     assert unseen.level == "-O3"
     assert unseen.accuracy >= 0.6
     assert unseen.num_samples == usual.num_samples
+    assert usual.confused == ()
+    assert sum(count for _, _, count in unseen.confused) == round((1 - unseen.accuracy) * unseen.num_samples)
     with pytest.raises(AssetError, match="other classes"):
         measure_head(head, load_embedding(), replace(files, classes=("a", "b")), variants, cache=cache)
 
