@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,10 @@ class EncodedPrograms:
         """(n,) statements of each program that are read: the first 768."""
         return np.minimum(np.diff(self.start), LONGEST)
 
+    @cached_property
+    def _literal_counts(self) -> NDArray[np.int64]:
+        return np.diff(self.literal_start)
+
     def batch(self, rows: NDArray[np.int64]) -> ProgramBatch:
         """Some programs side by side."""
         lengths = self.lengths[rows]
@@ -80,7 +85,7 @@ class EncodedPrograms:
         place = self.start[rows][:, None] + np.arange(time)[None, :]
         inside = np.arange(time)[None, :] < lengths[:, None]
         place = np.where(inside, place, 0)
-        counts = np.where(inside, np.diff(self.literal_start)[place], 0).ravel()
+        counts = np.where(inside, self._literal_counts[place], 0).ravel()
         offsets = np.cumsum(counts) - counts
         within = np.arange(counts.sum()) - np.repeat(offsets, counts)
         literals = self.literal[np.repeat(self.literal_start[place].ravel(), counts) + within]

@@ -3,12 +3,15 @@
 import gzip
 import hashlib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
+from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.compilers import find_compiler
 from ncc.frontend.programs import CompiledProgram, compile_program
 from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction, read_module
@@ -39,7 +42,22 @@ class ProgramReader:
     @property
     def identity(self) -> Any:
         """What a program's description depends on beside its text."""
-        return _COMPILED, _READ, self.options, self.abstraction
+        return _READ, self._compiled_by, self.abstraction
+
+    @cached_property
+    def _compiled_by(self) -> Any:
+        """What IR depends on beside the source; the compiler by its version, or its path where it is the user's."""
+        compiler = find_compiler(self.options.clang)
+        name = compiler.argv if compiler.headers is None else f"ziglang {version('ziglang')}"
+        return _COMPILED, name, replace(self.options, clang=None)
+
+    def check_compiler(self) -> None:
+        """Compiles next to nothing, so that a compiler that does not work is not taken for programs that don't.
+
+        Raises:
+            CompileError: The compiler is missing or does not work.
+        """
+        compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
     def key(self, path: str) -> str:
         """A hash of a file's text and extension.
@@ -66,7 +84,7 @@ class ProgramReader:
         return describe_program(module), compiled.way
 
     def _compile(self, path: str) -> CompiledProgram:
-        name = hashlib.sha256(repr((_COMPILED, self.options, self.key(path))).encode()).hexdigest()[:32]
+        name = hashlib.sha256(repr((self._compiled_by, self.key(path))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
         try:
             way, _, ir = gzip.decompress(kept.read_bytes()).partition(b"\n")

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.errors import AssetError, InputError, NccError
+from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction
@@ -168,6 +168,7 @@ def load_programs(
 
     Raises:
         InputError: No file compiles at all levels.
+        CompileError: The compiler does not work.
         NccError: A process died.
         OutputError: The cache can't be written.
     """
@@ -184,6 +185,8 @@ def load_programs(
     if progress:
         progress(done, len(tasks))
     if missing:
+        for reader in readers:
+            reader.check_compiler()
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
             pending = [pool.submit(_read_batch, *task) for task in missing]
             try:
@@ -227,9 +230,9 @@ def _read_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> Non
     for path in batch:
         try:
             program, way = reader.read(path)
+        except OutputError:  # a full disk is no fault of the program
+            raise
         except NccError as error:
-            if isinstance(error, AssetError):
-                raise
             program, way = None, f"!{error}"
         programs.append(program)
         ways.append(way)
@@ -246,14 +249,17 @@ def _packed(strings: Sequence[str]) -> NDArray[np.uint8]:
 
 def _load_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> _Batch:
     try:
-        arrays = read_tensors(place, _ARRAYS)
-        texts, ways = (tuple(json.loads(arrays.pop(name).tobytes())) for name in ("texts", "ways"))
-        if len(ways) != len(batch):
-            raise ValueError("another number of files")
+        return _unpack(place, len(batch))
     except (AssetError, ValueError):  # damaged: once more
-        place.unlink(missing_ok=True)
         _read_batch(reader, batch, place)
-        return _load_batch(reader, batch, place)
+        return _unpack(place, len(batch))
+
+
+def _unpack(place: Path, num_files: int) -> _Batch:
+    arrays = read_tensors(place, _ARRAYS)
+    texts, ways = (tuple(json.loads(arrays.pop(name).tobytes())) for name in ("texts", "ways"))
+    if len(ways) != num_files:
+        raise ValueError("another number of files")
     return _Batch(ProgramTable(texts=texts, **arrays), ways)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import load_embedding
-from ncc.errors import InputError
+from ncc.errors import CompileError, InputError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_program
 from ncc.programs import describe_program
@@ -102,6 +102,19 @@ def test_a_damaged_batch_is_read_again(classes, tmp_path):
     batch.write_bytes(batch.read_bytes()[:-5])
     again = load_programs(few, cache=tmp_path)
     assert again.views["-O1"].text_id.tolist() == first.views["-O1"].text_id.tolist()
+
+
+def test_a_compiler_that_does_not_work_is_no_fault_of_programs(classes, tmp_path, monkeypatch):
+    files = find_labelled_files(classes)
+    few = LabelledFiles(files.paths[18:22], files.label[18:22], files.classes)
+    monkeypatch.setenv("NCC_CLANG", "/bin/false")
+    with pytest.raises(CompileError, match="/bin/false"):
+        load_programs(few, cache=tmp_path)
+    monkeypatch.delenv("NCC_CLANG")
+    assert len(load_programs(few, cache=tmp_path)) == 4
+    monkeypatch.setenv("NCC_CLANG", "/bin/false")  # what another compiler made is not taken for this one's
+    with pytest.raises(CompileError, match="/bin/false"):
+        load_programs(few, cache=tmp_path)
 
 
 def test_files_that_fail_are_left_out_and_named(classes, tmp_path):
