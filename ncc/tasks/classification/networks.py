@@ -291,6 +291,8 @@ class _ProgramData:
         lengths = np.stack([view.lengths[self.rows] for view in self.views])[self._level, np.arange(len(self.rows))]
         order = np.argsort(np.log(lengths) + rng.normal(0, 0.1, len(lengths)))
         cut = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        if len(cut) > 1 and len(cut[-1]) == 1:  # batch normalisation, in the paper's head, can't do with one
+            cut[-2:] = [np.concatenate(cut[-2:])]
         return [cut[i] for i in rng.permutation(len(cut))]
 
     def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:  # noqa: ARG002

@@ -118,3 +118,9 @@ def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embeddin
     assert (found.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
     without = replace(samples, views={"-O1": replace(samples.views["-O1"], literal=samples.views["-O1"].literal * 0)})
     assert np.array_equal(method.predict(without, rows), found)
+
+
+def test_no_program_is_alone_in_a_batch(samples, embedding):
+    data = _ProgramData([encode_programs(samples.views["-O1"], embedding, 0)], samples.label, np.arange(17))
+    sizes = sorted(len(batch) for batch in data.batches(8, np.random.default_rng(0)))
+    assert sizes == [8, 9]
