@@ -1,8 +1,10 @@
 """Files that ncc writes and trusts: atomic writes, and checked reading of versioned JSON and safetensors."""
 
+import gzip
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import AssetError, OutputError
 
-__all__ = ["read_json", "read_tensors", "write_atomically"]
+__all__ = ["read_compressed", "read_json", "read_tensors", "write_atomically", "write_compressed"]
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -37,6 +39,23 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def write_compressed(path: Path, data: bytes) -> None:
+    """Keeps data that can be made again, by gzip; the same data give the same file.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    write_atomically(path, gzip.compress(data, compresslevel=1, mtime=0))
+
+
+def read_compressed(path: Path) -> bytes | None:
+    """What `write_compressed` kept; None where that is missing, damaged or empty, and must be made again."""
+    try:
+        return gzip.decompress(path.read_bytes()) or None
+    except (OSError, EOFError, zlib.error):
+        return None
 
 
 def read_json(path: Path, format_version: int) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ncc.cli.output import check_writable, fail
+from ncc.errors import InputError, NccError
 from ncc.provenance import command_line, environment
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "check_outputs",
     "now_and_then",
     "runs_folder",
+    "told_errors",
 ]
 
 ResultFile = Annotated[
@@ -63,6 +66,17 @@ def check_outputs(*paths: Path | None) -> None:
     for path in paths:
         if path:
             check_writable(path)
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Tells an error and ends the command: with code 2 where what was asked for is wrong, else with 1."""
+    try:
+        yield
+    except InputError as error:
+        fail(str(error), code=2)
+    except NccError as error:
+        fail(str(error))
 
 
 def now_and_then(tell: Callable[[str], None], pause_s: float = 1.0) -> Callable[[str], None]:

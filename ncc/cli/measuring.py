@@ -17,6 +17,7 @@ from ncc.cli.figures import (
     check_outputs,
     now_and_then,
     runs_folder,
+    told_errors,
 )
 from ncc.cli.output import (
     Clang,
@@ -36,7 +37,7 @@ from ncc.cli.output import (
     fail,
     say,
 )
-from ncc.errors import InputError, NccError
+from ncc.errors import NccError
 from ncc.provenance import command_line, environment
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def evaluate_devmap(
 
     folder = runs_folder(cache, no_cache)
     check_outputs(output, report)
-    try:
+    with told_errors():
         scores = compare_devices(
             protocol,
             platform,
@@ -191,10 +192,6 @@ def evaluate_devmap(
             page = device_report(scores, samples, {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
         answer(scores.to_dict(), scores.to_text(), output, as_json)
-    except InputError as error:
-        fail(str(error), code=2)
-    except NccError as error:
-        fail(str(error))
 
 
 @evaluation.command("coarsening")
@@ -222,7 +219,7 @@ def evaluate_coarsening(
 
     folder = runs_folder(cache, no_cache)
     check_outputs(output, report)
-    try:
+    with told_errors():
         scores = compare_coarsening(
             protocol,
             range(seed, seed + seeds),
@@ -237,10 +234,6 @@ def evaluate_coarsening(
             page = coarsening_report(scores, load_samples(data), {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
         answer(scores.to_dict(), scores.to_text(), output, as_json)
-    except InputError as error:
-        fail(str(error), code=2)
-    except NccError as error:
-        fail(str(error))
 
 
 def register(app: typer.Typer) -> None:

@@ -1,6 +1,7 @@
 """Commands on programs and their classes: classify, train classify, evaluate classify."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from ncc.cli.figures import (
     check_outputs,
     now_and_then,
     runs_folder,
+    told_errors,
 )
 from ncc.cli.making import training
 from ncc.cli.measuring import evaluation
@@ -41,7 +43,7 @@ from ncc.cli.output import (
     run_over,
     say,
 )
-from ncc.errors import InputError, NccError
+from ncc.errors import NccError
 from ncc.provenance import command_line, environment
 from ncc.ranks import process_group, rank_and_world
 
@@ -133,10 +135,11 @@ def train_classify(
         )
         with process_group(device) as own_device:
             rank, _ = rank_and_world()
-            samples = _load_labelled_programs(folder, levels, data=data, cache=cache, jobs=jobs)
+            table = load_embedding(embedding)
+            samples = _load_labelled_programs(folder, levels, table.abstraction, data=data, cache=cache, jobs=jobs)
             head = train_classifier(
                 samples,
-                load_embedding(embedding),
+                table,
                 ClassifierTraining(hidden=hidden, layers=layers, min_steps=min_steps, loop=loop),
                 device=own_device,
                 seed=seed,
@@ -195,17 +198,18 @@ def evaluate_classify(
     check_outputs(output, report)
     if clang and not head:
         fail("--clang goes with --head", code=2)
-    try:
+    with told_errors():
         if head:
             scores_of_head = _measure_head(head, embedding, folder, levels, clang or [], data, programs, jobs)
             answer(*scores_of_head, output, as_json)
             return
-        samples = _load_labelled_programs(folder, levels, data=data, cache=programs, jobs=jobs)
+        table = load_embedding(embedding)
+        samples = _load_labelled_programs(folder, levels, table.abstraction, data=data, cache=programs, jobs=jobs)
         training = ClassifierTraining()
         training = replace(training, loop=replace(training.loop, epochs=epochs))
         scores = compare_classifiers(
             samples,
-            all_methods(load_embedding(embedding), training, trees),
+            all_methods(table, training, trees),
             protocol=protocol,
             patterns=method or ("*",),
             per_class=per_class or (),
@@ -218,10 +222,6 @@ def evaluate_classify(
             page = classification_report(scores, {"command": command_line(), **environment()})
             write_atomically(report, page.encode())
         answer(scores.to_dict(), scores.to_text(), output, as_json)
-    except InputError as error:
-        fail(str(error), code=2)
-    except NccError as error:
-        fail(str(error))
 
 
 def _measure_head(
@@ -248,7 +248,7 @@ def _measure_head(
         [CompileOptions(optimization=level, clang=clang) for clang in (None, *clangs) for level in names],
         cache=cache or _programs_cache(),
         jobs=jobs,
-        progress=_tell_batches,
+        progress=_tell_batches(),
     )
     lines = [f"{'level':<7}{'compiler':<24}{'programs':>9}{'accuracy':>10}{'as usual':>10}{'unknown':>9}{'fits':>8}"]
     lines += [
@@ -283,31 +283,30 @@ def _programs_cache() -> Path:
     return cache_folder() / "programs"
 
 
-def _tell_batches(done: int, total: int) -> None:
-    """Says how far reading programs has come."""
-    if done == total or done % 16 == 0:
-        say(f"{done} of {total} batches of programs compiled and read")
+def _tell_batches() -> Callable[[int, int], None]:
+    """Says now and then how far reading programs has come."""
+    tell = now_and_then(say)
+    return lambda done, total: tell(f"{done} of {total} batches of programs compiled and read")
 
 
 def _load_labelled_programs(
-    folder: Path | None, levels: str, *, data: str | None, cache: Path | None, jobs: int
+    folder: Path | None, levels: str, abstraction: Any, *, data: str | None, cache: Path | None, jobs: int
 ) -> Any:
-    """The programs of `_labelled_files`, compiled at some levels.
+    """The programs of `_labelled_files`, compiled at some levels and read for an embedding.
 
     Raises:
         NccError: there are none, or the compiler or the cache fails.
     """
-    from ncc.embedding import load_embedding
     from ncc.tasks.classification.samples import load_programs
 
     files, names = _labelled_files(folder, levels, data)
     samples = load_programs(
         files,
         names,
-        abstraction=load_embedding().abstraction,
+        abstraction=abstraction,
         cache=cache or _programs_cache(),
         jobs=jobs,
-        progress=_tell_batches,
+        progress=_tell_batches(),
     )
     say(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
     return samples

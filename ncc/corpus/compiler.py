@@ -1,8 +1,6 @@
 """A file of a corpus to IR: by the first attempt that compiles, or from the IR that an earlier build kept."""
 
-import gzip
 import hashlib
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from ncc.corpus.files import CorpusFile
 from ncc.errors import NccError
 from ncc.frontend import compile_source
 from ncc.frontend.precompiled import with_header
-from ncc.storage import write_atomically
+from ncc.storage import read_compressed, write_compressed
 
 __all__ = ["Compiler"]
 
@@ -37,15 +35,11 @@ class Compiler:
         if not file.attempts:
             return file.path
         kept = self._place(file)
-        if kept and kept.exists():
-            try:
-                if found := gzip.decompress(kept.read_bytes()):
-                    return found
-            except (OSError, EOFError, zlib.error):  # damaged: compile it again
-                pass
+        if kept and (found := read_compressed(kept)):
+            return found
         ir = self._compile(file)
         if kept:
-            write_atomically(kept, gzip.compress(ir.encode() if isinstance(ir, str) else ir, compresslevel=1, mtime=0))
+            write_compressed(kept, ir.encode() if isinstance(ir, str) else ir)
         return ir
 
     def _compile(self, file: CorpusFile) -> str | bytes:

@@ -8,11 +8,11 @@ from typing import Any
 import ncc
 from ncc.data import cache_folder
 from ncc.embedding import Embedding, load_embedding
-from ncc.errors import AssetError, InputError
+from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.heads import ClassifierHead, load_classifier_head
 from ncc.inputs import load_program
-from ncc.predictions.kernels import Source
+from ncc.predictions.kernels import Source, check_embedding
 from ncc.programs import describe_program
 
 __all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
@@ -91,11 +91,7 @@ def classify(
         raise InputError(f"top is {top}; expected 1 or more")
     head = head or load_shipped_classifier()
     embedding = embedding or load_embedding()
-    if head.embedding_id != embedding.fingerprint:
-        raise AssetError(
-            f"the head was trained on embedding {head.embedding_id}, but {embedding.fingerprint} is loaded; "
-            "train the head again with 'ncc train classify'"
-        )
+    check_embedding(embedding, head.embedding_id)
     module, compiled = load_program(
         source, options=options, abstraction=embedding.abstraction, cache=cache_folder() / "headers"
     )

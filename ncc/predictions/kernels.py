@@ -15,7 +15,7 @@ from ncc.heads import KernelInputs, describe_kernel
 from ncc.inputs import load_module
 from ncc.ir import Module
 
-__all__ = ["Kernel", "Source", "read_kernels"]
+__all__ = ["Kernel", "Source", "check_embedding", "read_kernels"]
 
 Source = str | os.PathLike[str] | bytes
 
@@ -65,11 +65,8 @@ def read_kernels(
         IRError: The IR can't be read.
         AssetError: The head was trained on another embedding.
     """
-    if embedding_id not in (None, embedding.fingerprint):
-        raise AssetError(
-            f"the head was trained on embedding {embedding_id}, but {embedding.fingerprint} is loaded; "
-            "train the head again with 'ncc train'"
-        )
+    if embedding_id is not None:
+        check_embedding(embedding, embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
     if not module.num_functions:
         raise InputError(f"{module.name}: no function has a body, so there is no kernel")
@@ -86,3 +83,16 @@ def read_kernels(
         Kernel(module, kernel, statements, vectors, lookup.over(statements))
         for kernel, statements in zip(kernels, reachable, strict=True)
     ]
+
+
+def check_embedding(embedding: Embedding, embedding_id: str) -> None:
+    """Refuses an embedding that a head was not trained on.
+
+    Raises:
+        AssetError: Its fingerprint is another.
+    """
+    if embedding_id != embedding.fingerprint:
+        raise AssetError(
+            f"the head was trained on embedding {embedding_id}, but {embedding.fingerprint} is loaded; "
+            "train the head again with 'ncc train'"
+        )

@@ -77,7 +77,7 @@ def test_what_can_not_be_classified_is_refused(tmp_path):
         classify(GREATEST_DIVISOR, head=replace(load_shipped_classifier(), embedding_id="another"))
 
 
-def test_programs_held_out_are_recognised():
+def test_real_programs_are_recognised():
     if any(file.state is FileState.MISSING for file in verify("poj104").files):
         pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
     files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ncc.embedding import Embedding
 from ncc.errors import InputError
-from ncc.tasks.classification.controls import Majority, OpcodeForest, StatementForest, StatementRegression
+from ncc.tasks.classification.controls import Majority, count_controls
 from ncc.tasks.classification.evaluation import ClassificationMethod, ClassificationScore, evaluate
 from ncc.tasks.classification.networks import ClassifierTraining, PlainLSTMMethod, ProgramLSTMMethod
 from ncc.tasks.classification.protocols import PROTOCOLS
@@ -90,9 +90,7 @@ def all_methods(
     }
     return (
         Majority(),
-        OpcodeForest(num_trees),
-        StatementForest(num_trees),
-        StatementRegression(),
+        *count_controls(num_trees),
         PlainLSTMMethod(embedding),
         *(ProgramLSTMMethod(embedding, options, name=name) for name, options in ablations.items()),
     )

@@ -4,6 +4,7 @@ References: "A Game-Based Framework to Compare Program Classifiers and Evaders" 
 with random forests on a par with learned embeddings.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ncc.ir import OPCODES
 from ncc.tasks.classification.samples import ProgramSamples, ProgramTable
 
-__all__ = ["Majority", "OpcodeForest", "StatementForest", "StatementRegression"]
+__all__ = ["CountsClassifier", "Majority", "count_controls"]
 
 
 class Majority:
@@ -31,22 +32,35 @@ class Majority:
         return np.tile(self._share, (len(test_idx), 1))
 
 
-class _Fitted:
+class CountsClassifier:
     """A model of scikit-learn on counts of something, at the first level that samples have."""
 
-    def __init__(self, num_trees: int = 300) -> None:
-        """Keeps the number of trees, for forests."""
-        self.num_trees = num_trees
+    def __init__(
+        self, name: str, counts: Callable[[ProgramTable], Any], make: Callable[..., Any], **options: float
+    ) -> None:
+        """Keeps what to count and which model to make.
+
+        Args:
+            name: For tables.
+            counts: From a table of n programs to (n, k) counts, dense or sparse.
+            make: Makes the model from `options` and `random_state`.
+            options: Of the model.
+        """
+        self.name = name
+        self._counts = counts
+        self._make = make
+        self._options = options
 
     @property
     def identity(self) -> Any:
-        """The number of trees."""
-        return self.num_trees
+        """The name, which stands for what is counted, and the model's options."""
+        return self.name, self._options
 
     def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
         """Fits the model to counts."""
         counts = self._counts(next(iter(samples.views.values())))
-        self._model = self._make(int(rng.integers(2**31))).fit(counts[train_idx], samples.label[train_idx])
+        model = self._make(random_state=int(rng.integers(2**31)), **self._options)
+        self._model = model.fit(counts[train_idx], samples.label[train_idx])
 
     def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Probabilities of the classes: (m, num_classes) float64."""
@@ -55,51 +69,47 @@ class _Fitted:
         found[:, self._model.classes_] = self._model.predict_proba(counts[test_idx])
         return found
 
-    def _counts(self, table: ProgramTable) -> Any:
-        raise NotImplementedError
 
-    def _make(self, seed: int) -> Any:
-        from sklearn.ensemble import RandomForestClassifier
+def count_controls(num_trees: int = 300) -> tuple[CountsClassifier, ...]:
+    """Forests on opcodes and on statements, and a linear model on statements.
 
-        return RandomForestClassifier(self.num_trees, random_state=seed, n_jobs=1)
+    Args:
+        num_trees: Trees of the forests.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
 
-
-class OpcodeForest(_Fitted):
-    """A random forest on how often each opcode occurs."""
-
-    name = "opcode histogram + random forest"
-
-    def _counts(self, table: ProgramTable) -> Any:
-        owner = np.repeat(np.arange(len(table)), np.diff(table.start))
-        counts = np.zeros((len(table), len(OPCODES)), np.float32)
-        np.add.at(counts, (owner, table.opcode), 1)
-        return counts
-
-
-class StatementForest(_Fitted):
-    """A random forest on how often each abstracted statement occurs."""
-
-    name = "bag of statements + random forest"
-
-    def _counts(self, table: ProgramTable) -> Any:
-        from scipy.sparse import csr_matrix
-
-        ones = np.ones(len(table.text_id), np.float32)
-        # a copy, since sorting the matrix sorts what it was made of
-        counts = csr_matrix((ones, table.text_id.copy(), table.start), shape=(len(table), len(table.texts)))
-        counts.sum_duplicates()
-        return counts
+    return (
+        CountsClassifier(
+            "opcode histogram + random forest", _opcodes, RandomForestClassifier, n_estimators=num_trees, n_jobs=1
+        ),
+        CountsClassifier(
+            "bag of statements + random forest", _statements, RandomForestClassifier, n_estimators=num_trees, n_jobs=1
+        ),
+        CountsClassifier(
+            "bag of statements + linear model", _log_statements, LogisticRegression, C=10.0, tol=1e-3, max_iter=1000
+        ),
+    )
 
 
-class StatementRegression(StatementForest):
-    """Logistic regression on the logarithm of how often each abstracted statement occurs."""
+def _opcodes(table: ProgramTable) -> NDArray[np.float32]:
+    """How often each opcode occurs."""
+    owner = np.repeat(np.arange(len(table)), np.diff(table.start))
+    counts = np.zeros((len(table), len(OPCODES)), np.float32)
+    np.add.at(counts, (owner, table.opcode), 1)
+    return counts
 
-    name = "bag of statements + linear model"
 
-    def _counts(self, table: ProgramTable) -> Any:
-        return super()._counts(table).log1p()
+def _statements(table: ProgramTable) -> Any:
+    """How often each abstracted statement occurs, as a sparse matrix."""
+    from scipy.sparse import csr_matrix
 
-    def _make(self, seed: int) -> Any:
-        from sklearn.linear_model import LogisticRegression
+    ones = np.ones(len(table.text_id), np.float32)
+    # a copy, since sorting the matrix sorts what it was made of
+    counts = csr_matrix((ones, table.text_id.copy(), table.start), shape=(len(table), len(table.texts)))
+    counts.sum_duplicates()
+    return counts
 
-        return LogisticRegression(C=10.0, tol=1e-3, max_iter=1000, random_state=seed)
+
+def _log_statements(table: ProgramTable) -> Any:
+    return _statements(table).log1p()

@@ -135,15 +135,12 @@ class ProgramLSTMMethod:
         self,
         embedding: Embedding,
         training: ClassifierTraining | None = None,
-        *,
-        levels: Sequence[str] | None = None,
         name: str = "ncc",
     ) -> None:
-        """Trains on all levels that samples have, unless they are named, and is tested on the first."""
+        """Trains on all levels that samples have, and is tested on the first."""
         self.name = name
         self.embedding = embedding
         self.training = training or ClassifierTraining()
-        self.levels = None if levels is None else tuple(levels)
         self.device = "cpu"
         self.checkpoint: Path | None = None
         self.progress: Callable[[int, float], None] | None = None
@@ -152,8 +149,8 @@ class ProgramLSTMMethod:
 
     @property
     def identity(self) -> Any:
-        """Embedding, levels and options."""
-        return self.embedding.vectors, self.levels, asdict(self.training)
+        """Embedding and options."""
+        return self.embedding.vectors, asdict(self.training)
 
     def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Trains a network on some rows."""
@@ -170,7 +167,7 @@ class ProgramLSTMMethod:
             word_dropout=training.word_dropout,
             train_vectors=training.train_vectors,
         )
-        tables = [samples.views[level] for level in self.levels or samples.views]
+        tables = list(samples.views.values())
         words, self.row = _words_in_use(self.embedding, [table.rows(train_idx) for table in tables])
         vectors = self.embedding.vectors[words]
         if not training.pretrained:

@@ -1,8 +1,6 @@
 """From one file of a labelled set to a program: compiled, its IR kept, read and described."""
 
-import gzip
 import hashlib
-import zlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -12,13 +10,13 @@ from typing import Any
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
-from ncc.frontend.programs import CompiledProgram, compile_program
+from ncc.frontend.programs import compile_program
 from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction, read_module
 from ncc.programs import Program, describe_program
-from ncc.storage import write_atomically
+from ncc.storage import read_compressed, write_compressed
 
-__all__ = ["ProgramReader"]
+__all__ = ["ProgramReader", "file_key"]
 
 _COMPILED = 1
 _READ = 3
@@ -59,17 +57,6 @@ class ProgramReader:
         """
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
-    def key(self, path: str) -> str:
-        """A hash of a file's text and extension.
-
-        Raises:
-            InputError: The file can't be read.
-        """
-        try:
-            return hashlib.sha256(Path(path).suffix.encode() + Path(path).read_bytes()).hexdigest()
-        except OSError as error:
-            raise InputError(f"{path}: can't be read: {error.strerror}") from error
-
     def read(self, path: str) -> tuple[Program, str]:
         """A program, and the way that it compiled.
 
@@ -79,20 +66,28 @@ class ProgramReader:
         if Path(path).suffix in IR_EXTENSIONS:
             module = read_module(path, abstraction=self.abstraction)
             return describe_program(module), "IR"
-        compiled = self._compile(path)
-        module = read_module(compiled.ir, name=path, abstraction=self.abstraction)
-        return describe_program(module), compiled.way
+        ir, way = self._compile(path)
+        return describe_program(read_module(ir, name=path, abstraction=self.abstraction)), way
 
-    def _compile(self, path: str) -> CompiledProgram:
-        name = hashlib.sha256(repr((self._compiled_by, self.key(path))).encode()).hexdigest()[:32]
+    def _compile(self, path: str) -> tuple[bytes, str]:
+        """IR and way; kept with the way as its first line, a comment."""
+        name = hashlib.sha256(repr((self._compiled_by, file_key(path))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
-        try:
-            way, _, ir = gzip.decompress(kept.read_bytes()).partition(b"\n")
-            if ir:
-                return CompiledProgram(ir=ir, way=way.decode().removeprefix("; "), macros={})
-        except (OSError, EOFError, zlib.error):  # not there, or damaged
-            pass
+        if found := read_compressed(kept):
+            way, _, ir = found.partition(b"\n")
+            return ir, way.decode().removeprefix("; ")
         compiled = compile_program(path, self.options, self.cache / "headers")
-        text = f"; {compiled.way}\n".encode() + compiled.ir
-        write_atomically(kept, gzip.compress(text, compresslevel=1, mtime=0))
-        return compiled
+        write_compressed(kept, f"; {compiled.way}\n".encode() + compiled.ir)
+        return compiled.ir, compiled.way
+
+
+def file_key(path: str) -> str:
+    """A hash of a file's text and extension.
+
+    Raises:
+        InputError: The file can't be read.
+    """
+    try:
+        return hashlib.sha256(Path(path).suffix.encode() + Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def measure_head(
         found = load_programs(
             part,
             (options.optimization,),
-            options=replace(options, optimization="-O1"),
+            options=options,
             abstraction=embedding.abstraction,
             cache=cache,
             jobs=jobs,

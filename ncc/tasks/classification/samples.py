@@ -25,7 +25,7 @@ from ncc.ir import Abstraction
 from ncc.programs import Program
 from ncc.ranks import rank_and_world, wait_for_ranks
 from ncc.storage import read_tensors, write_atomically
-from ncc.tasks.classification.reading import ProgramReader
+from ncc.tasks.classification.reading import ProgramReader, file_key
 
 __all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "find_labelled_files", "load_programs"]
 
@@ -177,7 +177,10 @@ def load_programs(
         ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
     ]
     batches = [files.paths[start : start + BATCH_FILES] for start in range(0, len(files.paths), BATCH_FILES)]
-    tasks = [(reader, batch, _place(reader, batch)) for reader in readers for batch in batches]
+    keys = ["".join(map(file_key, batch)) for batch in batches]  # once for all levels
+    tasks = [
+        (reader, batch, _place(reader, key)) for reader in readers for batch, key in zip(batches, keys, strict=True)
+    ]
     rank, world = rank_and_world()
     missing = [task for task in tasks if not task[2].exists()][rank::world]
     wait_for_ranks()  # all have seen what is missing before anything is added
@@ -205,11 +208,8 @@ def load_programs(
     return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
 
 
-def _place(reader: ProgramReader, batch: Sequence[str]) -> Path:
-    digest = hashlib.sha256(repr(reader.identity).encode())
-    for path in batch:
-        digest.update(reader.key(path).encode())
-    name = digest.hexdigest()[:32]
+def _place(reader: ProgramReader, key: str) -> Path:
+    name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
     return reader.cache / "programs" / name[:2] / f"{name}.safetensors"
 
 

@@ -11,7 +11,7 @@ from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.heads import load_classifier_head, save_classifier_head
 from ncc.tasks.classification.comparison import all_methods, compare_classifiers
-from ncc.tasks.classification.controls import Majority, OpcodeForest, StatementForest, StatementRegression
+from ncc.tasks.classification.controls import Majority, count_controls
 from ncc.tasks.classification.evaluation import evaluate, load_split
 from ncc.tasks.classification.networks import ClassifierTraining, ProgramLSTMMethod, encode_programs
 from ncc.tasks.classification.robustness import measure_head
@@ -25,10 +25,7 @@ SMALL = ClassifierTraining(
 )
 
 
-CONTROLS = (OpcodeForest(20), StatementForest(20), StatementRegression())
-
-
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.name)
+@pytest.mark.parametrize("control", count_controls(20), ids=lambda control: control.name)
 def test_controls_know_the_programs_that_they_learnt_from(samples, control):
     rows = np.arange(0, len(samples), 2)
     before = samples.views["-O1"].text_id.copy()

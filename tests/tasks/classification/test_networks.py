@@ -88,9 +88,10 @@ def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, options):
 
 
 def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
-    method = ProgramLSTMMethod(embedding, replace(SMALL, train_vectors=False, min_steps=1), levels=("-O1",))
+    method = ProgramLSTMMethod(embedding, replace(SMALL, train_vectors=False, min_steps=1))
     method.training = replace(method.training, loop=replace(SMALL.loop, epochs=1))
-    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+    one_level = replace(samples, views={"-O1": samples.views["-O1"]})
+    method.fit(one_level, np.arange(0, len(samples), 2), np.random.default_rng(0))
     vectors = method.model.vectors.detach().numpy()
     table = samples.views["-O1"].rows(np.arange(0, len(samples), 2))
     words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
