@@ -13,6 +13,9 @@ __all__ = ["command_line", "environment"]
 
 def command_line(program: str = "ncc") -> str:
     """The command that runs, without folders' parents: a card must not depend on where it was made."""
+    ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if ranks > 1:
+        program = f"torchrun --nproc-per-node {ranks} -m {program}"
     return f"{program} {shlex.join(Path(word).name if '/' in word else word for word in sys.argv[1:])}"
 
 

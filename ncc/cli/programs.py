@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,6 @@ from ncc.cli.output import (
     Inputs,
     Json,
     Language,
-    Optimization,
     OutputFolder,
     Seed,
     Timeout,
@@ -53,6 +53,13 @@ ProgramFolder = Annotated[
     Path | None, typer.Argument(metavar="FOLDER", help="A folder of programs for each class; default POJ-104.")
 ]
 Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
+LevelsOfHead = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVELS",
+        help="Optimisation levels to compile at, as '0,1,2', and average; default those of the classifier's training.",
+    ),
+]
 ProgramsCache = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
 ]
@@ -71,7 +78,7 @@ def classify(
     include: Include = None,
     define: Define = None,
     flag: Flag = None,
-    optimization: Optimization = "1",
+    levels: LevelsOfHead = None,
     language: Language = None,
     timeout: Timeout = 60.0,
 ) -> None:
@@ -80,7 +87,9 @@ def classify(
     from ncc.embedding import load_embedding
     from ncc.heads import load_classifier_head
 
-    options = compile_options(clang, include, define, flag, optimization, language, timeout)
+    options = compile_options(clang, include, define, flag, "1", language, timeout)
+    with told_errors():
+        names = _level_names(levels) if levels is not None else None
     try:
         loaded = load_classifier_head(head) if head else predictions.load_shipped_classifier()
         table = load_embedding(embedding)
@@ -88,12 +97,12 @@ def classify(
         fail(str(error))
 
     def work(name: str) -> tuple[dict[str, Any], str]:
-        answer = predictions.classify(name, top=top, options=options, head=loaded, embedding=table)
+        answer = predictions.classify(name, top=top, levels=names, options=options, head=loaded, embedding=table)
         classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
         text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
         return answer.to_dict(), text
 
-    fields = ["classes", "fits", "compiled", "num_statements", "unknown_rate"]
+    fields = ["classes", "fits", "compiled", "levels", "num_statements", "unknown_rate"]
     run_over(inputs, work, as_json=as_json, fields=fields)
 
 
@@ -101,7 +110,14 @@ def classify(
 def train_classify(
     output: OutputFolder,
     folder: ProgramFolder = None,
-    levels: Levels = "1",
+    levels: Levels = "1,2,0",
+    refit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="HEAD",
+            help="Train this classifier further, on all programs; its calibration and scores are kept.",
+        ),
+    ] = None,
     embedding: EmbeddingFolder = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs.")] = 12,
     hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
@@ -109,6 +125,9 @@ def train_classify(
     min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
     batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, over all ranks.")] = 64,
     learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
+    search: Annotated[
+        int, typer.Option(metavar="N", min=0, help="First try so many sets of hyper-parameters, and take the best.")
+    ] = 0,
     seed: Seed = 204,
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")] = "cpu",
@@ -122,9 +141,10 @@ def train_classify(
     import torch
 
     from ncc.embedding import load_embedding
-    from ncc.heads import save_classifier_head
-    from ncc.tasks.classification.networks import ClassifierTraining
-    from ncc.tasks.classification.shipping import train_classifier
+    from ncc.heads import load_classifier_head, save_classifier_head
+    from ncc.heads.program_lstm import ProgramLSTMConfig
+    from ncc.tasks.classification.networks import NetworkTraining
+    from ncc.tasks.classification.shipping import refit_classifier, train_classifier
     from ncc.training import TrainingConfig
 
     torch.set_num_threads(1)
@@ -137,22 +157,55 @@ def train_classify(
             rank, _ = rank_and_world()
             table = load_embedding(embedding)
             samples = _load_labelled_programs(folder, levels, table.abstraction, data=data, cache=cache, jobs=jobs)
-            head = train_classifier(
+            tuned: list[dict[str, Any]] = []
+            how = NetworkTraining(
+                network=ProgramLSTMConfig(hidden=hidden, layers=layers), min_steps=min_steps, loop=loop
+            )
+            if search:
+                how, tuned = _tuned(samples, table, how, search, output / "search.journal", own_device, seed)
+            make = partial(refit_classifier, measured=load_classifier_head(refit)) if refit else train_classifier
+            head = make(
                 samples,
                 table,
-                ClassifierTraining(hidden=hidden, layers=layers, min_steps=min_steps, loop=loop),
+                training=how,
                 device=own_device,
                 seed=seed,
                 checkpoint=checkpoint,
                 progress=(lambda epoch, loss: say(f"epoch {epoch}: {loss:.4f}")) if rank == 0 else None,
             )
-            if rank == 0:
+            if head:
                 head.about["command"] = command_line()
+                if tuned:
+                    head.about["search"] = tuned
                 save_classifier_head(head, output)
                 checkpoint.unlink(missing_ok=True)
                 print(json.dumps(head.about, indent=1))
     except (NccError, ValueError) as error:
         fail(str(error))
+
+
+def _tuned(
+    samples: Any, embedding: Any, training: Any, num_trials: int, study: Path, device: str, seed: int
+) -> tuple[Any, list[dict[str, Any]]]:
+    """The best of so many trials, and all of them.
+
+    Raises:
+        NccError: the search failed, or there are several ranks.
+    """
+    from ncc.tasks.classification.tuning import tune_training
+
+    if rank_and_world()[1] > 1:
+        raise NccError("--search runs on one rank: search first, then train with what it found")
+    return tune_training(
+        samples,
+        embedding,
+        training,
+        num_trials,
+        study,
+        device=device,
+        seed=seed,
+        progress=lambda trial: say(f"trial {trial.number}: {trial.state} {trial.value} with {trial.parameters}"),
+    )
 
 
 @evaluation.command("classify")
@@ -163,7 +216,7 @@ def evaluate_classify(
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'ncc*'; default all.")
     ] = None,
     per_class: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Train also on so many programs of a class, for a curve.")
+        list[int] | None, typer.Option(metavar="N", help="Train on so many programs of a class; repeat it for a curve.")
     ] = None,
     levels: Levels = "1",
     head: Annotated[
@@ -191,7 +244,7 @@ def evaluate_classify(
     from ncc.embedding import load_embedding
     from ncc.storage import write_atomically
     from ncc.tasks.classification.comparison import all_methods, compare_classifiers
-    from ncc.tasks.classification.networks import ClassifierTraining
+    from ncc.tasks.classification.networks import NetworkTraining
     from ncc.tasks.report import classification_report
 
     runs = runs_folder(cache, no_cache)
@@ -205,7 +258,7 @@ def evaluate_classify(
             return
         table = load_embedding(embedding)
         samples = _load_labelled_programs(folder, levels, table.abstraction, data=data, cache=programs, jobs=jobs)
-        training = ClassifierTraining()
+        training = NetworkTraining()
         training = replace(training, loop=replace(training.loop, epochs=epochs))
         scores = compare_classifiers(
             samples,
@@ -268,12 +321,23 @@ def _labelled_files(folder: Path | None, levels: str, data: str | None) -> tuple
         NccError: there are none, or a level is unknown.
     """
     from ncc.data import extracted
-    from ncc.frontend import CompileOptions
     from ncc.tasks.classification.samples import find_labelled_files
 
-    names = [CompileOptions(optimization=level.strip()).optimization for level in levels.split(",")]
+    names = _level_names(levels)
     place = folder or extracted("poj104", "poj104.tar.xz", data) / "poj104"
-    return find_labelled_files(place), list(dict.fromkeys(names))
+    return find_labelled_files(place), names
+
+
+def _level_names(levels: str) -> list[str]:
+    """From "1,2" to "-O1" and "-O2".
+
+    Raises:
+        InputError: there is no such level.
+    """
+    from ncc.frontend import CompileOptions
+
+    names = [CompileOptions(optimization=level.strip()).optimization for level in levels.split(",")]
+    return list(dict.fromkeys(names))
 
 
 def _programs_cache() -> Path:
@@ -308,7 +372,8 @@ def _load_labelled_programs(
         jobs=jobs,
         progress=_tell_batches(),
     )
-    say(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
+    if rank_and_world()[0] == 0:
+        say(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
     return samples
 
 

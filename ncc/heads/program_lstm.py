@@ -22,7 +22,6 @@ class ProgramLSTMConfig:
     """Sizes of the network.
 
     Attributes:
-        num_classes: Classes.
         hidden: Units of each direction of each layer.
         layers: Bidirectional layers.
         dense: Units of the layer before the classes.
@@ -32,9 +31,8 @@ class ProgramLSTMConfig:
         train_vectors: Train the vectors with the rest.
     """
 
-    num_classes: int
     hidden: int = 128
-    layers: int = 2
+    layers: int = 1
     dense: int = 256
     buckets: int = 8192
     dropout: float = 0.3
@@ -47,8 +45,8 @@ class ProgramLSTMConfig:
         Raises:
             ValueError: A size is too small, or a share is not in [0, 1).
         """
-        if min(self.num_classes, self.hidden, self.layers, self.dense) < 1 or self.buckets < 0:
-            raise ValueError("num_classes, hidden, layers and dense must be 1 or more, buckets 0 or more")
+        if min(self.hidden, self.layers, self.dense) < 1 or self.buckets < 0:
+            raise ValueError("hidden, layers and dense must be 1 or more, buckets 0 or more")
         if not (0 <= self.dropout < 1 and 0 <= self.word_dropout < 1):
             raise ValueError("dropout and word_dropout must be at least 0 and below 1")
 
@@ -72,7 +70,7 @@ class ProgramBatch(NamedTuple):
 class ProgramLSTM(nn.Module):
     """Vectors ⊕ literals → LSTM layers in both directions → mean, maximum, attention → classes."""
 
-    def __init__(self, vectors: "NDArray[np.float32]", config: ProgramLSTMConfig) -> None:
+    def __init__(self, vectors: "NDArray[np.float32]", num_classes: int, config: ProgramLSTMConfig) -> None:
         """Makes a network on (num_words, dim) float32 vectors, saved with it whether trained or not."""
         super().__init__()
         self.config = config
@@ -89,7 +87,7 @@ class ProgramLSTM(nn.Module):
         self.norm = nn.LayerNorm(num_features)
         self.dropout = nn.Dropout(config.dropout)
         self.dense = nn.Linear(num_features, config.dense)
-        self.output = nn.Linear(config.dense, config.num_classes)
+        self.output = nn.Linear(config.dense, num_classes)
 
     def forward(self, words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
         """Scores of classes, (batch, num_classes) float32; arguments as in `ProgramBatch`."""

@@ -1,7 +1,8 @@
 """Which of the problems that a classifier knows a program solves."""
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from ncc.data import cache_folder
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
-from ncc.heads import ClassifierHead, load_classifier_head
+from ncc.heads import ClassifierHead, EncodedProgram, load_classifier_head
 from ncc.inputs import load_program
 from ncc.predictions.kernels import Source, check_embedding
 from ncc.programs import describe_program
@@ -35,13 +36,15 @@ class ProgramClasses:
         fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
         compiled: how the source compiled, "IR" for IR; see `ncc.frontend.programs.compile_program`.
-        num_statements: statements that were read.
+        levels: optimisation levels that were read; none for IR, which is read as it is.
+        num_statements: statements that were read, at all levels.
         unknown_rate: share of them that backed off in the embedding.
     """
 
     classes: tuple[ClassShare, ...]
     fits: bool
     compiled: str
+    levels: tuple[str, ...]
     num_statements: int
     unknown_rate: float
 
@@ -67,6 +70,7 @@ def classify(
     source: Source,
     *,
     top: int = 5,
+    levels: Sequence[str] | None = None,
     options: CompileOptions | None = None,
     head: ClassifierHead | None = None,
     embedding: Embedding | None = None,
@@ -76,12 +80,14 @@ def classify(
     Args:
         source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
         top: how many classes to give.
-        options: how source is compiled.
+        levels: optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
+            that the head was trained on.
+        options: how source is compiled otherwise.
         head: default the one that ships with ncc.
         embedding: the one that the head was trained on; default the one that ships with ncc.
 
     Raises:
-        InputError: no function has a body, ``top`` is below 1, or what `ncc.embed` raises.
+        InputError: no function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
         AssetError: the head was trained on another embedding.
 
@@ -92,19 +98,37 @@ def classify(
     head = head or load_shipped_classifier()
     embedding = embedding or load_embedding()
     check_embedding(embedding, head.embedding_id)
-    module, compiled = load_program(
-        source, options=options, abstraction=embedding.abstraction, cache=cache_folder() / "headers"
-    )
-    program = describe_program(module)
-    if not len(program.text_id):
-        raise InputError(f"{module.name}: no function has a body")
-    lookup = embedding.look_up(program.texts).over(program.text_id)
-    found = head.predict(lookup.word, program.literal, program.literal_start)
+    wanted = tuple(levels if levels is not None else head.levels)
+    if not wanted:
+        raise InputError("levels: expected one or more, found none")
+    options = options or CompileOptions()
+    views: list[EncodedProgram] = []
+    unknown = 0.0
+    read: list[str] = []
+    for level in wanted:
+        module, compiled = load_program(
+            source,
+            options=replace(options, optimization=level),
+            abstraction=embedding.abstraction,
+            cache=cache_folder() / "headers",
+        )
+        program = describe_program(module)
+        if not len(program.text_id):
+            raise InputError(f"{module.name}: no function has a body")
+        lookup = embedding.look_up(program.texts).over(program.text_id)
+        views.append(EncodedProgram(lookup.word, program.literal, program.literal_start))
+        unknown += lookup.unknown_rate * len(lookup.word)
+        if compiled == "IR":
+            break
+        read.append(level)
+    num_statements = sum(len(view.words) for view in views)
+    found = head.predict(*views)
     best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
     return ProgramClasses(
         classes=tuple(ClassShare(head.classes[number], float(found.probability[number])) for number in best),
         fits=found.fits,
         compiled=compiled,
-        num_statements=len(program.text_id),
-        unknown_rate=lookup.unknown_rate,
+        levels=tuple(read),
+        num_statements=num_statements,
+        unknown_rate=unknown / num_statements,
     )

@@ -2,5 +2,6 @@
 
 from ncc.programs.description import Program, describe_program
 from ncc.programs.names import is_library_function, library_name
+from ncc.programs.ngrams import hashed_ngrams
 
-__all__ = ["Program", "describe_program", "is_library_function", "library_name"]
+__all__ = ["Program", "describe_program", "hashed_ngrams", "is_library_function", "library_name"]

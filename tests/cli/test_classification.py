@@ -8,6 +8,7 @@ from ncc.corpus.synthetic import generate
 from ncc.heads import load_classifier_head
 
 WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
+LEVELS = ("--levels", "1,0")
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +32,13 @@ def head(ncc, programs, kept):
     """A classifier of the two, trained for a moment once."""
     folder = kept / "head"
     if not folder.exists():
-        finished = ncc("train", "classify", programs, "-o", folder, "--cache", kept / "programs", *WHAT)
+        finished = ncc("train", "classify", programs, "-o", folder, *LEVELS, "--cache", kept / "programs", *WHAT)
         assert finished.code == 0, finished.err
         assert "24 programs of 2 classes; 0 left out" in finished.err
         assert "epoch 2: " in finished.err
         about = json.loads(finished.out)
-        assert about["programs"] == 24
+        assert (about["programs"], about["levels"]) == (24, ["-O1", "-O0"])
+        assert set(about["test_accuracy"]) == {"all levels together", "-O1", "-O0"}
         assert about["command"].startswith("ncc ")
         assert not (folder / "checkpoint.pt").exists()
     return folder
@@ -54,6 +56,26 @@ def test_a_classifier_is_trained_and_asked(ncc, programs, head):
         assert best["label"] in ("gemm", "stencil")
         assert 0.5 <= best["probability"] <= 1
         assert answer["num_statements"] > 0
+        assert answer["levels"] == ["-O1", "-O0"]
+
+
+def test_levels_may_be_chosen(ncc, programs, head):
+    program = programs / "gemm" / "gemm-00001.c"
+    answers = [
+        json.loads(ncc("classify", program, "--head", head, "--json", *levels).out)
+        for levels in ((), ("--levels", "1"), ("--levels", "0"), ("--levels", "1, 0, 1"))
+    ]
+    assert [answer["levels"] for answer in answers] == [["-O1", "-O0"], ["-O1"], ["-O0"], ["-O1", "-O0"]]
+    sizes = [answer["num_statements"] for answer in answers]
+    assert sizes[0] == sizes[1] + sizes[2] == sizes[3]
+    assert sizes[1] < sizes[2]
+
+
+@pytest.mark.parametrize("levels", ["7", "1,", ""])
+def test_levels_that_there_are_not_are_wrong_usage(ncc, programs, head, levels):
+    finished = ncc("classify", programs / "gemm", "--head", head, "--levels", levels)
+    assert (finished.code, finished.out) == (2, "")
+    assert "unknown optimization level" in finished.err
 
 
 def test_an_answer_for_people(ncc, programs, head):
@@ -72,7 +94,7 @@ def test_one_bad_program_does_not_stop_the_others(ncc, programs, head, tmp_path)
     assert finished.code == 1
     answers = [json.loads(line) for line in finished.out.splitlines()]
     assert [answer["ok"] for answer in answers] == [False] + [True] * 12
-    assert answers[0]["classes"] is None
+    assert answers[0]["classes"] is answers[0]["levels"] is None
     assert "does not compile" in finished.err
 
 
@@ -92,25 +114,49 @@ def test_a_head_is_measured_at_another_level(ncc, programs, head, kept, tmp_path
     assert figures["variants"][0]["accuracy"] == figures["variants"][0]["usual_accuracy"]
 
 
+def test_a_classifier_is_trained_further_on_all_programs(ncc, programs, head, kept, tmp_path):
+    further = ("train", "classify", programs, "--cache", kept / "programs", *WHAT, "--refit")
+    finished = ncc(*further, head, *LEVELS, "-o", tmp_path / "all")
+    assert finished.code == 0, finished.err
+    about, before = json.loads(finished.out), load_classifier_head(head)
+    assert (about["training"], about["measured_when_trained_on"]) == (24, before.about["training"])
+    assert about["test_accuracy"] == before.about["test_accuracy"]
+    refitted = load_classifier_head(tmp_path / "all")
+    assert refitted.about == about
+    assert (refitted.temperature, refitted.threshold) == (before.temperature, before.threshold)
+    measured = ncc("evaluate", "classify", programs, "--head", tmp_path / "all", "--programs", kept / "programs")
+    assert measured.code == 1
+    assert "trained on all programs" in measured.err
+    finished = ncc(*further, head, "--levels", "1", "-o", tmp_path / "other")
+    assert finished.code == 1
+    assert "other classes or levels" in finished.err
+    finished = ncc(*further, tmp_path / "nowhere", *LEVELS, "-o", tmp_path / "other")
+    assert finished.code == 1
+    assert "head.json: can't be read" in finished.err
+    assert not (tmp_path / "other").exists()
+
+
 def test_methods_are_compared_and_reported(ncc, programs, kept, tmp_path):
-    arguments = ("--protocol", "all", "--method", "majority", "--method", "bag*", "--trees", "10", "--per-class", "3")
-    finished = ncc(
-        "evaluate",
-        "classify",
-        programs,
-        *arguments,
-        *("--programs", kept / "programs", "--cache", kept / "runs", "--report", tmp_path / "report.html", "--json"),
-    )
+    arguments = ("--method", "majority", "--method", "bag*", "--method", "n-grams of st*", "--trees", "10")
+    places = ("--programs", kept / "programs", "--cache", kept / "runs")
+    report = ("--report", tmp_path / "report.html", "--json")
+    finished = ncc("evaluate", "classify", programs, "--protocol", "all", *arguments, *places, *report)
     assert finished.code == 0, finished.err
     figures = json.loads(finished.out)
-    assert set(figures["protocols"]) == {"grouped", "published", "grouped/3"}
+    assert set(figures["protocols"]) == {"grouped", "published"}
     assert set(figures["protocols"]["grouped"]["methods"]) == {
         "majority",
         "bag of statements + random forest",
         "bag of statements + linear model",
+        "n-grams of statements and literals + linear model",
     }
-    assert figures["protocols"]["grouped/3"]["methods"]["majority"]["num_training"] == 6
     assert "Algorithm classification" in (tmp_path / "report.html").read_text()
+    curve = ("--method", "majority", "--per-class", "3", "--per-class", "2", "--json")
+    finished = ncc("evaluate", "classify", programs, *curve, *places)
+    assert finished.code == 0, finished.err
+    protocols = json.loads(finished.out)["protocols"]
+    sizes = {name: found["methods"]["majority"]["num_training"] for name, found in protocols.items()}
+    assert sizes == {"grouped/3": 6, "grouped/2": 4}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from typing import Any
 
 from ncc.embedding import Embedding
 from ncc.errors import InputError
+from ncc.tasks.classification.combined import CombinedMethod
 from ncc.tasks.classification.controls import Majority, count_controls
 from ncc.tasks.classification.evaluation import ClassificationMethod, ClassificationScore, evaluate
-from ncc.tasks.classification.networks import ClassifierTraining, PlainLSTMMethod, ProgramLSTMMethod
+from ncc.tasks.classification.networks import NetworkTraining, PlainLSTMMethod, ProgramLSTMMethod
+from ncc.tasks.classification.ngrams import NgramMethod
 from ncc.tasks.classification.protocols import PROTOCOLS
 from ncc.tasks.classification.samples import ProgramSamples
 
@@ -70,28 +72,33 @@ def _line(score: ClassificationScore) -> str:
 
 
 def all_methods(
-    embedding: Embedding, training: ClassifierTraining | None = None, num_trees: int = 300
+    embedding: Embedding, training: NetworkTraining | None = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Controls, the paper's head, ours and its ablations.
 
     Args:
         embedding: Vectors to begin with.
-        training: How ours is trained; None for the defaults.
+        training: How our network is trained; None for the defaults.
         num_trees: Trees of the controls' forests.
     """
-    ours = training or ClassifierTraining()
+    ours = training or NetworkTraining()
+    network = ours.network
     ablations = {
-        "ncc": ours,
-        "ncc without literals": replace(ours, buckets=0),
-        "ncc without pretraining": replace(ours, pretrained=False),
-        "ncc without literals and pretraining": replace(ours, buckets=0, pretrained=False),
-        "ncc with the vectors kept": replace(ours, train_vectors=False),
-        "ncc with two layers": replace(ours, layers=2),
+        "ncc's network alone": ours,
+        "network without literals": replace(ours, network=replace(network, buckets=0)),
+        "network without pretraining": replace(ours, pretrained=False),
+        "network without literals and pretraining": replace(
+            ours, network=replace(network, buckets=0), pretrained=False
+        ),
+        "network with the vectors kept": replace(ours, network=replace(network, train_vectors=False)),
+        "network with two layers": replace(ours, network=replace(network, layers=2)),
     }
     return (
         Majority(),
         *count_controls(num_trees),
         PlainLSTMMethod(embedding),
+        NgramMethod(embedding),
+        CombinedMethod(ProgramLSTMMethod(embedding, ours), NgramMethod(embedding)),
         *(ProgramLSTMMethod(embedding, options, name=name) for name, options in ablations.items()),
     )
 
@@ -115,7 +122,7 @@ def compare_classifiers(
         methods: As of `all_methods`.
         protocol: One of `PROTOCOLS`, or "all".
         patterns: Which methods to run, by their names, as a shell matches files.
-        per_class: A learning curve: train also on so many programs of each class.
+        per_class: A learning curve: train on at most so many programs of each class; empty for all.
         seeds: Of the methods.
         jobs: Runs at a time.
         cache: Folder of earlier results; None keeps none.
@@ -133,7 +140,8 @@ def compare_classifiers(
     if any(size < 1 for size in per_class):
         raise InputError(f"programs of a class: expected 1 or more, found {min(per_class)}")
     protocols = [name for name in PROTOCOLS if protocol in ("all", name)]
-    runs = [(name, None) for name in protocols] + [(protocols[0], size) for size in sorted(per_class, reverse=True)]
+    sizes: list[int | None] = [*sorted(per_class, reverse=True)] or [None]
+    runs = [(name, size) for name in protocols for size in sizes]
     scores = [
         score
         for name, size in runs

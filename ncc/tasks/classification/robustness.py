@@ -14,6 +14,7 @@ from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
 from ncc.heads import ClassifierHead
 from ncc.tasks.classification.evaluation import load_split
+from ncc.tasks.classification.ngrams import encoded_programs
 from ncc.tasks.classification.samples import LabelledFiles, ProgramTable, load_programs
 
 __all__ = ["RobustnessScore", "measure_head"]
@@ -72,12 +73,14 @@ def measure_head(
         progress: As for `load_programs`.
 
     Raises:
-        AssetError: The classifier knows other classes, or another embedding.
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
         InputError, NccError, OutputError: As for `load_programs`.
     """
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
         raise AssetError("the classifier was trained on other classes, or on another embedding")
-    levels = [str(level) for level in head.about["levels"]]
+    if head.about["training"] == head.about["programs"]:
+        raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
+    levels = head.levels
     usual = load_programs(files, levels, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
     split, _ = load_split(usual)
     test = usual.row[split.test]
@@ -123,10 +126,5 @@ def _predicted(
     head: ClassifierHead, embedding: Embedding, table: ProgramTable
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Most probable class of each program, and whether any class fits."""
-    words = embedding.look_up(table.texts).word[table.text_id]
-    answers = []
-    for begin, end in zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True):
-        first, last = table.literal_start[begin], table.literal_start[end]
-        offsets = (table.literal_start[begin : end + 1] - first).astype(np.int32)
-        answers.append(head.predict(words[begin:end], table.literal[first:last], offsets))
+    answers = [head.predict(program) for program in encoded_programs(table, embedding)]
     return np.array([answer.probability.argmax() for answer in answers]), np.array([answer.fits for answer in answers])

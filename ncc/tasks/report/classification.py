@@ -75,7 +75,9 @@ def _scores(protocol: str, scores: "Sequence[ClassificationScore]") -> Html:
             str(len(score.seeds)),
             f"{score.seconds:,.0f}",
         ]
-        rows.append(Row(score.method, cells, style="ours" if score.method.startswith("ncc") else "control"))
+        rows.append(
+            Row(score.method, cells, style="ours" if score.method.startswith(("ncc", "network")) else "control")
+        )
     first = scores[0]
     caption = (
         f"{protocol}: {first.num_training} programs to train on, {first.num_samples} to test, "

@@ -7,19 +7,14 @@ import pytest
 import torch
 
 from ncc.embedding import load_embedding
+from ncc.heads import ProgramNetwork
 from ncc.heads.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.tasks.classification.networks import (
-    ClassifierTraining,
-    PlainLSTMMethod,
-    ProgramLSTMMethod,
-    _ProgramData,
-    encode_programs,
-)
+from ncc.tasks.classification.batches import LONGEST, ProgramData, encode_programs
+from ncc.tasks.classification.networks import NetworkTraining, PlainLSTMMethod, ProgramLSTMMethod
 from ncc.training import TrainingConfig
 
-SMALL = ClassifierTraining(
-    hidden=8, dense=16, buckets=64, min_steps=1, loop=TrainingConfig(epochs=16, batch_size=8, learning_rate=5e-3)
-)
+SIZES = ProgramLSTMConfig(hidden=8, dense=16, buckets=64)
+SMALL = NetworkTraining(network=SIZES, min_steps=1, loop=TrainingConfig(epochs=16, batch_size=8, learning_rate=5e-3))
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +41,8 @@ def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):
 
 def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
     views = [encode_programs(table, embedding, 64) for table in samples.views.values()]
-    data = _ProgramData(views, samples.label, np.arange(len(samples)))
-    network = ProgramLSTM(embedding.vectors, ProgramLSTMConfig(num_classes=2, hidden=8, dense=8, buckets=64)).eval()
+    data = ProgramData(views, samples.label, np.arange(len(samples)))
+    network = ProgramLSTM(embedding.vectors, 2, SIZES).eval()
     rng = np.random.default_rng(0)
     drawn = set()
     with torch.inference_mode():
@@ -67,29 +62,50 @@ def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"buckets": 0}, {"pretrained": False}, {"train_vectors": False}, {"layers": 2}],
+    "training",
+    [
+        SMALL,
+        replace(SMALL, network=replace(SIZES, buckets=0)),
+        replace(SMALL, pretrained=False),
+        replace(SMALL, network=replace(SIZES, train_vectors=False)),
+        replace(SMALL, network=replace(SIZES, layers=2)),
+    ],
     ids=["usual", "no-literals", "not-pretrained", "kept", "two-layers"],
 )
-def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, options):
+def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, training):
     test = np.arange(len(samples)) % 4 == 0
-    method = ProgramLSTMMethod(embedding, replace(SMALL, **options))
-    hidden = samples.without_answers(np.flatnonzero(test))
     losses = []
-    method.progress = lambda _epoch, loss: losses.append(loss)
+    method = ProgramLSTMMethod(embedding, training, progress=lambda _epoch, loss: losses.append(loss))
+    hidden = samples.without_answers(np.flatnonzero(test))
     method.fit(hidden, np.flatnonzero(~test), np.random.default_rng(0))
     found = method.predict(hidden, np.flatnonzero(test))
     assert found.shape == (test.sum(), 2)
     assert found.sum(axis=1) == pytest.approx(1)
     assert (found.argmax(axis=1) == samples.label[test]).mean() >= 0.8
     assert losses[-1] < losses[0]
+
+
+def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
+    method = ProgramLSTMMethod(embedding, SMALL)
     with pytest.raises(ValueError, match="fit the method"):
-        ProgramLSTMMethod(embedding, SMALL).predict(samples, np.arange(3))
+        method.predict(samples, np.arange(3))
+    with pytest.raises(ValueError, match="fit the method"):
+        method.scores(samples, "-O1", np.arange(3))
+    method.training = replace(SMALL, loop=replace(SMALL.loop, epochs=1))
+    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+    rows = np.array([5, 2, 31])
+    levels = [method.scores(samples, level, rows) for level in ("-O1", "-O0")]
+    assert np.abs(levels[0] - levels[1]).max() > 1e-3
+    expected = torch.from_numpy((levels[0] + levels[1]) / 2).softmax(dim=1).numpy()
+    assert method.predict(samples, rows) == pytest.approx(expected, abs=1e-12)
+    for level, scores in zip(("-O1", "-O0"), levels, strict=True):
+        alone = replace(samples, views={level: samples.views[level]})
+        assert method.predict(alone, rows) == pytest.approx(torch.from_numpy(scores).softmax(dim=1).numpy())
 
 
 def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
-    method = ProgramLSTMMethod(embedding, replace(SMALL, train_vectors=False, min_steps=1))
-    method.training = replace(method.training, loop=replace(SMALL.loop, epochs=1))
+    training = replace(SMALL, network=replace(SIZES, train_vectors=False), loop=replace(SMALL.loop, epochs=1))
+    method = ProgramLSTMMethod(embedding, training)
     one_level = replace(samples, views={"-O1": samples.views["-O1"]})
     method.fit(one_level, np.arange(0, len(samples), 2), np.random.default_rng(0))
     vectors = method.model.vectors.detach().numpy()
@@ -102,10 +118,23 @@ def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
     assert np.einsum("ij,ij->i", embedding.vectors[other], vectors[method.row[other]]) == pytest.approx(best, abs=1e-5)
 
 
+def test_training_goes_on_with_a_network_that_was_trained(samples, embedding):
+    first = ProgramLSTMMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
+    first.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+    tensors = {name: tensor.numpy().copy() for name, tensor in first.model.state_dict().items()}
+    network = ProgramNetwork(tensors, first.row, layers=1, longest=LONGEST)
+    loop = replace(SMALL.loop, epochs=1, learning_rate=1e-9)
+    further = ProgramLSTMMethod(embedding, replace(SMALL, loop=loop), begin_with=network)
+    rows = np.arange(len(samples))
+    further.fit(samples, rows, np.random.default_rng(1))
+    assert np.array_equal(further.row, first.row)
+    assert further.scores(samples, "-O0", rows) == pytest.approx(first.scores(samples, "-O0", rows), abs=1e-4)
+
+
 def test_few_programs_are_seen_more_often(samples, embedding):
-    method = ProgramLSTMMethod(embedding, replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2)))
     epochs = []
-    method.progress = lambda epoch, _loss: epochs.append(epoch)
+    training = replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2))
+    method = ProgramLSTMMethod(embedding, training, progress=lambda epoch, _loss: epochs.append(epoch))
     method.fit(samples, np.arange(8), np.random.default_rng(0))
     assert epochs[-1] == 20
 
@@ -122,6 +151,6 @@ def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embeddin
 
 
 def test_no_program_is_alone_in_a_batch(samples, embedding):
-    data = _ProgramData([encode_programs(samples.views["-O1"], embedding, 0)], samples.label, np.arange(17))
+    data = ProgramData([encode_programs(samples.views["-O1"], embedding, 0)], samples.label, np.arange(17))
     sizes = sorted(len(batch) for batch in data.batches(8, np.random.default_rng(0)))
     assert sizes == [8, 9]
