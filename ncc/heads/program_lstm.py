@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ProgramBatch", "ProgramLSTM", "ProgramLSTMConfig"]
+__all__ = [
+    "ProgramBatch",
+    "ProgramLSTM",
+    "ProgramLSTMConfig",
+    "attended",
+    "both_ways",
+    "mean_and_highest",
+    "partly_hidden",
+    "places_inside",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,40 +100,59 @@ class ProgramLSTM(nn.Module):
 
     def forward(self, words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
         """Scores of classes, (batch, num_classes) float32; arguments as in `ProgramBatch`."""
-        inside = torch.arange(words.shape[1], device=words.device)[None, :] < lengths[:, None]
+        inside = places_inside(words, lengths)
         features = self._inputs(words, literals, literal_start)
-        pooled = [*_pool(features, inside)]
-        # each direction runs forward over its own copy: what comes behind a program's end then reaches neither, and
-        # no packing is needed, which costs ten times as long on a CPU
-        flip = torch.where(inside, lengths[:, None] - 1 - torch.arange(words.shape[1], device=words.device)[None, :], 0)
+        pooled = [*mean_and_highest(features, inside)]
         for ahead, back in zip(self.ahead, self.back, strict=True):
-            one, _ = ahead(features)
-            other, _ = back(_gather(features, flip))
-            features = self.dropout(torch.cat([one, _gather(other, flip)], dim=2))
-        weights = self.query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf).softmax(dim=1)
-        pooled += [*_pool(features, inside), (weights[:, :, None] * features).sum(dim=1)]
+            features = self.dropout(both_ways(ahead, back, features, inside, lengths))
+        pooled += [*mean_and_highest(features, inside), attended(self.query, features, inside)]
         state = torch.relu(self.dense(self.dropout(self.norm(torch.cat(pooled, dim=1)))))
         scores: Tensor = self.output(self.dropout(state))
         return scores
 
     def _inputs(self, words: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
-        features = nn.functional.embedding(words, self.vectors)
-        drop = self.config.word_dropout if self.training else 0.0
-        if drop:
-            features = features * (torch.rand_like(features[:, :, :1]) >= drop)
+        share = self.config.word_dropout if self.training else 0.0
+        features = partly_hidden(nn.functional.embedding(words, self.vectors), share)
         if self.literals is not None:
             found = self.literals(literals, literal_start).view_as(features)
-            if drop:
-                found = found * (torch.rand_like(found[:, :, :1]) >= drop)
-            features = features + found
+            features = features + partly_hidden(found, share)
         return features
+
+
+def partly_hidden(features: Tensor, share: float) -> Tensor:
+    """Features with those of a share of the statements 0, drawn anew."""
+    return features * (torch.rand_like(features[:, :, :1]) >= share) if share else features
+
+
+def places_inside(words: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, time) bool: which places are before their program's end."""
+    return torch.arange(words.shape[1], device=words.device)[None, :] < lengths[:, None]
+
+
+def both_ways(ahead: nn.Module, back: nn.Module, features: Tensor, inside: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, time, 2 * hidden) outputs of a layer that reads each program from both of its ends.
+
+    Each direction runs forward over its own copy: what comes behind a program's end then reaches neither, and no
+    packing is needed, which costs ten times as long on a CPU.
+    """
+    time = torch.arange(inside.shape[1], device=inside.device)[None, :]
+    flip = torch.where(inside, lengths[:, None] - 1 - time, 0)
+    one, _ = ahead(features)
+    other, _ = back(_gather(features, flip))
+    return torch.cat([one, _gather(other, flip)], dim=2)
+
+
+def attended(query: nn.Module, features: Tensor, inside: Tensor) -> Tensor:
+    """(batch, 2 * hidden) mean over time, weighted by what a query finds."""
+    weights = query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf).softmax(dim=1)
+    return (weights[:, :, None] * features).sum(dim=1)
+
+
+def mean_and_highest(features: Tensor, inside: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and maximum over time."""
+    mean = (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
+    return mean, features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
 
 
 def _gather(features: Tensor, index: Tensor) -> Tensor:
     return features.gather(1, index[:, :, None].expand(-1, -1, features.shape[2]))
-
-
-def _pool(features: Tensor, inside: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and maximum over time."""
-    mean = (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
-    return mean, features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)

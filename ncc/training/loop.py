@@ -1,29 +1,29 @@
-"""The training loop: model, data and config in, trained model out; it knows no task.
+"""The training loop: model, data and config in, trained model out; it knows no task, and no strategy.
 
-Under torchrun every rank takes its part of each batch and gradients are averaged, so that the loop is the same for one
-process and for many.
+Under torchrun every rank takes its part of each batch, as the strategy says that the configuration names; for one
+process and for many the loop is the same.
 """
 
-import io
-import logging
-import pickle
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch import distributed as dist
 
-from ncc.errors import AssetError
 from ncc.ranks import rank_and_world, sum_over_ranks
+from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
+from ncc.training.config import TrainingConfig, TrainingStatistics
+from ncc.training.draws import Draws
+from ncc.training.exchange import from_first_rank
+from ncc.training.strategies import Strategy, make_strategy
 
-__all__ = ["TrainingConfig", "TrainingData", "train"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["TrainingData", "train"]
 
 
 class TrainingData(Protocol):
@@ -39,40 +39,6 @@ class TrainingData(Protocol):
         """The model's inputs for some samples, and the targets."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingConfig:
-    """How to train.
-
-    Attributes:
-        epochs: passes over the samples.
-        batch_size: samples a step, over all ranks.
-        learning_rate: of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
-        weight_decay: decoupled L2 penalty.
-        clip: largest norm of the gradient.
-        mixed_precision: multiply matrices in bfloat16; weights and sums stay float32.
-        seed: of the order of samples and of dropout.
-    """
-
-    epochs: int = 30
-    batch_size: int = 32
-    learning_rate: float = 2e-3
-    weight_decay: float = 1e-2
-    clip: float = 1.0
-    mixed_precision: bool = False
-    seed: int = 204
-
-    def __post_init__(self) -> None:
-        """Checks the ranges.
-
-        Raises:
-            ValueError: a value is out of its range.
-        """
-        if self.epochs < 1 or self.batch_size < 1:
-            raise ValueError("epochs and batch_size must be 1 or more")
-        if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:
-            raise ValueError("learning_rate and clip must be above 0, weight_decay 0 or more")
-
-
 def train(
     model: nn.Module,
     data: TrainingData,
@@ -81,141 +47,136 @@ def train(
     *,
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
+    statistics: TrainingStatistics | None = None,
 ) -> list[float]:
     """Trains a model in place and leaves it in evaluation mode.
+
+    Several ranks begin with the first one's weights and end with the same. With the synchronous strategies (mirrored,
+    central, and stale with a staleness of 0) these are, but for rounding, those of one process, as long as neither the
+    data nor the model draw noise and no compression is chosen.
+
+    A rank that dies takes the others with it, and ``torchrun --max-restarts N`` starts them all again, from the
+    checkpoint. torch 2.13 needs ``TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`` in torchrun's environment for that: else ranks
+    that start again find the addresses of those that are gone.
 
     Args:
         model: called with the inputs that ``data.batch`` gives.
         data: the samples.
         loss: mean loss of outputs and targets.
         config: how to train.
-        checkpoint: file for the state after each epoch; a run that finds it goes on from there, and ends as it would
-            have without the stop.
+        checkpoint: file for the state after each epoch, and inside epochs as the configuration says; a run that finds
+            it goes on from there. One process ends as it would have without the stop, to the bit; several do but for
+            rounding, and but for what compressions keep to themselves, which is lost. Ranks may be more or fewer than
+            before. Given on all ranks or on none.
         progress: called with the number of epochs done and the last one's mean loss.
+        statistics: filled with bytes sent, steps and times.
 
     Returns:
         Mean loss of each epoch, over all ranks.
 
     Raises:
-        AssetError: the checkpoint is damaged or of another model.
+        AssetError: the checkpoint is damaged, or of another model, configuration or data.
+        OutputError: the checkpoint can't be written.
     """
-    rank, world = rank_and_world()
-    steps = max(1, -(-len(data) // config.batch_size))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, steps * config.epochs))
-    losses: list[float] = []
-    if checkpoint and checkpoint.exists():
-        losses = _resume(checkpoint, model, optimizer, schedule)
-    _take_from_first_rank(model)
-    model.train()
-    for epoch in range(len(losses), config.epochs):
-        rng = np.random.default_rng([config.seed, epoch])
-        torch.manual_seed(int(rng.integers(2**31)) + rank)
-        total = 0.0
-        for samples in data.batches(config.batch_size, rng):
-            part = samples[rank::world]
-            share = len(part) / len(samples)
-            total += _step(model, data, loss, optimizer, part, share, rng, config) * len(part)
-            schedule.step()
-        losses.append(_sum_over_ranks(total) / len(data))
-        _take_from_first_rank(model)
-        if checkpoint and rank == 0:
-            _save(checkpoint, model, optimizer, schedule, losses)
-        if progress:
-            progress(epoch + 1, losses[-1])
-    model.eval()
+    statistics = statistics if statistics is not None else TrainingStatistics()
+    with _timed(statistics, "seconds_total"):
+        from_first_rank(list(model.state_dict().values()))
+        model.train()
+        steps_per_epoch = max(1, -(-len(data) // config.batch_size))
+        with closing(make_strategy(model, config, steps_per_epoch)) as strategy:
+            checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data)) if checkpoint else None
+            run = _Run(data, loss, config, strategy, checkpoints, statistics, next(model.parameters()).device)
+            losses = run.all_epochs(progress)
+            statistics.bytes_sent += strategy.exchange.bytes_sent
+        model.eval()
     return losses
 
 
-def _step(
-    model: nn.Module,
-    data: TrainingData,
-    loss: Callable[[Tensor, Tensor], Tensor],
-    optimizer: torch.optim.Optimizer,
-    samples: NDArray[np.int64],
-    share: float,
-    rng: np.random.Generator,
-    config: TrainingConfig,
-) -> float:
-    """One step on this rank's samples, which are a share of the batch and may be none; returns their mean loss."""
-    optimizer.zero_grad(set_to_none=False)
-    value = 0.0
-    if len(samples):
-        inputs, target = data.batch(samples, rng)
-        device = next(model.parameters()).device
-        with torch.autocast(device.type, torch.bfloat16, enabled=config.mixed_precision):
-            outputs = model(*(tensor.to(device) for tensor in inputs))
-        mean = loss(outputs.float(), target.to(device))
-        mean.backward()  # type: ignore[no-untyped-call]
-        value = float(mean.detach())
-    _sum_gradients(model, share)
-    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-    optimizer.step()
-    return value
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A training under way."""
+
+    data: TrainingData
+    loss: Callable[[Tensor, Tensor], Tensor]
+    config: TrainingConfig
+    strategy: Strategy
+    checkpoints: Checkpoints | None
+    statistics: TrainingStatistics
+    device: torch.device
+
+    def all_epochs(self, progress: Callable[[int, float], None] | None) -> list[float]:
+        """Trains from the checkpoint on, if there is one; returns each epoch's mean loss."""
+        position = Position()
+        if self.checkpoints:
+            with _timed(self.statistics, "seconds_in_checkpoints"):
+                position = self.checkpoints.load()
+        clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0, self.device)
+        losses = position.losses
+        while len(losses) < self.config.epochs:
+            loss = self._epoch(position, clock)
+            self.strategy.end_epoch()
+            losses = [*losses, loss]
+            position = Position(losses=losses)
+            self._save(position, clock)
+            if progress:
+                progress(len(losses), loss)
+        return losses
+
+    def _epoch(self, position: Position, clock: CheckpointClock) -> float:
+        """The rest of an epoch; returns its mean loss over all ranks."""
+        draws = Draws(self.config.seed, len(position.losses), rank_and_world()[0], self.device)
+        batches = self.data.batches(self.config.batch_size, draws.rng)
+        if position.draws:
+            draws.load_state_dict(position.draws)
+        loss_sum = torch.tensor(position.loss_sum, dtype=torch.float64, device=self.device)
+        for step, samples in enumerate(batches[position.step :], position.step + 1):
+            with _timed(self.statistics, "seconds_in_steps"):
+                loss_sum += self._step(samples, draws.rng)
+            if step < len(batches) and clock.due(at_rest=self.strategy.at_rest):
+                so_far = Position(losses=position.losses, step=step, loss_sum=_over_ranks(loss_sum))
+                self._save(so_far, clock, draws)
+        with _timed(self.statistics, "seconds_in_steps"):  # what a GPU still has to do ends here
+            return _over_ranks(loss_sum) / len(self.data)
+
+    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
+        """One step; returns the () float64 sum of losses over this rank's part of the batch."""
+        part = self.strategy.part(samples)
+        pieces = part.pieces(self.config.accumulate)
+        loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
+        for number, piece in enumerate(pieces, 1):
+            with _timed(self.statistics, "seconds_in_data"):
+                inputs, target = self.data.batch(piece, rng)
+                inputs, target = tuple(tensor.to(self.device) for tensor in inputs), target.to(self.device)
+            with self.strategy.gradients(last=number == len(pieces)):
+                with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.mixed_precision):
+                    outputs = self.strategy.network(*inputs)
+                mean = self.loss(outputs.float(), target)
+                (mean * part.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
+            if part.scale:  # else it only stands in for samples that this rank has not
+                loss_sum += mean.detach().double() * len(piece)
+        self.strategy.step()
+        self.statistics.steps += 1
+        self.statistics.samples += len(samples)
+        return loss_sum
+
+    def _save(self, position: Position, clock: CheckpointClock, draws: Draws | None = None) -> None:
+        if self.checkpoints:
+            with _timed(self.statistics, "seconds_in_checkpoints"):
+                self.checkpoints.save(position, draws)
+            clock.restart()
 
 
-def _sum_gradients(model: nn.Module, share: float) -> None:
-    """The gradient of the whole batch's mean loss, from those of the ranks' parts of it."""
-    if not dist.is_initialized():
-        return
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            if parameter.grad is None:  # this rank had no sample; the others wait for it all the same
-                parameter.grad = torch.zeros_like(parameter)
-            parameter.grad *= share
-            sum_over_ranks([parameter.grad])
-
-
-def _sum_over_ranks(value: float) -> float:
-    if not dist.is_initialized():
-        return value
-    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
-    total = torch.tensor([value], dtype=torch.float64, device=device)
+def _over_ranks(value: Tensor) -> float:
+    total = value.clone()
     sum_over_ranks([total])
     return float(total)
 
 
-def _take_from_first_rank(model: nn.Module) -> None:
-    """Makes weights and buffers the same on all ranks; those of batch normalisation are gathered by each alone."""
-    if dist.is_initialized():
-        for tensor in model.state_dict().values():
-            dist.broadcast(tensor, src=0)
-
-
-def _warm_cosine(warm: int, total: int) -> Callable[[int], float]:
-    def factor(step: int) -> float:
-        if step < warm:
-            return (step + 1) / warm
-        return 0.5 * (1 + float(np.cos(np.pi * (step - warm) / max(1, total - warm))))
-
-    return factor
-
-
-def _save(path: Path, model: nn.Module, optimizer: Any, schedule: Any, losses: list[float]) -> None:
-    from ncc.storage import write_atomically
-
-    state = {
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "schedule": schedule.state_dict(),
-        "losses": losses,
-    }
-    buffer = io.BytesIO()
-    torch.save(state, buffer)
-    write_atomically(path, buffer.getvalue())
-
-
-def _resume(path: Path, model: nn.Module, optimizer: Any, schedule: Any) -> list[float]:
+@contextmanager
+def _timed(statistics: TrainingStatistics, name: str) -> Iterator[None]:
+    """Adds the wall-clock time of what it surrounds to a number of seconds."""
+    began = time.perf_counter()
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        schedule.load_state_dict(state["schedule"])
-        losses: list[float] = list(state["losses"])
-    # torch raises whatever it stumbles over in a damaged file
-    except (pickle.UnpicklingError, EOFError, OSError, RuntimeError, LookupError, TypeError, ValueError) as error:
-        raise AssetError(
-            f"{path}: is no checkpoint of this model ({type(error).__name__}: {error}); remove it to start again"
-        ) from error
-    logger.info("resumed %s after %d epochs", path, len(losses))
-    return losses
+        yield
+    finally:
+        setattr(statistics, name, getattr(statistics, name) + time.perf_counter() - began)

@@ -1,9 +1,6 @@
 """The training loop: it learns, stops and goes on without a trace, and gives one model on many ranks."""
 
-import os
 import runpy
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError
-from ncc.training import TrainingConfig, train
+from ncc.training import STRATEGIES, TrainingConfig, TrainingStatistics, train
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 RANKS = runpy.run_path(str(SAMPLES / "two_ranks.py"))
@@ -123,6 +120,41 @@ def test_progress_is_told_every_epoch():
     assert seen == [(epoch + 1, loss) for epoch, loss in enumerate(losses)]
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_alone_every_strategy_is_plain_training(strategy):
+    model, losses = _train(strategy=strategy, staleness=0)
+    plain, same = _train()
+    assert losses == same
+    _same_weights(model, plain)
+
+
+@pytest.mark.parametrize("accumulate", [2, 3, 100])
+def test_pieces_give_the_gradient_of_the_whole(accumulate):
+    def network():
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+
+    data = Samples(43)
+    whole, losses = _train(network(), data)
+    pieces, same = _train(network(), data, accumulate=accumulate)
+    assert same == pytest.approx(losses, abs=1e-6)
+    for name, tensor in whole.state_dict().items():
+        assert torch.allclose(tensor, pieces.state_dict()[name], atol=1e-6, rtol=0), name
+
+
+def test_one_process_sends_nothing_and_counts_steps_and_samples():
+    statistics = TrainingStatistics()
+    train(_model(), Samples(), nn.functional.mse_loss, TrainingConfig(epochs=2, batch_size=8), statistics=statistics)
+    assert (statistics.bytes_sent, statistics.steps, statistics.samples) == (0, 10, 80)
+    assert 0 < statistics.seconds_in_data < statistics.seconds_in_steps < statistics.seconds_total
+    assert statistics.seconds_in_checkpoints == 0
+
+
+def test_training_leaves_no_gradients():
+    model, _ = _train(epochs=1)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
 @pytest.mark.parametrize("content", [b"", b"rubbish", None])
 def test_a_damaged_checkpoint_is_named(tmp_path, content):
     path = tmp_path / "checkpoint.pt"
@@ -170,6 +202,15 @@ def test_gradients_are_clipped():
         ({"learning_rate": 0.0}, "learning_rate and clip must be above 0"),
         ({"clip": 0.0}, "learning_rate and clip must be above 0"),
         ({"weight_decay": -1.0}, "weight_decay 0 or more"),
+        ({"strategy": "psychic"}, "strategy is 'psychic'; expected one of mirrored, central, stale, local"),
+        ({"compression": "zip"}, "compression is 'zip'; expected one of none, fp16, bf16, topk, int8, int4, powersgd"),
+        ({"compression": "fp16", "strategy": "local"}, "compression 'fp16' needs strategy 'mirrored', not 'local'"),
+        ({"topk_share": 0.0}, "topk_share is 0.0; expected above 0 and at most 1"),
+        ({"topk_share": 1.5}, "topk_share is 1.5; expected above 0 and at most 1"),
+        ({"staleness": -1}, "staleness and checkpoint_every_s must be 0 or more"),
+        ({"sync_every": 0}, "sync_every and accumulate must be 1 or more"),
+        ({"accumulate": 0}, "sync_every and accumulate must be 1 or more"),
+        ({"checkpoint_every_s": -1.0}, "staleness and checkpoint_every_s must be 0 or more"),
     ],
 )
 def test_values_out_of_range_are_refused(wrong, message):
@@ -178,28 +219,13 @@ def test_values_out_of_range_are_refused(wrong, message):
 
 
 @pytest.fixture(scope="module")
-def ranks(tmp_path_factory) -> list[dict]:
-    """What each of two ranks came to; they meet in a file, so that no port is needed."""
+def ranks(run_ranks, tmp_path_factory) -> list[dict]:
+    """What each of two ranks came to."""
     folder = tmp_path_factory.mktemp("ranks")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    if sys.platform == "linux":
-        environment["GLOO_SOCKET_IFNAME"] = "lo"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, SAMPLES / "two_ranks.py", str(rank), folder], env=environment, stderr=subprocess.PIPE
-        )
-        for rank in range(2)
-    ]
-    try:
-        messages = [process.communicate(timeout=240)[1].decode() for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    assert [process.returncode for process in processes] == [0, 0], "\n".join(messages)[-3000:]
+    ranks = run_ranks(SAMPLES / "two_ranks.py", 2, folder)
     checkpoints = {f"{case}.pt" for case in RANKS["CASES"]}
     assert {path.name for path in folder.glob("*.pt")} == checkpoints | {"rank0.pt", "rank1.pt"}
-    return [torch.load(folder / f"rank{rank}.pt", weights_only=True) for rank in range(2)]
+    return ranks
 
 
 def _close(a, b, tolerance):

@@ -1,0 +1,234 @@
+"""Checkpoints of a training: written by the first rank at epochs' ends and, by the clock, inside epochs.
+
+Reading one never runs what it says (``weights_only``); a stop while one is written leaves the one before.
+"""
+
+import io
+import logging
+import pickle
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import distributed as dist
+from torch import nn
+
+from ncc.errors import AssetError
+from ncc.ranks import rank_and_world
+from ncc.storage import write_atomically
+from ncc.training.config import TrainingConfig
+from ncc.training.draws import Draws
+from ncc.training.exchange import from_first_rank
+from ncc.training.strategies import Strategy
+
+__all__ = ["CheckpointClock", "Checkpoints", "Position"]
+
+logger = logging.getLogger(__name__)
+
+FORMAT_VERSION = 2
+
+_FREE_OPTIONS = {"checkpoint_every_s"}
+"""Options in which a run may differ from the one that it goes on from."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Position:
+    """How far a training has come.
+
+    Attributes:
+        losses: mean loss of each epoch done.
+        step: steps done of the epoch after these.
+        loss_sum: of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
+        draws: `Draws.state_dict` of this rank inside that epoch; None at its beginning, and for a rank that was not
+            there when the checkpoint was made.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    step: int = 0
+    loss_sum: float = 0.0
+    draws: dict[str, Any] | None = None
+
+
+class Checkpoints:
+    """The checkpoint file of a training; all ranks call the same methods at the same steps."""
+
+    def __init__(
+        self, path: Path, model: nn.Module, strategy: Strategy, config: TrainingConfig, num_samples: int
+    ) -> None:
+        """Nothing is read or written yet.
+
+        Args:
+            path: the file, which only the first rank reads and writes.
+            model: whose weights and buffers are kept.
+            strategy: whose state is kept.
+            config: of the training, which a run that goes on must share.
+            num_samples: of the data, which it must share as well.
+        """
+        self.path = path
+        self._model = model
+        self._strategy = strategy
+        self._about = {name: value for name, value in asdict(config).items() if name not in _FREE_OPTIONS}
+        self._about["samples"] = num_samples
+        self._rank, self._world = rank_and_world()
+
+    def save(self, position: Position, draws: Draws | None = None) -> None:
+        """Writes where a training is.
+
+        Args:
+            position: losses, step and sum of losses, over all ranks.
+            draws: this rank's generators, inside an epoch.
+
+        Raises:
+            OutputError: the file can't be written.
+        """
+        ranks = _gather({"draws": draws.state_dict(), "strategy": self._strategy.rank_state()}) if draws else []
+        if self._rank:
+            return
+        state = {
+            "format_version": FORMAT_VERSION,
+            "about": self._about,
+            "model": self._model.state_dict(),
+            "strategy": self._strategy.state_dict(),
+            "losses": position.losses,
+            "step": position.step,
+            "loss_sum": position.loss_sum,
+            "ranks": ranks,
+        }
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        write_atomically(self.path, buffer.getvalue())
+
+    def load(self) -> Position:
+        """Puts model and strategy where the checkpoint is, if there is one.
+
+        Raises:
+            AssetError: it is damaged, or of another model, configuration or data.
+        """
+        content = self._read()
+        if content is None:
+            return Position()
+        try:
+            state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+            self._check(state)
+            self._model.load_state_dict(state["model"])
+            self._strategy.load_state_dict(state["strategy"], [rank["strategy"] for rank in state["ranks"]])
+            position = Position(
+                losses=[float(loss) for loss in state["losses"]],
+                step=int(state["step"]),
+                loss_sum=0.0 if self._rank else float(state["loss_sum"]),
+                draws=state["ranks"][self._rank]["draws"] if self._rank < len(state["ranks"]) else None,
+            )
+        # torch raises whatever it stumbles over in a damaged file
+        except (
+            pickle.UnpicklingError,
+            EOFError,
+            RuntimeError,
+            LookupError,
+            AttributeError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise AssetError(
+                f"{self.path}: is no checkpoint of this model ({type(error).__name__}: {error}); "
+                "remove it to start again"
+            ) from error
+        if self._rank == 0:
+            logger.info("resumed %s after %d epochs and %d steps", self.path, len(position.losses), position.step)
+        return position
+
+    def _read(self) -> bytes | None:
+        """The file as the first rank reads it, so that all ranks see the same one; None where there is none."""
+        content, error = None, None
+        if self._rank == 0:
+            try:
+                content = self.path.read_bytes()
+            except FileNotFoundError:
+                pass
+            except OSError as problem:
+                content, error = b"", problem  # the others learn of it before this rank gives up
+        if self._world > 1:
+            content = _from_first(content)
+        if error:
+            raise AssetError(f"{self.path}: can't be read: {error.strerror or error}") from error
+        return content
+
+    def _check(self, state: dict[str, Any]) -> None:
+        version = state.get("format_version")
+        if version != FORMAT_VERSION:
+            raise AssetError(
+                f"{self.path}: is a checkpoint of format version {version!r}; this ncc goes on from version "
+                f"{FORMAT_VERSION}; remove it to start again"
+            )
+        there = state["about"]
+        names = sorted(name for name in self._about.keys() | there.keys() if self._about.get(name) != there.get(name))
+        if names:
+            differences = ", ".join(f"{name} {there.get(name)!r}, not {self._about.get(name)!r}" for name in names)
+            raise AssetError(
+                f"{self.path}: is the checkpoint of a training with {differences}; give the same to go on, "
+                "or remove it to start again"
+            )
+
+
+class CheckpointClock:
+    """Says after which steps a checkpoint inside an epoch is due, on all ranks alike.
+
+    Ranks can't each ask a clock of their own. The first tells the others what its clock says, and with it after how
+    many steps it will tell again, so that hardly any step waits for that.
+    """
+
+    def __init__(self, every_s: float, device: torch.device) -> None:
+        """Starts the clock.
+
+        Args:
+            every_s: seconds between checkpoints; 0 for none.
+            device: where ranks can exchange numbers.
+        """
+        self._every_s = every_s
+        self._device = device
+        self._world = rank_and_world()[1]
+        self.restart()
+
+    def restart(self) -> None:
+        """Begins to count seconds, from a checkpoint on."""
+        self._began = time.monotonic()
+        self._steps = 0
+        self._ask_at = 1
+
+    def due(self, *, at_rest: bool) -> bool:
+        """Called after each step: whether a checkpoint is to be made now.
+
+        Args:
+            at_rest: whether one can be made now.
+        """
+        self._steps += 1
+        if not self._every_s or not at_rest or self._steps < self._ask_at:
+            return False
+        elapsed = time.monotonic() - self._began
+        left = self._every_s - elapsed
+        # never more than as many steps again: later ones may take longer
+        pause = min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps) if self._world > 1 else 1
+        answer = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64, device=self._device)
+        if self._world > 1:
+            from_first_rank([answer])
+        due, pause = answer.tolist()
+        self._ask_at = self._steps + int(pause)
+        return bool(due)
+
+
+def _gather(own: dict[str, Any]) -> list[dict[str, Any]]:
+    """What all ranks gave, in their order, at the first."""
+    rank, world = rank_and_world()
+    if world == 1:
+        return [own]
+    every: list[Any] = [None] * world
+    dist.gather_object(own, every if rank == 0 else None)
+    return every
+
+
+def _from_first(content: bytes | None) -> bytes | None:
+    """The first rank's bytes or None, on all ranks."""
+    box = [content]
+    dist.broadcast_object_list(box)
+    return box[0]

@@ -1,0 +1,97 @@
+"""How to train: the options of the loop and of its data-parallel strategies, and what a training reports of itself."""
+
+from dataclasses import dataclass
+
+__all__ = ["COMPRESSIONS", "STRATEGIES", "TrainingConfig", "TrainingStatistics"]
+
+STRATEGIES = ("mirrored", "central", "stale", "local")
+"""Ways of sharing the work among ranks; see `ncc.training.strategies`."""
+
+COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8", "int4", "powersgd")
+"""Ways of sending gradients in fewer bytes; see `ncc.training.compression`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How to train.
+
+    Attributes:
+        epochs: passes over the samples.
+        batch_size: samples a step, over all ranks.
+        learning_rate: of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
+        weight_decay: decoupled L2 penalty.
+        clip: largest norm of the gradient.
+        mixed_precision: multiply matrices in bfloat16; weights and sums stay float32.
+        seed: of the order of samples and of dropout.
+        strategy: how ranks share the work: one of `STRATEGIES`.
+        compression: how `mirrored` sends gradients: one of `COMPRESSIONS`.
+        topk_share: share of the gradient that `topk` sends.
+        staleness: steps that `stale` goes on before it applies a gradient; 0 waits for each.
+        sync_every: steps that `local` goes between two averages of the weights.
+        accumulate: pieces that a rank's part of a batch is cut into, to need less memory; their gradients are summed.
+            Batch normalisation sees pieces.
+        checkpoint_every_s: seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
+    """
+
+    epochs: int = 30
+    batch_size: int = 32
+    learning_rate: float = 2e-3
+    weight_decay: float = 1e-2
+    clip: float = 1.0
+    mixed_precision: bool = False
+    seed: int = 204
+    strategy: str = "mirrored"
+    compression: str = "none"
+    topk_share: float = 0.01
+    staleness: int = 1
+    sync_every: int = 8
+    accumulate: int = 1
+    checkpoint_every_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Checks the ranges.
+
+        Raises:
+            ValueError: a value is out of its range, unknown, or does not go with another.
+        """
+        if self.epochs < 1 or self.batch_size < 1:
+            raise ValueError("epochs and batch_size must be 1 or more")
+        if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:
+            raise ValueError("learning_rate and clip must be above 0, weight_decay 0 or more")
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"strategy is {self.strategy!r}; expected one of {', '.join(STRATEGIES)}")
+        if self.compression not in COMPRESSIONS:
+            raise ValueError(f"compression is {self.compression!r}; expected one of {', '.join(COMPRESSIONS)}")
+        if self.compression != "none" and self.strategy != "mirrored":
+            raise ValueError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
+        if not 0 < self.topk_share <= 1:
+            raise ValueError(f"topk_share is {self.topk_share}; expected above 0 and at most 1")
+        if self.sync_every < 1 or self.accumulate < 1:
+            raise ValueError("sync_every and accumulate must be 1 or more")
+        if self.staleness < 0 or self.checkpoint_every_s < 0:
+            raise ValueError("staleness and checkpoint_every_s must be 0 or more")
+
+
+@dataclass
+class TrainingStatistics:
+    """What a training reports of itself; a run that goes on from a checkpoint reports its own part alone.
+
+    Attributes:
+        bytes_sent: payload that this rank handed to collectives for gradients, weights, buffers and moments, in steps
+            and at epochs' ends. All ranks hand in what is summed or gathered, the first alone what it broadcasts.
+            Weights at the start, losses and checkpoints are left out: they are a few bytes a step, or sent once.
+        samples: samples trained on, by all ranks together, counted again in each epoch.
+        steps: batches, cut over the ranks, that were trained on.
+        seconds_in_steps: wall-clock time in steps, with gathering their samples.
+        seconds_in_data: the part of it that gathers samples and moves them to the device.
+        seconds_in_checkpoints: wall-clock time of reading and writing checkpoints.
+        seconds_total: wall-clock time of the training, with start-up and ends of epochs.
+    """
+
+    bytes_sent: int = 0
+    samples: int = 0
+    steps: int = 0
+    seconds_in_steps: float = 0.0
+    seconds_in_data: float = 0.0
+    seconds_in_checkpoints: float = 0.0
+    seconds_total: float = 0.0

@@ -1,0 +1,84 @@
+"""Collectives of a training over all ranks, with the bytes counted that a rank hands in; tensors laid flat for them."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch import distributed as dist
+
+from ncc.ranks import rank_and_world
+
+__all__ = ["Exchange", "average", "flatten", "from_first_rank", "views_like"]
+
+
+class Exchange:
+    """Collectives that count their payload; with one rank they leave tensors as they are, and count nothing.
+
+    Attributes:
+        bytes_sent: payload that this rank handed in. All ranks hand in what is summed or gathered, the first alone
+            what it broadcasts.
+    """
+
+    def __init__(self) -> None:
+        self.rank, self.world = rank_and_world()
+        self.bytes_sent = 0
+
+    def count(self, tensor: Tensor) -> None:
+        """Counts a tensor that is handed to a collective elsewhere."""
+        if self.world > 1:
+            self.bytes_sent += tensor.numel() * tensor.element_size()
+
+    def begin_sum(self, tensor: Tensor) -> "dist.Work | None":
+        """Begins to replace a tensor by its sum over all ranks; None where that is done."""
+        if self.world == 1:
+            return None
+        self.count(tensor)
+        return dist.all_reduce(tensor, async_op=True)
+
+    def sum(self, tensor: Tensor) -> None:
+        """Replaces a tensor by its sum over all ranks."""
+        if work := self.begin_sum(tensor):
+            work.wait()
+
+    def sum_at_first(self, tensor: Tensor) -> None:
+        """Replaces the first rank's tensor by the sum over all ranks; the others' then holds nothing of use."""
+        if self.world > 1:
+            self.count(tensor)
+            dist.reduce(tensor, dst=0)
+
+    def broadcast(self, tensor: Tensor) -> None:
+        """Replaces a tensor by the first rank's."""
+        if self.world > 1:
+            if self.rank == 0:
+                self.count(tensor)
+            dist.broadcast(tensor, src=0)
+
+
+def average(exchange: Exchange, tensors: Sequence[Tensor]) -> None:
+    """Replaces tensors of one type by their means over all ranks, in one collective."""
+    if exchange.world == 1 or not tensors:
+        return
+    flat = flatten(tensors)
+    exchange.sum(flat)
+    flat /= exchange.world
+    with torch.no_grad():
+        for tensor, mean in zip(tensors, views_like(flat, tensors), strict=True):
+            tensor.copy_(mean)
+
+
+def flatten(tensors: Sequence[Tensor]) -> Tensor:
+    """Copies of tensors of one type, one after the other in a flat one."""
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+
+
+def views_like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Parts of a flat tensor, one after the other, in the shapes of some tensors."""
+    parts = torch.split(flat, [tensor.numel() for tensor in tensors])
+    return [part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True)]
+
+
+def from_first_rank(tensors: Sequence[Tensor]) -> None:
+    """Replaces tensors by those of the first rank, uncounted."""
+    if dist.is_initialized():
+        for tensor in tensors:
+            dist.broadcast(tensor, src=0)

@@ -1,0 +1,30 @@
+"""Data-parallel strategies: ways in which ranks make one model together. The loop does not know which one runs."""
+
+from torch import nn
+
+from ncc.training.config import TrainingConfig
+from ncc.training.strategies.base import Part, Strategy
+from ncc.training.strategies.central import Central
+from ncc.training.strategies.local import Local
+from ncc.training.strategies.mirrored import Mirrored
+from ncc.training.strategies.stale import Stale
+
+__all__ = ["Part", "Strategy", "make_strategy"]
+
+_STRATEGIES: dict[str, type[Strategy]] = {
+    "mirrored": Mirrored,
+    "central": Central,
+    "stale": Stale,
+    "local": Local,
+}
+
+
+def make_strategy(model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> Strategy:
+    """The strategy that a configuration names, for a model that is the same on all ranks.
+
+    Args:
+        model: in training mode, on the device where it stays.
+        config: how to train.
+        steps_per_epoch: batches of an epoch.
+    """
+    return _STRATEGIES[config.strategy](model, config, steps_per_epoch)

@@ -1,0 +1,175 @@
+"""Small trainings by every strategy and compression: each rank writes what its models ended with.
+
+Arguments: the rank, the number of ranks, and a folder where they meet and leave their results.
+"""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from ncc.ranks import process_group
+from ncc.training import TrainingConfig, TrainingStatistics, train
+
+EXACT = {
+    "mirrored": {},
+    "mirrored, accumulated": {"accumulate": 3},
+    "central": {"strategy": "central"},
+    "central, accumulated": {"strategy": "central", "accumulate": 2},
+    "stale by 0": {"strategy": "stale", "staleness": 0},
+    "local, always averaged": {"strategy": "local", "sync_every": 1},
+}
+"""Name → options. But for the last, which shows where the others differ, they give the model of one process."""
+
+LOOSE = {
+    "stale by 1": {"strategy": "stale"},
+    "stale by 3": {"strategy": "stale", "staleness": 3},
+    "local": {"strategy": "local", "sync_every": 3},
+    "fp16": {"compression": "fp16"},
+    "bf16": {"compression": "bf16"},
+    "topk": {"compression": "topk"},
+    "int8": {"compression": "int8"},
+    "int4": {"compression": "int4"},
+    "powersgd": {"compression": "powersgd"},
+}
+"""Name → options of trainings that come to about the same loss."""
+
+STOPPED = {
+    "mirrored": {},
+    "central": {"strategy": "central"},
+    "stale by 3": {"strategy": "stale", "staleness": 3},
+    "local": {"strategy": "local", "sync_every": 2},
+}
+"""Name → options of trainings, with dropout and noise, that are stopped inside an epoch and go on."""
+
+EPOCHS = 30
+"""Of the loose ones."""
+
+LAST = 3
+"""Samples of the last batch: of four ranks one has none."""
+
+
+class StoppedError(Exception):
+    """Ends a training."""
+
+
+class Samples:
+    """Rows of numbers, and the sine of their sum."""
+
+    def __init__(self, number: int = 5 * 8 + LAST, noise: float = 0.0, stop_at: int = 0) -> None:
+        generator = torch.Generator().manual_seed(0)
+        self.x = torch.randn(number, 4, generator=generator)
+        self.y = self.x.sum(dim=1, keepdim=True).sin()
+        self.noise = noise
+        self.stop_at = stop_at
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def batches(self, batch_size, rng):
+        order = rng.permutation(len(self))
+        return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+
+    def batch(self, samples, rng):
+        self.stop_at -= 1
+        if self.stop_at == 0:
+            raise StoppedError
+        noise = torch.from_numpy(rng.normal(0, self.noise, (len(samples), 4)).astype(np.float32))
+        return (self.x[samples] + noise,), self.y[samples]
+
+
+def network(width: int = 64, dropout: float = 0.0) -> nn.Module:
+    """Three layers, the one in the middle of width * width weights."""
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Linear(4, width), nn.Tanh(), nn.Dropout(dropout), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+    )
+
+
+def result(model: nn.Module, data: Samples, checkpoint: Path | None = None, **options) -> dict:
+    """Trains and returns weights, losses and statistics."""
+    statistics = TrainingStatistics()
+    config = TrainingConfig(**({"epochs": 3, "batch_size": 8} | options))
+    losses = train(model, data, nn.functional.mse_loss, config, checkpoint=checkpoint, statistics=statistics)
+    return {"model": model.state_dict(), "losses": losses, "statistics": vars(statistics)}
+
+
+def exact(options: dict) -> dict:
+    """A few steps."""
+    return result(network(), Samples(), **options)
+
+
+def loose(options: dict) -> dict:
+    """Enough steps to learn."""
+    return result(network(), Samples(), **({"epochs": EPOCHS, "learning_rate": 1e-2} | options))
+
+
+def wide(options: dict) -> dict:
+    """A few steps of a network whose gradients come in more than one bucket."""
+    return result(network(600), Samples(), **options)
+
+
+def noisy(options: dict, checkpoint: Path | None = None, stop_at: int = 0) -> dict:
+    """A few steps with dropout and noise, up to a batch; a checkpoint after each step."""
+    data = Samples(6 * 8, noise=0.1, stop_at=stop_at)  # ranks with parts of every batch, to stop together
+    return result(network(dropout=0.3), data, checkpoint, checkpoint_every_s=1e-9, **options)
+
+
+def resumed(options: dict, checkpoint: Path) -> dict:
+    """The same, stopped in the second epoch, once more in the third, and taken up again."""
+    for stop_at in (9, 7):
+        try:
+            noisy(options, checkpoint, stop_at)
+        except StoppedError:
+            continue
+        raise AssertionError("it was to stop")
+    return noisy(options, checkpoint)
+
+
+def leave(options: dict, checkpoint: Path) -> None:
+    """Training without noise, stopped in the second epoch; another number of ranks is to go on."""
+    try:
+        pieces = options.get("accumulate", 1)
+        result(network(), Samples(stop_at=8 * pieces + 1), checkpoint, checkpoint_every_s=1e-9, **options)
+    except StoppedError:
+        return
+    raise AssertionError("it was to stop")
+
+
+def twice(options: dict) -> dict:
+    """One model trained two times."""
+    model = network()
+    result(model, Samples(), **options)
+    return result(model, Samples(), **options)
+
+
+def all_cases(world: int, folder: Path) -> dict[str, dict]:
+    """Everything, by kind and name; of more than two ranks, what might depend on their number."""
+    cases = {
+        "exact": {name: exact(options) for name, options in EXACT.items()},
+        "noisy": {name: noisy(options) for name, options in STOPPED.items()},
+        "resumed": {name: resumed(options, folder / f"{name}.pt") for name, options in STOPPED.items()},
+    }
+    if world == 2:
+        for name, options in EXACT.items():
+            leave(options, folder / f"{name}.stopped.pt")
+        cases["loose"] = {name: loose(options) for name, options in LOOSE.items()}
+        cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk", "powersgd")}
+        cases["twice"] = {"mirrored": twice({})}
+    return cases
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    warnings.simplefilter("error", FutureWarning)
+    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
+    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}"):
+        cases = all_cases(world, folder)
+    torch.save(cases, folder / f"rank{rank}.pt")
+    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
+    assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end

@@ -1,0 +1,171 @@
+"""Strategies: what each promises about the model of several ranks, and what it sends for it."""
+
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from ncc.training import STRATEGIES, TrainingConfig
+from ncc.training.strategies import Part, make_strategy
+
+SCRIPT = Path(__file__).parent / "strategy_ranks.py"
+RANKS = runpy.run_path(str(SCRIPT))
+SYNCHRONOUS = [name for name in RANKS["EXACT"] if not name.startswith("local")]
+WEIGHTS = 5 * 64 + 65 * 64 + 65
+STEPS = 6
+"""An epoch's, of the data of ``strategy_ranks``."""
+LOOSE_STEPS = RANKS["EPOCHS"] * STEPS
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("two")
+
+
+@pytest.fixture(scope="module")
+def two(run_ranks, folder) -> list[dict]:
+    """What each of two ranks came to."""
+    return run_ranks(SCRIPT, 2, folder, "2")
+
+
+@pytest.fixture(scope="module")
+def four(run_ranks, tmp_path_factory) -> list[dict]:
+    """What each of four ranks came to."""
+    return run_ranks(SCRIPT, 4, tmp_path_factory.mktemp("four"), "4")
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict:
+    """What one process comes to."""
+    return {name: RANKS[name]({}) for name in ("exact", "loose", "twice")}
+
+
+def _close(a, b, tolerance):
+    assert a["losses"] == pytest.approx(b["losses"], abs=tolerance)
+    for name, tensor in a["model"].items():
+        assert torch.allclose(tensor, b["model"][name], atol=tolerance, rtol=0), name
+
+
+def test_all_ranks_end_with_the_same_bits(two, four):
+    for first, *others in (two, four):
+        for kind, cases in first.items():
+            for name, case in cases.items():
+                for other in others:
+                    _close(case, other[kind][name], 0)
+
+
+@pytest.mark.parametrize("name", SYNCHRONOUS)
+def test_synchronous_strategies_give_the_model_of_one_process(two, four, alone, name):
+    _close(two[1]["exact"][name], alone["exact"], 1e-5)
+    _close(four[3]["exact"][name], alone["exact"], 1e-5)
+
+
+def test_local_steps_are_others(two, alone):
+    differences = [
+        (tensor - alone["exact"]["model"][name]).abs().max()
+        for name, tensor in two[0]["exact"]["local, always averaged"]["model"].items()
+    ]
+    assert max(differences) > 1e-3
+
+
+@pytest.mark.parametrize("name", [*RANKS["LOOSE"]])
+def test_late_local_and_compressed_training_come_to_about_the_same_loss(two, alone, name):
+    first, last = alone["loose"]["losses"][0], alone["loose"]["losses"][-1]
+    left = (two[0]["loose"][name]["losses"][-1] - last) / (first - last)
+    assert abs(left) < {"topk": 0.15, "stale by 3": 0.2, "stale by 1": 0.05}.get(name, 0.03)
+
+
+def test_a_model_can_be_trained_twice(two, alone):
+    _close(two[0]["twice"]["mirrored"], alone["twice"], 1e-5)
+
+
+@pytest.mark.parametrize("name", RANKS["STOPPED"])
+def test_resuming_inside_an_epoch_equals_not_having_stopped(two, four, name):
+    for ranks in (two, four):
+        for rank in ranks:
+            _close(rank["resumed"][name], rank["noisy"][name], 1e-6)
+            assert rank["resumed"][name]["statistics"]["steps"] == 4
+
+
+@pytest.mark.parametrize("name", RANKS["EXACT"])
+def test_one_process_goes_on_where_two_were_stopped(two, alone, folder, tmp_path, name):
+    checkpoint = Path(shutil.copy(folder / f"{name}.stopped.pt", tmp_path))
+    options = RANKS["EXACT"][name]
+    done = RANKS["result"](RANKS["network"](), RANKS["Samples"](), checkpoint, **options)
+    assert done["statistics"]["steps"] == 3 * STEPS - 8
+    _close(done, alone["exact"], 1e-5 if name in SYNCHRONOUS else 0.03)
+
+
+BYTES = {
+    "mirrored": (WEIGHTS, WEIGHTS),
+    "mirrored, accumulated": (WEIGHTS, WEIGHTS),
+    "central": (2 * WEIGHTS, WEIGHTS),  # a gradient from each, weights from the first
+    "stale by 0": (WEIGHTS, WEIGHTS),
+    "local, always averaged": (WEIGHTS + 2 * WEIGHTS / STEPS,) * 2,  # and two moments an epoch
+}
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_bytes_sent_are_those_of_arithmetic(two, name):
+    sent = [rank["exact"][name]["statistics"]["bytes_sent"] for rank in two]
+    assert sent == pytest.approx([4 * numbers * 3 * STEPS for numbers in BYTES[name]], abs=0.01)
+
+
+def test_local_steps_send_less(two):
+    sent = two[0]["loose"]["local"]["statistics"]["bytes_sent"]
+    assert sent == RANKS["EPOCHS"] * 4 * WEIGHTS * (STEPS // 3 + 2)
+
+
+def test_statistics_count_the_samples_of_all_ranks(two):
+    for rank in two:
+        assert rank["exact"]["mirrored"]["statistics"]["samples"] == 3 * 43
+        assert rank["exact"]["mirrored"]["statistics"]["steps"] == 3 * STEPS
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_name_makes_a_strategy(name):
+    strategy = make_strategy(nn.Linear(2, 1), TrainingConfig(strategy=name), 1)
+    assert type(strategy).__name__.lower() == name
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 7, 9])
+def test_pieces_have_all_samples_and_their_weights_add_up(number):
+    part = Part(torch.arange(7).numpy(), 2.0, 14)
+    pieces = part.pieces(number)
+    assert len(pieces) == min(number, 7)
+    assert [sample for piece in pieces for sample in piece.tolist()] == [*range(7)]
+    assert sum(part.weight(len(piece)) for piece in pieces) == pytest.approx(1.0)
+
+
+def test_an_empty_part_has_no_pieces():
+    assert Part(torch.arange(0).numpy(), 1.0, 3).pieces(2) == []
+
+
+MATRIX = 64 * 64
+COMPRESSED = {  # bytes a step
+    "fp16": 2 * WEIGHTS,
+    "bf16": 2 * WEIGHTS,
+    "topk": 8 * (WEIGHTS // 100),
+    "int8": WEIGHTS + 4 * 3,
+    "int4": (WEIGHTS + 1) // 2 + 4 * 3,
+}
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_compressed_bytes_are_those_of_arithmetic(two, name):
+    assert two[0]["loose"][name]["statistics"]["bytes_sent"] == LOOSE_STEPS * COMPRESSED[name]
+
+
+def test_power_sgd_sends_two_thin_matrices_for_the_one_that_is_worth_it(two):
+    step = 4 * (WEIGHTS - MATRIX + 2 * (64 + 64))
+    assert two[0]["loose"]["powersgd"]["statistics"]["bytes_sent"] == (LOOSE_STEPS - 2) * step + 2 * 4 * WEIGHTS
+
+
+@pytest.mark.parametrize("name", ["loose", "wide"])
+def test_one_percent_of_entries_takes_fifty_times_fewer_bytes(two, name):
+    case = two[0][name]["topk"]
+    weights = sum(tensor.numel() for tensor in case["model"].values())
+    assert 50 * case["statistics"]["bytes_sent"] <= 4 * weights * case["statistics"]["steps"]
