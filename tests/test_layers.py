@@ -31,6 +31,7 @@ RANK = {
     "predictions": 7,
     "tasks": 8,
     "api": 9,
+    "scaling": 9,
     "cli": 10,
 }
 """A room imports from itself and from rooms of a lower rank."""

@@ -5,7 +5,7 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some
 
 import typer
 
-from ncc.cli import answers, datasets, making, measuring, predicting, programs
+from ncc.cli import answers, datasets, making, measuring, predicting, programs, programs_training, scaling
 
 __all__ = ["app", "main"]
 
@@ -22,7 +22,9 @@ answers.register(app)
 predicting.register(app)
 programs.register(app)
 making.register(app)
+programs_training.register(making.training)
 measuring.register(app)
+scaling.register(app)
 datasets.register(app)
 
 

@@ -107,10 +107,14 @@ def test_a_head_is_measured_at_another_level(ncc, programs, head, kept, tmp_path
         *("-o", tmp_path / "figures.json"),
     )
     assert finished.code == 0, finished.err
-    assert [line.split()[:2] for line in finished.out.splitlines()[1:-1]] == [["-O1", "bundled"], ["-O3", "bundled"]]
+    assert [line.split()[:2] for line in finished.out.splitlines()[1:-1]] == [
+        ["usual", "bundled"],
+        ["-O1", "bundled"],
+        ["-O3", "bundled"],
+    ]
     assert finished.out.splitlines()[-1].startswith("most frequent mistakes in the first row: ")
     figures = json.loads((tmp_path / "figures.json").read_text())
-    assert [variant["level"] for variant in figures["variants"]] == ["-O1", "-O3"]
+    assert [variant["level"] for variant in figures["variants"]] == ["usual", "-O1", "-O3"]
     assert figures["variants"][0]["accuracy"] == figures["variants"][0]["usual_accuracy"]
 
 
@@ -172,6 +176,34 @@ def test_wrong_usage_is_refused(ncc, programs, kept, arguments, message, code):
     finished = ncc("evaluate", "classify", programs, "--programs", kept / "programs", "--no-cache", *arguments)
     assert finished.code == code
     assert message in finished.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("--strategy", "gossip"), "strategy is 'gossip'", 1),
+        (("--strategy", "local", "--compression", "topk"), "mirrored", 1),
+        (("--accumulate", "0"), "accumulate", 1),
+        (("--search", "1", "--refit", "head"), "--search and --refit don't go together", 2),
+    ],
+)
+def test_training_that_can_not_be_is_refused(ncc, programs, kept, tmp_path, arguments, message, code):
+    finished = ncc("train", "classify", programs, "-o", tmp_path, "--cache", kept / "programs", *arguments)
+    assert finished.code == code
+    assert message in finished.err
+
+
+def test_hyper_parameters_are_searched_for_first(ncc, programs, kept, tmp_path):
+    pytest.importorskip("optuna", reason="optuna is not installed")
+    what = ("--epochs", "1", "--batch-size", "16", "--min-steps", "1", "--levels", "1", "--search", "2")
+    finished = ncc("train", "classify", programs, "-o", tmp_path, "--cache", kept / "programs", *what)
+    assert finished.code == 0, finished.err
+    assert "trial 1: complete" in finished.err
+    about = json.loads(finished.out)
+    best = max(about["search"], key=lambda trial: trial["value"])
+    assert len(about["search"]) == 2
+    assert about["options"]["network"]["hidden"] == best["parameters"]["hidden"]
+    assert about["options"]["loop"]["learning_rate"] == best["parameters"]["learning_rate"]
 
 
 def test_a_folder_without_classes_is_refused(ncc, tmp_path):

@@ -15,7 +15,7 @@ from ncc.tasks.classification.protocols import ProgramSplit, near_duplicates, sp
 from ncc.tasks.classification.samples import ProgramSamples
 from ncc.tasks.runs import Method, Plan, run_plans
 
-__all__ = ["ClassificationMethod", "ClassificationScore", "evaluate", "load_split"]
+__all__ = ["ClassificationMethod", "ClassificationScore", "evaluate", "first_of_each", "load_split"]
 
 ClassificationMethod = Method[ProgramSamples]
 """What can be measured: it predicts (m, num_classes) float64, a probability for each class."""
@@ -107,7 +107,7 @@ def evaluate(
     if not seeds:
         raise InputError("expected at least one seed, found none")
     split, groups = load_split(samples, protocol)
-    training = split.train if per_class is None else _first_of_each(samples.label, split.train, per_class)
+    training = split.train if per_class is None else first_of_each(samples.label, split.train, per_class)
     name = protocol if per_class is None else f"{protocol}/{per_class}"
     plans = [Plan(method, name, seed, [(training, split.test)]) for method in methods for seed in seeds]
     runs = run_plans(samples, plans, jobs=jobs, cache=cache, progress=progress)
@@ -132,7 +132,7 @@ def evaluate(
     ]
 
 
-def _first_of_each(label: NDArray[np.int64], rows: NDArray[np.int64], per_class: int) -> NDArray[np.int64]:
+def first_of_each(label: NDArray[np.int64], rows: NDArray[np.int64], per_class: int) -> NDArray[np.int64]:
     """At most so many rows of each class, drawn; a larger number takes those of a smaller one and more."""
     drawn = rows[np.random.default_rng(SPLIT_SEED).permutation(len(rows))]
     parts = [drawn[label[drawn] == number][:per_class] for number in range(int(label.max()) + 1)]

@@ -16,7 +16,7 @@ from ncc.heads.lstm import LSTMHead, LSTMHeadConfig
 from ncc.heads.program_lstm import ProgramBatch, ProgramLSTM, ProgramLSTMConfig
 from ncc.tasks.classification.batches import EncodedPrograms, PlainData, ProgramData, encode_programs, plain_inputs
 from ncc.tasks.classification.samples import ProgramSamples, ProgramTable
-from ncc.training import TrainingConfig, train
+from ncc.training import TrainingConfig, TrainingStatistics, train
 
 __all__ = ["NetworkTraining", "PlainLSTMMethod", "ProgramLSTMMethod", "probabilities"]
 
@@ -70,6 +70,7 @@ class ProgramLSTMMethod:
         device: str = "cpu",
         checkpoint: Path | None = None,
         progress: Callable[[int, float], None] | None = None,
+        statistics: TrainingStatistics | None = None,
     ) -> None:
         """Trains on all levels that samples have; a program's scores at all of them are averaged.
 
@@ -81,6 +82,7 @@ class ProgramLSTMMethod:
             device: Where to train.
             checkpoint: Where a run that was stopped goes on.
             progress: Called with the number of epochs done and the last one's mean loss.
+            statistics: Filled by `fit`.
         """
         self.name = name
         self.embedding = embedding
@@ -91,6 +93,7 @@ class ProgramLSTMMethod:
         self._device = device
         self._checkpoint = checkpoint
         self._progress = progress
+        self._statistics = statistics
 
     @property
     def identity(self) -> Any:
@@ -119,8 +122,8 @@ class ProgramLSTMMethod:
             replace(training.loop, epochs=epochs, seed=seed),
             checkpoint=self._checkpoint,
             progress=self._progress,
+            statistics=self._statistics,
         )
-        self.model.to("cpu")
 
     def _vectors(
         self, tables: Sequence[ProgramTable], train_idx: NDArray[np.int64], rng: np.random.Generator

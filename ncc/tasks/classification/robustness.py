@@ -1,8 +1,9 @@
 """How a trained classifier does on programs that another level or another compiler made of the same sources."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
 from ncc.heads import ClassifierHead
 from ncc.tasks.classification.evaluation import load_split
+from ncc.tasks.classification.metrics import measure
 from ncc.tasks.classification.ngrams import encoded_programs
 from ncc.tasks.classification.samples import LabelledFiles, ProgramTable, load_programs
 
@@ -27,11 +29,13 @@ class RobustnessScore:
     """A classifier on its test programs, as one compiler and level made them.
 
     Attributes:
-        level: Optimisation level.
+        level: Optimisation level; "usual" for all levels that the classifier was trained on, read together.
         clang: The compiler, or None for the bundled one.
         num_samples: Test programs that compile so.
         accuracy: Share of them whose most probable class is theirs.
-        usual_accuracy: The same of the same programs at the first level that the classifier was trained on.
+        interval: Its 95 % bootstrap interval.
+        usual_accuracy: The same of the same programs as they are usually read.
+        calibration_error: Mean distance between confidence and accuracy.
         unknown_rate: Share of the statements that backed off in the embedding.
         share_that_fits: Share of them that are not taken for "none of these".
         confused: The mistakes that are made most often: true class, predicted class, how often.
@@ -41,7 +45,9 @@ class RobustnessScore:
     clang: str | None
     num_samples: int
     accuracy: float
+    interval: tuple[float, float]
     usual_accuracy: float
+    calibration_error: float
     unknown_rate: float
     share_that_fits: float
     confused: tuple[tuple[str, str, int], ...]
@@ -80,39 +86,64 @@ def measure_head(
         raise AssetError("the classifier was trained on other classes, or on another embedding")
     if head.about["training"] == head.about["programs"]:
         raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
-    levels = head.levels
-    usual = load_programs(files, levels, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
-    split, _ = load_split(usual)
+    load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
+    usual = load(files, head.levels)
+    split, groups = load_split(usual)
     test = usual.row[split.test]
-    right = np.zeros(len(files.paths), bool)
-    right[test] = _predicted(head, embedding, usual.views[levels[0]].rows(split.test))[0] == files.label[test]
-    scores = []
+    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])
+    usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
+    usually_right[test], group[test] = answers.chosen == files.label[test], groups[split.test]
+
+    def score(options: CompileOptions | None, rows: NDArray[np.int64], answers: _Answers) -> RobustnessScore:
+        """Of the answers for some of the files."""
+        label = files.label[rows]
+        metrics = measure(answers.probability[None], label, group[rows], np.zeros(len(rows), bool))
+        return RobustnessScore(
+            level=options.optimization if options else "usual",
+            clang=options.clang if options else None,
+            num_samples=len(rows),
+            accuracy=metrics.accuracy.value,
+            interval=(metrics.accuracy.low, metrics.accuracy.high),
+            usual_accuracy=float(usually_right[rows].mean()),
+            calibration_error=metrics.calibration_error,
+            unknown_rate=answers.unknown_rate,
+            share_that_fits=float(answers.fits.mean()),
+            confused=_confused(label, answers.chosen, files.classes),
+        )
+
+    scores = [score(None, test, answers)]
+    part = LabelledFiles(tuple(files.paths[row] for row in test.tolist()), files.label[test], files.classes)
     for options in variants:
-        part = LabelledFiles(tuple(files.paths[row] for row in test.tolist()), files.label[test], files.classes)
-        found = load_programs(
-            part,
-            (options.optimization,),
-            options=options,
-            abstraction=embedding.abstraction,
-            cache=cache,
-            jobs=jobs,
-            progress=progress,
-        )
-        table = found.views[options.optimization]
-        chosen, fits = _predicted(head, embedding, table)
-        scores.append(
-            RobustnessScore(
-                level=options.optimization,
-                clang=options.clang,
-                num_samples=len(found),
-                accuracy=float((chosen == found.label).mean()),
-                usual_accuracy=float(right[test[found.row]].mean()),
-                unknown_rate=embedding.look_up(table.texts).over(table.text_id).unknown_rate,
-                share_that_fits=float(fits.mean()),
-                confused=_confused(found.label, chosen, files.classes),
-            )
-        )
+        found = load(part, (options.optimization,), options=options)
+        scores.append(score(options, test[found.row], _answers(head, embedding, [*found.views.values()])))
     return scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """What a classifier says of n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
+
+    probability: NDArray[np.float64]
+    fits: NDArray[np.bool_]
+    unknown_rate: float
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        return self.probability.argmax(axis=1)
+
+
+def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
+    """For the programs of tables, one of each level, read together."""
+    programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
+    found = [head.predict(*views) for views in programs]
+    unknown = sum(
+        embedding.look_up(table.texts).over(table.text_id).unknown_rate * len(table.text_id) for table in tables
+    )
+    return _Answers(
+        np.stack([answer.probability for answer in found]),
+        np.array([answer.fits for answer in found]),
+        unknown / sum(len(table.text_id) for table in tables),
+    )
 
 
 def _confused(
@@ -120,11 +151,3 @@ def _confused(
 ) -> tuple[tuple[str, str, int], ...]:
     pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
     return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))
-
-
-def _predicted(
-    head: ClassifierHead, embedding: Embedding, table: ProgramTable
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Most probable class of each program, and whether any class fits."""
-    answers = [head.predict(program) for program in encoded_programs(table, embedding)]
-    return np.array([answer.probability.argmax() for answer in answers]), np.array([answer.fits for answer in answers])

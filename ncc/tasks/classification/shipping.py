@@ -116,7 +116,7 @@ def refit_classifier(
     """
     if measured.classes != samples.classes or measured.levels != tuple(samples.views):
         raise AssetError("the measured classifier was trained on other classes or levels")
-    kept = ("training", "test", "test_accuracy", "calibration_error", "command")
+    kept = ("training", "test", "test_accuracy", "calibration_error")
     about = {name: measured.about[name] for name in kept if name in measured.about}
     if len(about) < len(kept) or measured.about.get("programs") != len(samples) or about["training"] == len(samples):
         raise AssetError("the classifier to refit was not measured on these programs")
@@ -147,7 +147,7 @@ def refit_classifier(
         about={
             "training": len(samples),
             "measured_when_trained_on": about.pop("training"),
-            "measured_command": about.pop("command"),
+            "measured_command": measured.about.get("command"),
             **about,
         },
     )
@@ -181,7 +181,9 @@ def _head(
     assert method.ngrams.model is not None
     return ClassifierHead(
         network=ProgramNetwork(
-            tensors={name: tensor.numpy().astype(np.float32) for name, tensor in network.model.state_dict().items()},
+            tensors={
+                name: tensor.cpu().numpy().astype(np.float32) for name, tensor in network.model.state_dict().items()
+            },
             row=network.row,
             layers=network.training.network.layers,
             longest=LONGEST,

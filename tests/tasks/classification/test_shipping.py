@@ -234,8 +234,13 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
 def test_a_head_is_measured_at_a_level_that_it_has_not_seen(classes, cache, embedding, head, refitted):
     files = find_labelled_files(classes)
     variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
-    usual, unseen = measure_head(head, embedding, files, variants, cache=cache)
-    assert usual.accuracy == usual.usual_accuracy == head.about["test_accuracy"]["-O1"]
+    together, usual, unseen = measure_head(head, embedding, files, variants, cache=cache)
+    assert together.level == "usual"
+    assert together.accuracy == together.usual_accuracy
+    assert round(together.accuracy, 4) == head.about["test_accuracy"]["all levels together"]
+    assert round(usual.accuracy, 4) == head.about["test_accuracy"]["-O1"]
+    assert usual.usual_accuracy == unseen.usual_accuracy == together.accuracy
+    assert together.interval[0] <= together.accuracy <= together.interval[1]
     assert unseen.level == "-O3"
     assert unseen.accuracy >= 0.6
     assert unseen.num_samples == usual.num_samples == head.about["test"]
