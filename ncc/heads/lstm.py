@@ -32,8 +32,6 @@ class LSTMHeadConfig:
         code_outputs: give as many outputs again, made of the sequence alone by one layer, as the paper's head does to
             be trained on both.
         train_vectors: train the vectors with the rest, and save them with it.
-        forget_bias: added to what the forget gates begin with. Keras, which the paper's head was written in, begins
-            with 1: states then last for long sequences from the first step on.
     """
 
     num_outputs: int
@@ -45,7 +43,6 @@ class LSTMHeadConfig:
     pooled: bool = True
     code_outputs: bool = False
     train_vectors: bool = False
-    forget_bias: float = 0.0
 
     def __post_init__(self) -> None:
         """Checks the sizes.
@@ -74,9 +71,6 @@ class LSTMHead(nn.Module):
             self.register_buffer("vectors", torch.from_numpy(vectors), persistent=False)
         between = config.dropout if config.layers > 1 else 0.0
         self.lstm = nn.LSTM(vectors.shape[1], config.hidden, config.layers, batch_first=True, dropout=between)
-        with torch.no_grad():
-            for layer in range(config.layers):  # gates are stacked: input, forget, cell, output
-                self.lstm.get_parameter(f"bias_ih_l{layer}")[config.hidden : 2 * config.hidden] += config.forget_bias
         num_states = (3 if config.pooled else 1) * config.hidden
         num_features = num_states + config.num_auxiliary
         self.norm = nn.BatchNorm1d(num_features)

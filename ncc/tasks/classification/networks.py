@@ -181,9 +181,7 @@ class PlainLSTMMethod:
         """Trains a network on some rows, at the first level that samples have."""
         seed = int(rng.integers(2**31))
         torch.manual_seed(seed)
-        config = LSTMHeadConfig(
-            num_outputs=len(samples.classes), hidden=self.hidden, dropout=0.0, pooled=False, forget_bias=1.0
-        )
+        config = LSTMHeadConfig(num_outputs=len(samples.classes), hidden=self.hidden, dropout=0.0, pooled=False)
         self._model = LSTMHead(self.embedding.vectors, config)
         programs = encode_programs(next(iter(samples.views.values())), self.embedding, 0)
         data = PlainData([programs], samples.label, train_idx)
