@@ -12,7 +12,7 @@ from ncc.tasks.classification.samples import ProgramSamples
 __all__ = ["NGRAM_FACTOR", "CombinedMethod"]
 
 NGRAM_FACTOR = 4.5
-"""What margins are multiplied by beside the network's scores; on the validation programs 3 to 8 do equally well."""
+"""What margins are multiplied by beside the network's scores: of no great effect on the validation programs."""
 
 
 class CombinedMethod:
