@@ -4,7 +4,7 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import InputError
@@ -111,21 +111,24 @@ def load_module(
 
 def load_program(
     source: str | os.PathLike[str] | bytes,
+    levels: Sequence[str],
     *,
     options: CompileOptions | None = None,
     abstraction: Abstraction | None = None,
     cache: Path,
-) -> tuple[Module, str]:
-    """Makes a module of a program, that of C or C++ which lacks its headers included.
+) -> tuple[list[Module], str]:
+    """Makes modules of a program, that of C or C++ which lacks its headers included.
 
     Args:
         source: as for `load_module`.
-        options: as for `load_module`.
+        levels: optimisation levels to compile it at, as "-O1".
+        options: as for `load_module`, but for the level.
         abstraction: what statements keep.
         cache: folder for precompiled headers.
 
     Returns:
-        The module, and the way that it compiled, "IR" where it was IR; see `compile_program`.
+        A module for each level, or the one that IR is, and the way that it compiled at the last of them, "IR" where
+        it was IR; see `compile_program`.
 
     Raises:
         InputError, CompileError, IRError: as for `load_module`.
@@ -136,16 +139,19 @@ def load_program(
     if source == STDIN:
         source = sys.stdin.buffer.read()
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
-    if language not in ("c", "c++") or (isinstance(source, bytes) and is_bitcode(source)):
-        return load_module(source, options=options, abstraction=abstraction), "as it is" if language else "IR"
+    if not language or (isinstance(source, bytes) and is_bitcode(source)):
+        return [load_module(source, options=options, abstraction=abstraction)], "IR"
+    at_levels = [replace(options, optimization=level) for level in levels]
+    if language not in ("c", "c++"):
+        return [load_module(source, options=some, abstraction=abstraction) for some in at_levels], "as it is"
     if isinstance(source, bytes):
         name, blank = "<text>", not source.strip()
     else:
         name, blank = os.fspath(source), Path(source).is_file() and _is_blank(Path(source))
     if blank:
         raise InputError(f"{name}: is empty; expected source code")
-    compiled = compile_program(source, options, cache)
-    return read_module(compiled.ir, name=name, abstraction=abstraction), compiled.way
+    compiled = [compile_program(source, some, cache) for some in at_levels]
+    return [read_module(program.ir, name=name, abstraction=abstraction) for program in compiled], compiled[-1].way
 
 
 def _is_blank(path: Path) -> bool:

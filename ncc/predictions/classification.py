@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -101,26 +101,18 @@ def classify(
     wanted = tuple(levels if levels is not None else head.levels)
     if not wanted:
         raise InputError("levels: expected one or more, found none")
-    options = options or CompileOptions()
+    modules, compiled = load_program(
+        source, wanted, options=options, abstraction=embedding.abstraction, cache=cache_folder() / "headers"
+    )
     views: list[EncodedProgram] = []
     unknown = 0.0
-    read: list[str] = []
-    for level in wanted:
-        module, compiled = load_program(
-            source,
-            options=replace(options, optimization=level),
-            abstraction=embedding.abstraction,
-            cache=cache_folder() / "headers",
-        )
+    for module in modules:
         program = describe_program(module)
         if not len(program.text_id):
             raise InputError(f"{module.name}: no function has a body")
         lookup = embedding.look_up(program.texts).over(program.text_id)
         views.append(EncodedProgram(lookup.word, program.literal, program.literal_start))
         unknown += lookup.unknown_rate * len(lookup.word)
-        if compiled == "IR":
-            break
-        read.append(level)
     num_statements = sum(len(view.words) for view in views)
     found = head.predict(*views)
     best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
@@ -128,7 +120,7 @@ def classify(
         classes=tuple(ClassShare(head.classes[number], float(found.probability[number])) for number in best),
         fits=found.fits,
         compiled=compiled,
-        levels=tuple(read),
+        levels=() if compiled == "IR" else wanted,
         num_statements=num_statements,
         unknown_rate=unknown / num_statements,
     )

@@ -78,6 +78,17 @@ def test_levels_that_there_are_not_are_wrong_usage(ncc, programs, head, levels):
     assert "unknown optimization level" in finished.err
 
 
+def test_source_from_stdin_is_read_once_for_all_levels(ncc, programs, head):
+    path = programs / "gemm" / sorted(file.name for file in (programs / "gemm").iterdir())[0]
+    language = {".c": "c", ".cpp": "c++"}[path.suffix]
+    piped = ncc("classify", "-", "--language", language, "--head", head, "--json", stdin=path.read_bytes())
+    named = ncc("classify", path, "--head", head, "--json")
+    assert piped.code == 0, piped.err
+    one, other = (json.loads(finished.out) for finished in (piped, named))
+    assert one["levels"] == ["-O1", "-O2", "-O0"]
+    assert one["classes"] == other["classes"]
+
+
 def test_an_answer_for_people(ncc, programs, head):
     finished = ncc("classify", programs / "stencil" / "stencil-00000.c", "--head", head)
     assert finished.code == 0, finished.err

@@ -83,8 +83,8 @@ def test_a_program_is_read_at_all_levels_of_the_head(untrained):
 def test_statements_that_backed_off_are_counted_at_all_levels(untrained, tmp_path):
     odd, embedding, unknown, total = "_BitInt(23) f(_BitInt(23) a) { return a * a; }\n", load_embedding(), 0.0, 0
     for level in ("-O1", "-O0"):
-        options = CompileOptions(language="c", optimization=level)
-        module, _ = load_program(odd, options=options, abstraction=embedding.abstraction, cache=tmp_path)
+        options = CompileOptions(language="c")
+        (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=tmp_path)
         program = describe_program(module)
         lookup = embedding.look_up(program.texts).over(program.text_id)
         unknown, total = unknown + lookup.unknown_rate * len(lookup.word), total + len(lookup.word)

@@ -17,6 +17,10 @@ from ncc.tasks.classification.samples import ProgramSamples, ProgramTable
 __all__ = ["NgramMethod", "encoded_programs"]
 
 
+_SHARPNESS = 5.0
+"""Of margins, where they alone are to give probabilities."""
+
+
 class NgramMethod:
     """A linear support vector machine for each class, on hashed n-grams weighted by how rare they are.
 
@@ -102,10 +106,6 @@ class NgramMethod:
         counts = csr_matrix((np.ones(len(owner), np.float32), (owner, bucket)), shape=(len(table), self.buckets))
         counts.sum_duplicates()
         return counts
-
-
-_SHARPNESS = 5.0
-"""Of margins, where they alone are to give probabilities."""
 
 
 def encoded_programs(table: ProgramTable, embedding: Embedding) -> Iterator[EncodedProgram]:

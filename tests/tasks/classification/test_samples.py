@@ -8,7 +8,6 @@ import pytest
 
 from ncc.embedding import load_embedding
 from ncc.errors import CompileError, InputError
-from ncc.frontend import CompileOptions
 from ncc.inputs import load_program
 from ncc.programs import describe_program
 from ncc.tasks.classification import samples as under_test
@@ -54,12 +53,7 @@ def test_a_table_holds_what_each_file_says(classes, samples, tmp_path):
     abstraction = load_embedding().abstraction
     for level, table in samples.views.items():
         for row in (0, 7, 39):
-            module, way = load_program(
-                files.paths[row],
-                options=CompileOptions(optimization=level),
-                abstraction=abstraction,
-                cache=tmp_path,
-            )
+            (module,), way = load_program(files.paths[row], [level], abstraction=abstraction, cache=tmp_path)
             program = describe_program(module)
             part = table.rows(np.array([row]))
             assert way in samples.ways
@@ -133,7 +127,7 @@ def test_files_that_fail_are_left_out_and_named(classes, tmp_path):
 
 def test_files_of_ir_are_read_as_they_are(classes, tmp_path):
     source = find_labelled_files(classes).paths[0]
-    module, _ = load_program(source, options=CompileOptions(), cache=tmp_path)
+    (module,), _ = load_program(source, ["-O1"], cache=tmp_path)
     for name in ("a", "b"):
         (tmp_path / "ir" / name).mkdir(parents=True)
         (tmp_path / "ir" / name / "x.ll").write_bytes(module._ir)
