@@ -1,7 +1,8 @@
 """The LSTM head: a sequence of statement vectors, and auxiliary numbers, to a few outputs.
 
 Reference: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalisation, Dense(32), Dense(n)); mean and maximum
-over time beside the last state are ours.
+over time beside the last state are ours. Gates that begin by remembering: Tallec and Ollivier, "Can recurrent neural
+networks warp time?", ICLR 2018.
 """
 
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ class LSTMHeadConfig:
         code_outputs: give as many outputs again, made of the sequence alone by one layer, as the paper's head does to
             be trained on both.
         train_vectors: train the vectors with the rest, and save them with it.
+        memory: steps, 2 or more, over which the units of a layer remember to begin with, spread from 1 to this (chrono
+            initialisation); None begins with random biases.
     """
 
     num_outputs: int
@@ -43,17 +46,20 @@ class LSTMHeadConfig:
     pooled: bool = True
     code_outputs: bool = False
     train_vectors: bool = False
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         """Checks the sizes.
 
         Raises:
-            ValueError: a size is below 1, or dropout is not in [0, 1).
+            ValueError: a size is below 1, dropout is not in [0, 1), or memory is below 2.
         """
         if min(self.num_outputs, self.hidden, self.layers, self.dense) < 1 or self.num_auxiliary < 0:
             raise ValueError("num_outputs, hidden, layers and dense must be 1 or more, num_auxiliary 0 or more")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout is {self.dropout}; expected at least 0 and below 1")
+        if self.memory is not None and self.memory < 2:
+            raise ValueError(f"memory is {self.memory}; expected 2 or more")
 
 
 class LSTMHead(nn.Module):
@@ -71,6 +77,8 @@ class LSTMHead(nn.Module):
             self.register_buffer("vectors", torch.from_numpy(vectors), persistent=False)
         between = config.dropout if config.layers > 1 else 0.0
         self.lstm = nn.LSTM(vectors.shape[1], config.hidden, config.layers, batch_first=True, dropout=between)
+        if config.memory is not None:
+            _remember(self.lstm, config.memory)
         num_states = (3 if config.pooled else 1) * config.hidden
         num_features = num_states + config.num_auxiliary
         self.norm = nn.BatchNorm1d(num_features)
@@ -111,3 +119,16 @@ class LSTMHead(nn.Module):
         features = torch.cat([states, auxiliary], dim=1)
         outputs = self.output(torch.relu(self.dense(self.dropout(self.norm(features)))))
         return outputs if self.code_output is None else torch.cat([outputs, self.code_output(states)], dim=1)
+
+
+def _remember(lstm: nn.LSTM, memory: int) -> None:
+    """Sets the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialisation."""
+    hidden = lstm.hidden_size
+    with torch.no_grad():
+        for layer in range(lstm.num_layers):
+            biases, others = lstm.get_parameter(f"bias_ih_l{layer}"), lstm.get_parameter(f"bias_hh_l{layer}")
+            forget = torch.empty(hidden).uniform_(1, memory - 1).log()
+            others.zero_()
+            biases.zero_()
+            biases[:hidden] = -forget  # the input gate; torch keeps input, forget, cell and output in this order
+            biases[hidden : 2 * hidden] = forget

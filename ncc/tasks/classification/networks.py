@@ -160,28 +160,42 @@ class ProgramLSTMMethod:
 class PlainLSTMMethod:
     """The paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
 
+    Its gates begin by remembering, or the last state knows little but a program's end for many epochs.
+
     Reference: Ben-Nun et al. 2018, section 6.1.
     """
 
     name = "LSTM (paper's head)"
 
-    def __init__(self, embedding: Embedding, loop: TrainingConfig | None = None, hidden: int = 200) -> None:
-        """Keeps the embedding; nothing is trained before `fit`."""
+    def __init__(
+        self, embedding: Embedding, loop: TrainingConfig | None = None, *, hidden: int = 200, memory: int | None = 200
+    ) -> None:
+        """Nothing is trained before `fit`.
+
+        Args:
+            embedding: Vectors of statements.
+            loop: How to train.
+            hidden: Units of each layer.
+            memory: Steps that the gates remember to begin with, see `LSTMHeadConfig`.
+        """
         self.embedding = embedding
         self.hidden = hidden
-        self.loop = loop or TrainingConfig(epochs=15, batch_size=64, learning_rate=2e-3, mixed_precision=True)
+        self.memory = memory
+        self.loop = loop or TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True)
         self._model: LSTMHead | None = None
 
     @property
     def identity(self) -> Any:
         """Embedding and options."""
-        return self.embedding.vectors, self.hidden, asdict(self.loop)
+        return self.embedding.vectors, self.hidden, self.memory, asdict(self.loop)
 
     def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Trains a network on some rows, at the first level that samples have."""
         seed = int(rng.integers(2**31))
         torch.manual_seed(seed)
-        config = LSTMHeadConfig(num_outputs=len(samples.classes), hidden=self.hidden, dropout=0.0, pooled=False)
+        config = LSTMHeadConfig(
+            num_outputs=len(samples.classes), hidden=self.hidden, memory=self.memory, dropout=0.2, pooled=False
+        )
         self._model = LSTMHead(self.embedding.vectors, config)
         programs = encode_programs(next(iter(samples.views.values())), self.embedding, 0)
         data = PlainData([programs], samples.label, train_idx)
