@@ -56,9 +56,17 @@ def to_graphml(graph: XFG) -> str:
     r"""GraphML text, as networkx writes it; characters that XML does not allow become ``\x01`` and the like."""
     import networkx
 
+    result = to_networkx(graph)
+    edges = (attributes for _, _, attributes in result.edges(data=True))
+    for attributes in (result.graph, *result.nodes.values(), *edges):  # before lxml, where it is there, refuses them
+        attributes |= {key: _printable(value) for key, value in attributes.items() if isinstance(value, str)}
     out = io.BytesIO()
-    networkx.write_graphml(to_networkx(graph), out, named_key_ids=True)
-    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", out.getvalue().decode())
+    networkx.write_graphml(result, out, named_key_ids=True)
+    return out.getvalue().decode()
+
+
+def _printable(text: str) -> str:
+    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def to_json(graph: XFG) -> str:
