@@ -1,4 +1,7 @@
-"""Compiles the C kernels of ncc/native with the clang that the ziglang wheel brings: no compiler is needed."""
+"""Compiles the C of ncc/native with the clang that the ziglang wheel brings: no compiler is needed.
+
+The kernels become a library; on Linux, the launcher that confines compilers becomes a program beside it.
+"""
 
 import os
 import subprocess
@@ -9,12 +12,13 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 
-class BuildKernels(build_ext):
+class BuildNative(build_ext):
     """Builds a plain shared library, loaded through ctypes: it is the same for every version of Python."""
 
     def get_ext_filename(self, fullname: str) -> str:
         """A fixed name, without the interpreter's tag."""
-        return str(Path(*fullname.split("."))) + ".so"
+        path = Path(*fullname.split("."))
+        return str(path) if path.name == "_confine" else f"{path}.so"
 
     def build_extension(self, ext: Extension) -> None:
         """One call of the compiler; its caches stay in the build folder."""
@@ -22,11 +26,18 @@ class BuildKernels(build_ext):
         out.parent.mkdir(parents=True, exist_ok=True)
         cache = str(Path(self.build_temp).resolve() / "zig")
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
-        flags = ["-O3", "-g0", "-mcpu=baseline", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined"]
+        flags = ["-g0", "-mcpu=baseline", "-fno-sanitize=undefined"]
+        flags += ["-O2", "-s"] if out.name == "_confine" else ["-O3", "-shared", "-fPIC", "-fvisibility=hidden"]
         command = [sys.executable, "-m", "ziglang", "cc", *flags, *ext.sources, "-o", str(out)]
         subprocess.run(command, check=True, env=environment)
 
 
-SOURCES = sorted(path.as_posix() for path in Path("ncc/native").glob("*.c"))
+def extensions() -> list[Extension]:
+    """What there is to build here."""
+    found = [Extension("ncc.native._kernels", sorted(path.as_posix() for path in Path("ncc/native").glob("*.c")))]
+    if sys.platform == "linux":
+        found.append(Extension("ncc.native._confine", ["ncc/native/confine/confine.c"]))
+    return found
 
-setup(ext_modules=[Extension("ncc.native._kernels", SOURCES)], cmdclass={"build_ext": BuildKernels})
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildNative})

@@ -2,20 +2,37 @@
 
 import glob
 import os
-import sys
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
 from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
+from ncc.streams import STDIN, read_stream
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
+__all__ = ["IR_EXTENSIONS", "STDIN", "FoundPath", "expand_inputs", "load_module", "load_program"]
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
-STDIN = "-"
+
+
+class FoundPath(str):
+    """The path of a file that was found in a folder, which the user named: all of that is for the file to include.
+
+    Attributes:
+        folder: as the user named it.
+    """
+
+    folder: str
+
+    def __new__(cls, path: str, folder: str) -> Self:
+        """Keeps the folder with the path."""
+        found = super().__new__(cls, path)
+        found.folder = folder
+        return found
 
 
 @dataclass(frozen=True)
@@ -37,7 +54,7 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
             found = _files_below(path)
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
             expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
-        elif _holds(path.exists):  # a file, or a pipe
+        elif _holds(path.exists):  # a file, or a pipe; a device is refused when it is read
             expanded.append(ExpandedInput(argument))
         elif glob.has_magic(argument):
             found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
@@ -62,7 +79,17 @@ def _files_below(folder: Path) -> list[ExpandedInput]:
     found = [
         Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
     ]
-    return [ExpandedInput(str(path)) for path in sorted(found)]
+    return [_found(path, folder) for path in sorted(found)]
+
+
+def _found(path: Path, folder: Path) -> ExpandedInput:
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # reading it will say what is wrong
+        mode = stat.S_IFREG
+    if stat.S_ISREG(mode):
+        return ExpandedInput(FoundPath(str(path), str(folder)))
+    return ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")  # which may never end
 
 
 def load_module(
@@ -70,6 +97,7 @@ def load_module(
     *,
     options: CompileOptions | None = None,
     abstraction: Abstraction | None = None,
+    readable: Sequence[str | os.PathLike[str]] = (),
 ) -> Module:
     """Makes a module of whatever holds code.
 
@@ -78,6 +106,8 @@ def load_module(
             extension says what it is; text and standard input are IR unless ``options.language`` names a language.
         options: how source is compiled; its ``language`` overrides the extension.
         abstraction: what statements keep.
+        readable: folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
+            folder, that one as well, and the file must not be a link out of it.
 
     Raises:
         InputError: there is no such file, it is empty, or of a kind that ncc does not read.
@@ -87,15 +117,14 @@ def load_module(
     options = options or CompileOptions()
     if isinstance(source, str) and "\n" in source:
         source = source.encode()
-    if source == STDIN:
-        source = sys.stdin.buffer.read()
-        if not source.strip():
-            raise InputError("standard input is empty")
     if isinstance(source, bytes):
         return _from_text(source, options, abstraction)
+    if (text := read_stream(source)) is not None:
+        return _from_text(text, replace(options, language=options.language or language_of(source)), abstraction)
     path = Path(source)
     if not _holds(path.exists):
         raise InputError(f"{path}: no such file")
+    readable = (*readable, *_folder_of(source))
     if path.suffix in IR_EXTENSIONS and options.language is None:
         return read_module(path, abstraction=abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
@@ -105,7 +134,7 @@ def load_module(
         )
     if path.is_file() and _is_blank(path):
         raise InputError(f"{path}: the file is empty; expected source code")
-    ir = compile_source(path, options).ir
+    ir = compile_source(path, options, readable=readable).ir
     return read_module(ir, name=os.fspath(source), abstraction=abstraction)
 
 
@@ -136,9 +165,9 @@ def load_program(
     options = options or CompileOptions()
     if isinstance(source, str) and "\n" in source:
         source = source.encode()
-    if source == STDIN:
-        source = sys.stdin.buffer.read()
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
+    if not isinstance(source, bytes) and (text := read_stream(source)) is not None:
+        source, options = text, replace(options, language=language)
     if not language or (isinstance(source, bytes) and is_bitcode(source)):
         return [load_module(source, options=options, abstraction=abstraction)], "IR"
     at_levels = [replace(options, optimization=level) for level in levels]
@@ -150,8 +179,23 @@ def load_program(
         name, blank = os.fspath(source), Path(source).is_file() and _is_blank(Path(source))
     if blank:
         raise InputError(f"{name}: is empty; expected source code")
-    compiled = [compile_program(source, some, cache) for some in at_levels]
+    readable = () if isinstance(source, bytes) else _folder_of(source)
+    compiled = [compile_program(source, some, cache, readable=readable) for some in at_levels]
     return [read_module(program.ir, name=name, abstraction=abstraction) for program in compiled], compiled[-1].way
+
+
+def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The folder that a path was found in, if it was.
+
+    Raises:
+        InputError: the path is a link out of that folder, which whoever filled it may have made to read other files.
+    """
+    if not isinstance(source, FoundPath):
+        return ()
+    real = Path(source).resolve()
+    if not real.is_relative_to(Path(source.folder).resolve()):
+        raise InputError(f"{source}: is a link out of {source.folder}, to {real}; name that file itself to read it")
+    return (source.folder,)
 
 
 def _is_blank(path: Path) -> bool:

@@ -12,6 +12,10 @@ import ncc
 PACKAGE = Path(ncc.__file__).parent
 RANK = {
     "errors": 0,
+    "failures": 1,
+    "limits": 1,
+    "streams": 1,
+    "confinement": 1,
     "native": 1,
     "provenance": 1,
     "ranks": 1,

@@ -166,6 +166,7 @@ def info(as_json: Json = False) -> None:
     import llvmlite.binding as llvm
 
     import ncc
+    from ncc.confinement import describe_confinement
     from ncc.data import data_folder
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
@@ -185,6 +186,7 @@ def info(as_json: Json = False) -> None:
         "python": host.python_version(),
         "llvm": ".".join(map(str, llvm.llvm_version_info)),
         "compiler": compiler,
+        "confinement": describe_confinement(),
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
         "device_heads": heads,

@@ -43,10 +43,13 @@ class Compiler:
         return ir
 
     def _compile(self, file: CorpusFile) -> str | bytes:
+        folder = [file.folder] if file.folder else []
         for attempt, (options, header) in enumerate(file.attempts):
             try:
-                prepared = with_header(Path(header), options, self.headers) if header else options
-                return compile_source(file.path, prepared).ir
+                if not header:
+                    return compile_source(file.path, options, readable=folder).ir
+                prepared = with_header(Path(header), options, self.headers, readable=folder)
+                return compile_source(file.path, prepared, readable=[*folder, Path(header).parent]).ir
             except NccError:
                 if attempt == len(file.attempts) - 1:
                     raise

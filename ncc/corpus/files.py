@@ -5,7 +5,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ncc.corpus.recipe import Recipe, Source
@@ -33,11 +33,20 @@ _KEPT_FLAGS = (
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR)."""
+    """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR).
+
+    Attributes:
+        path: of the file.
+        source: name of the recipe's source.
+        attempts: options, and a header to put before the file or None.
+        folder: the source's, all of which its files may read; empty for that of the file alone. What a build is made
+            from does not depend on it.
+    """
 
     path: str
     source: str
     attempts: tuple[tuple[CompileOptions, str | None], ...]
+    folder: str = field(default="", repr=False)
 
 
 def find_files(recipe: Recipe, generated: Path) -> list[CorpusFile]:
@@ -72,11 +81,12 @@ def _files_of(source: Source, generated: Path) -> Iterator[CorpusFile]:
         if digest / 2**64 >= source.share:
             continue
         if path.suffix in IR_EXTENSIONS:
-            yield CorpusFile(str(path), source.name, ())
+            yield CorpusFile(str(path), source.name, (), str(folder))
             continue
         levels = source.optimization
         for level in (levels[digest % len(levels)],) if source.one_level else levels:
-            yield CorpusFile(str(path), source.name, _attempts(source, folder, level, flags[path] if flags else ()))
+            attempts = _attempts(source, folder, level, flags[path] if flags else ())
+            yield CorpusFile(str(path), source.name, attempts, str(folder))
 
 
 def _folder(source: Source, generated: Path) -> Path:

@@ -2,24 +2,20 @@
 
 import os
 import shlex
-import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.errors import CompileError, InputError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import Compiler, find_compiler
-from ncc.frontend.diagnostics import compile_error
+from ncc.frontend.compilers import find_compiler
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
-from ncc.frontend.processes import FinishedProcess, run_process
+from ncc.frontend.running import run_compiler
 
 __all__ = ["CompiledSource", "compile_source"]
 
 _DEFAULT_OPTIONS = CompileOptions()
-
-# Search paths from the environment would come before the bundled headers and mix with them.
-_HEADER_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,31 +36,39 @@ class CompiledSource:
 
 
 def compile_source(
-    source: str | os.PathLike[str] | bytes, options: CompileOptions = _DEFAULT_OPTIONS
+    source: str | os.PathLike[str] | bytes,
+    options: CompileOptions = _DEFAULT_OPTIONS,
+    *,
+    readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledSource:
     """Compile C, C++, OpenCL C or the device side of CUDA to textual LLVM IR.
+
+    Where the system allows it, the source reads nothing but its own folder and all below it, the system's headers, and
+    what ``options`` and ``readable`` name; see SECURITY.md.
 
     Args:
         source: the path of a source file, or source text as bytes; text needs `options.language`.
         options: compiler, optimization level, macros, folders, flags and time limit.
+        readable: folders that the source may read as well. Where there are any, the source must not be a link to a
+            file outside of these and its own.
 
     Returns:
         The IR with the command that made it.
 
     Raises:
         InputError: if the file is missing, is a folder, or is of an unknown language.
-        CompileError: if the compiler refuses the source, takes too long, or can't be started.
+        CompileError: if the compiler refuses the source, takes too long, too much memory or too much room, or can't
+            be started.
+        OutputError: if temporary files can't be written.
     """
     if isinstance(source, bytes):
-        language, name, argument, stdin = _text_language(options), "source text", "-", source
+        language, name, argument = _text_language(options), "source text", "-"
     else:
-        path = os.fspath(source)
-        language, name, argument, stdin = _file_language(path, options), path, path, None
+        source = name = argument = os.fspath(source)
+        language = _file_language(source, options)
     compiler = find_compiler(options.clang)
     command = compile_command(compiler, language, argument, options)
-    finished = _run(compiler, command, name, stdin, options.timeout_s)
-    if finished.returncode != 0:
-        raise compile_error(name, command, finished)
+    finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
     if not finished.stdout:
         raise CompileError(
             f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?\n"
@@ -94,31 +98,3 @@ def _file_language(path: str, options: CompileOptions) -> str:
             f"({' '.join(sorted(SOURCE_EXTENSIONS))}); set language to compile it anyway"
         )
     return language
-
-
-def _run(
-    compiler: Compiler, command: tuple[str, ...], name: str, stdin: bytes | None, timeout_s: float
-) -> FinishedProcess:
-    try:
-        return run_process(command, stdin=stdin, environment=_environment(compiler), timeout_s=timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise CompileError(
-            f"{name}: the compiler did not finish within {timeout_s:g} seconds and was stopped; "
-            f"a larger timeout_s gives it longer\ncommand: {shlex.join(command)}"
-        ) from error
-    except OSError as error:
-        raise CompileError(
-            f"{name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
-            f"{error.strerror}\ncommand: {shlex.join(command)}"
-        ) from error
-
-
-def _environment(compiler: Compiler) -> dict[str, str]:
-    """Take the caller's environment, without what would change messages or the bundled headers."""
-    environment = {**os.environ, "LC_ALL": "C"}
-    if compiler.headers is not None:
-        for variable in _HEADER_VARIABLES:
-            environment.pop(variable, None)
-        # __DATE__ and __TIME__ would make every compilation differ.
-        environment.setdefault("SOURCE_DATE_EPOCH", "0")
-    return environment

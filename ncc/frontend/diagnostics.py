@@ -5,15 +5,24 @@ import re
 import shlex
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 
 from ncc.errors import CompileError
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.processes import FinishedProcess
+from ncc.limits import GIGABYTE, memory_limit, output_limit
 
 __all__ = ["compile_error"]
 
 _MAX_ERRORS = 3
+_LONGEST_LINE = 1000
 _ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
+_OUT_OF_MEMORY = re.compile(r"^(?:LLVM ERROR: out of memory|.*std::bad_alloc|.*Cannot allocate memory)", re.MULTILINE)
+_NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
+# of #embed; the same is said of headers that no search path has, which have no reason to begin so
+_NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '((?:/|\.\./).+)' file not found")
+_KILLED_BY_SHELL = 128
+_SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
 
 def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
@@ -29,26 +38,60 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
     """
     stderr = finished.stderr.decode(errors="replace")
     errors = [line for line in stderr.splitlines() if _ERROR_LINE.match(line)]
-    lines = [f"{source}: {_outcome(finished.returncode, bool(errors))}"]
-    lines += [f"  {_without_own_folder(line)}" for line in errors[:_MAX_ERRORS]]
+    lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]
+    lines += [f"  {_without_own_folder(line)[:_LONGEST_LINE]}" for line in errors[:_MAX_ERRORS]]
     if len(errors) > _MAX_ERRORS:
         lines.append(f"  and {len(errors) - _MAX_ERRORS} more errors")
     if not errors:
-        lines += [f"  {line}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
+        lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
+    lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_confined, errors)))]
     lines.append(f"command: {shlex.join(command)}")
     return CompileError("\n".join(lines), tuple(errors))
 
 
-def _outcome(returncode: int, has_errors: bool) -> str:
+def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
+    returncode = finished.returncode
+    ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
+    if ended_by == _SIGXFSZ or finished.is_full:
+        return (
+            f"the compiler wrote more than {output_limit() / GIGABYTE:.3g} GB and was stopped; "
+            "NCC_OUTPUT_GB allows it more"
+        )
+    if _OUT_OF_MEMORY.search(stderr):
+        return (
+            f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; NCC_MEMORY_GB allows it more"
+        )
     if returncode < 0:
         try:
             name = signal.Signals(-returncode).name
         except ValueError:
             name = str(-returncode)
-        return f"the compiler was ended by signal {name}"
-    if has_errors:
+        reason = ", maybe for want of memory" if name == "SIGKILL" else ""
+        return f"the compiler was ended by signal {name}{reason}"
+    if has_errors and ended_by <= 0:
         return "does not compile"
     return f"the compiler failed with exit code {returncode}"
+
+
+def _confined(error: str) -> str | None:
+    """What to do about a file that the compiler was not allowed to read, and its user could; None for other errors."""
+    if opened := _NOT_OPENED.search(error):
+        name = path = opened[1]
+    elif embedded := _NOT_EMBEDDED.search(error):
+        name = embedded[2]
+        path = os.path.join(os.path.dirname(embedded[1]), name)  # noqa: PTH118, PTH120 - an absolute name stays
+    else:
+        return None
+    try:
+        if not os.access(path, os.R_OK):
+            return None
+        folder = shlex.quote(str(Path(path).resolve().parent))
+    except (OSError, ValueError):
+        return None
+    return (
+        f"{name} lies outside of what a source may read: its own folder, the system's headers and folders that are "
+        f"named; if you trust it, name its folder: -I {folder}"
+    )
 
 
 def _without_own_folder(line: str) -> str:

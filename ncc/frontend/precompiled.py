@@ -2,29 +2,35 @@
 
 import hashlib
 import os
+import shlex
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ncc.errors import CompileError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import find_compiler
-from ncc.frontend.diagnostics import compile_error
+from ncc.frontend.compilers import Compiler, find_compiler
 from ncc.frontend.options import CompileOptions
-from ncc.frontend.processes import run_process
+from ncc.frontend.running import run_compiler
 
 __all__ = ["with_header"]
 
 
-def with_header(header: Path, options: CompileOptions, cache: Path) -> CompileOptions:
+def with_header(
+    header: Path, options: CompileOptions, cache: Path, *, readable: Sequence[str | os.PathLike[str]] = ()
+) -> CompileOptions:
     """Options under which every file begins with a header, from a precompiled form of it.
 
     Args:
         header: the header; it must not change while its precompiled form is in use.
         options: the options of the files; ``language`` must be "c" or "c++".
         cache: folder for the precompiled form, which is made if it is not there yet.
+        readable: folders that the header may read beside its own.
 
     Returns:
-        The options with the flags that bring the header in.
+        The options with the flags that bring the header in. A file that uses the header's macros must be allowed to
+        read the header itself too.
 
     Raises:
         CompileError: the header does not compile.
@@ -43,16 +49,24 @@ def with_header(header: Path, options: CompileOptions, cache: Path) -> CompileOp
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             fresh = Path(folder) / precompiled.name
-            _precompile(command, language, fresh, options.timeout_s)
+            _precompile(compiler, command, language, options, fresh, readable)
             fresh.replace(precompiled)
     return replace(options, flags=(*options.flags, "-include-pch", str(precompiled)))
 
 
-def _precompile(command: tuple[str, ...], language: str, out: Path, timeout_s: float) -> None:
+def _precompile(
+    compiler: Compiler,
+    command: Sequence[str],
+    language: str,
+    options: CompileOptions,
+    out: Path,
+    readable: Sequence[str | os.PathLike[str]],
+) -> None:
     arguments = [argument for argument in command if argument not in ("-S", "-emit-llvm")]
     arguments[arguments.index("-o") + 1] = str(out)
     arguments[arguments.index("-x") + 1] = f"{language}-header"
-    environment = {**os.environ, "LC_ALL": "C"}
-    finished = run_process(arguments, stdin=None, environment=environment, timeout_s=timeout_s)
-    if finished.returncode != 0 or not out.exists():
-        raise compile_error(command[-1], tuple(arguments), finished)
+    header = command[-1]
+    folder = str(out.parent)
+    run_compiler(compiler, arguments, options, name=header, source=header, readable=readable, writable=(folder,))
+    if not out.exists():
+        raise CompileError(f"{header}: the compiler succeeded but wrote no {out}\ncommand: {shlex.join(arguments)}")

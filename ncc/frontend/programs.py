@@ -5,7 +5,7 @@ Collections of student programs and snippets are published like that. Each is co
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,7 +51,13 @@ class CompiledProgram:
     macros: dict[str, str]
 
 
-def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOptions, cache: Path) -> CompiledProgram:
+def compile_program(
+    source: str | os.PathLike[str] | bytes,
+    options: CompileOptions,
+    cache: Path,
+    *,
+    readable: Sequence[str | os.PathLike[str]] = (),
+) -> CompiledProgram:
     """Compiles a C or C++ program; what it lacks is put before it.
 
     In turn, until one compiles: as it is, if it has an include line; with the usual headers; as it is, if it has none;
@@ -63,6 +69,7 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
         source: path of a source file, or source text as bytes; text needs ``options.language``.
         options: as for `compile_source`; warnings are switched off in programs that need headers.
         cache: folder for precompiled headers; where it can't be written, headers are read each time.
+        readable: folders that the source may read as well, as for `compile_source`.
 
     Raises:
         InputError: the file is missing or can't be read, or its language is not known.
@@ -70,13 +77,13 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
     """
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
-        return _finished(compile_source(source, options), "as it is")
+        return _finished(compile_source(source, options, readable=readable), "as it is")
     text = source if isinstance(source, bytes) else _read(Path(source))
     first: CompileError | None = None
     for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):
         try:
             attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
-            return _finished(compile_source(source, attempt), way)
+            return _finished(compile_source(source, attempt, readable=readable), way)
         except CompileError as error:
             first = first or error
     lenient = ("-ferror-limit=0", "-Wno-everything")
@@ -85,7 +92,7 @@ def compile_program(source: str | os.PathLike[str] | bytes, options: CompileOpti
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
         with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
             prepared = _prepared(options, tried, cache, *standard, *lenient)
-            if program := _mend(text, replace(prepared, flags=(*prepared.flags, *folder))):
+            if program := _mend(text, replace(prepared, flags=(*prepared.flags, *folder)), readable):
                 return program
     assert first is not None
     raise first
@@ -125,7 +132,7 @@ def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) 
         return replace(options, flags=(*options.flags, "-include", str(header)))
 
 
-def _mend(text: bytes, options: CompileOptions) -> CompiledProgram | None:
+def _mend(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:
     """The program with what its errors ask for, or None where that does not end in one that compiles."""
     text = _VOID_MAIN.sub(rb"int\1", text)
     text = _BARE_MAIN.sub(rb"\1\2int \3", text)
@@ -133,7 +140,7 @@ def _mend(text: bytes, options: CompileOptions) -> CompiledProgram | None:
     for _ in range(_ROUNDS):
         lines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
         try:
-            compiled = compile_source(lines.encode() + b"#line 1\n" + text, options)
+            compiled = compile_source(lines.encode() + b"#line 1\n" + text, options, readable=readable)
         except CompileError as error:
             missing = _missing(error.errors, macros)
             if not missing:

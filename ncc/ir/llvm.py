@@ -2,23 +2,50 @@
 
 On input that it did not expect (nesting 10,000 deep, damaged bitcode, an odd data layout) LLVM does not always return
 an error: it overflows its stack or calls abort(), which would end the caller's Python process. Here it ends a helper,
-which is started when it is first needed, serves every later request, and is started anew after a crash.
+which is started when it is first needed, serves every later request, and is started anew after a crash, after a time
+limit, and after a large module. It reads no files but its own (see `ncc.confinement`), and each request has a limit of
+memory.
 """
 
 import atexit
 import contextlib
+import importlib.util
 import os
+import select
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import IO
 
-__all__ = ["LLVMRefusalError", "print_module"]
+from ncc.confinement import Permissions, confine, quiet_environment
+from ncc.errors import NccError
+from ncc.limits import GIGABYTE, memory_limit, output_limit
+
+__all__ = ["LLVMRefusalError", "print_module", "stop_helper"]
 
 _HELPER = Path(__file__).with_name("llvm_helper.py")
 _LONGEST_REASON = 500
+_LONGEST_ERRORS = 2**16
+
+_SECONDS = 60.0
+_SECONDS_EACH_BYTE = 1e-6
+_GRACE_SECONDS = 30
+_MEMORY_EACH_BYTE = 60
+"""LLVM takes 7 to 30 bytes for each byte that it reads."""
+
+_LARGE = 2**24
+"""What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
+
+_REQUEST = struct.Struct("<3Q")
+_ANSWER = struct.Struct("<BQ")
+_PIECE = 2**20
+_CAN_POLL = hasattr(select, "poll")
+_FINE, _REFUSED, _MEMORY = range(3)
+_LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
 
 
 class LLVMRefusalError(Exception):
@@ -28,38 +55,81 @@ class LLVMRefusalError(Exception):
 class _Helper:
     def __init__(self) -> None:
         self.pid = os.getpid()
+        command = _helper_command()
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", str(_HELPER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
-
-    def ask(self, data: bytes) -> bytes:
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                env=quiet_environment(),
+                bufsize=0,
+            )
+        except BaseException:
+            self.errors.close()
+            raise
         assert self.process.stdin
         assert self.process.stdout
+        self.requests, self.answers = self.process.stdin.fileno(), self.process.stdout.fileno()
+        if _CAN_POLL:
+            os.set_blocking(self.requests, False)  # a pipe takes what it has room for
+
+    def ask(self, data: bytes) -> bytes:
+        memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
+        limit_s = _SECONDS + len(data) * _SECONDS_EACH_BYTE
+        deadline = time.monotonic() + limit_s
         try:
-            self.process.stdin.write(len(data).to_bytes(8, "little"))
-            self.process.stdin.write(data)
-            self.process.stdin.flush()
-            head = self.process.stdout.read(9)
-        except BrokenPipeError:
-            head = b""
-        if len(head) < 9:
-            raise LLVMRefusalError(f"LLVM crashes on this input{self.last_words()}")
-        answer = self.process.stdout.read(int.from_bytes(head[1:], "little"))
-        if head[0]:
+            self._write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS), deadline)
+            self._write(data, deadline)
+            status, length = _ANSWER.unpack(self._read(_ANSWER.size, deadline))
+            if length > output_limit():
+                self.kill()
+                largest = f"{output_limit() / GIGABYTE:.3g} GB"
+                raise LLVMRefusalError(f"LLVM prints more than {largest}; NCC_OUTPUT_GB allows it more")
+            answer = self._read(length, deadline)
+        except TimeoutError as error:
+            self.kill()
+            raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
+        except (BrokenPipeError, EOFError) as error:
+            raise LLVMRefusalError(self.last_words(memory_bytes)) from error
+        if status == _MEMORY:
+            self.kill()
+            raise LLVMRefusalError(_too_much_memory(memory_bytes))
+        if status == _REFUSED:
             raise LLVMRefusalError(answer.decode("utf-8", "backslashreplace"))
         return answer
 
-    def last_words(self) -> str:
+    def _write(self, data: bytes, deadline: float) -> None:
+        rest = memoryview(data)
+        while rest:
+            _wait(self.requests, deadline, to_write=True)
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(self.requests, rest) :]
+
+    def _read(self, num_bytes: int, deadline: float) -> bytes:
+        pieces = []
+        while num_bytes:
+            _wait(self.answers, deadline)
+            piece = os.read(self.answers, min(num_bytes, _PIECE))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            num_bytes -= len(piece)
+        return b"".join(pieces)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def last_words(self, memory_bytes: int) -> str:
         code = self.process.wait()
         self.errors.seek(0)
-        said = self.errors.read().decode("utf-8", "backslashreplace").strip().splitlines()
-        reason = said[-1] if code == 1 and said else next((line for line in said if "ERROR" in line), "")
-        return f" (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
+        said = self.errors.read(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
+        if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in said):
+            return _too_much_memory(memory_bytes)
+        reason = said[-1] if code in (1, 125) and said else next((line for line in said if "ERROR" in line), "")
+        return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
 
     def stop(self) -> None:
         if self.pid == os.getpid():
@@ -71,6 +141,42 @@ class _Helper:
                 if pipe:
                     pipe.close()
         self.process.wait()
+
+
+def _wait(descriptor: int, deadline: float, *, to_write: bool = False) -> None:
+    """Waits until a pipe can be used; Windows can't, and there a module that hangs LLVM hangs its caller.
+
+    Raises:
+        TimeoutError: the deadline passed before.
+    """
+    if _CAN_POLL:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLOUT if to_write else select.POLLIN)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise TimeoutError
+
+
+def _too_much_memory(memory_bytes: int) -> str:
+    return (
+        f"LLVM needs more than {memory_bytes / GIGABYTE:.3g} GB of memory for this input; NCC_MEMORY_GB allows it more"
+    )
+
+
+def _helper_command() -> list[str]:
+    """How to start a helper that reads nothing but the interpreter, its libraries, llvmlite and itself."""
+    spec = importlib.util.find_spec("llvmlite")
+    if spec is None or not spec.submodule_search_locations:
+        raise NccError("llvmlite is not installed: pip install llvmlite")
+    library = Path(spec.submodule_search_locations[0])
+    python = Path(sys.executable)
+    read = [str(_HELPER), str(library), str(library.resolve()), "/etc/ld.so.cache", "/dev/null", *_LIBRARIES]
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
+        read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
+    loaders = [str(path) for folder in ("/lib", "/lib64", "/lib/*") for path in Path("/").glob(f"{folder[1:]}/ld-*")]
+    permissions = Permissions(read=tuple(read), execute=(str(python), *loaders))
+    # without the user's site-packages and start-up files, of which the helper needs none
+    command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library.parent)]
+    return confine(command, permissions, file_bytes=_LONGEST_ERRORS)
 
 
 _lock = threading.Lock()
@@ -96,7 +202,8 @@ def print_module(data: bytes) -> bytes:
             answered = _helpers[0].process.poll() is None
             raise
         finally:
-            if not answered:  # dead, or interrupted in the middle of an answer
+            # dead, interrupted in the middle of an answer, or grown large
+            if not answered or len(data) > _LARGE:
                 stop_helper()
     return answer
 

@@ -1,32 +1,61 @@
 """The process that `ncc.ir.llvm` talks to: reads modules from standard input, prints them to standard output.
 
-A request is 8 bytes of length and the data; the answer a byte (0 fine, 1 refused), 8 bytes of length, and LLVM's
-printing or message. Knows nothing of ncc, so that it starts fast.
+A request is three numbers of 8 bytes (length, bytes of memory, seconds) and the data; the answer a byte (0 fine,
+1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so that it starts
+fast; the folder that holds llvmlite is its argument.
 """
 
+import contextlib
+import signal
+import struct
 import sys
 
+sys.path.append(sys.argv[1])
+
 import llvmlite.binding as llvm
+
+_REQUEST = struct.Struct("<3Q")
+_ANSWER = struct.Struct("<BQ")
+_FINE, _REFUSED, _MEMORY = range(3)
 
 
 def print_module(data: bytes) -> tuple[int, bytes]:
     """Status and answer."""
     try:
         if data.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
-            return 0, str(llvm.parse_bitcode(data)).encode()
-        return 0, str(llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))).encode()
-    except (RuntimeError, UnicodeError, MemoryError) as error:
-        return 1, (str(error) or type(error).__name__).encode("utf-8", "backslashreplace")
+            return _FINE, str(llvm.parse_bitcode(data)).encode()
+        return _FINE, str(llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))).encode()
+    except MemoryError:
+        return _MEMORY, b""
+    except (RuntimeError, UnicodeError) as error:
+        return _REFUSED, str(error).encode("utf-8", "backslashreplace")
+
+
+def limit(memory: int, seconds: int) -> None:
+    """Sets the limits of a request, where the system has them."""
+    if hasattr(signal, "alarm"):
+        # the parent kills sooner; this is for when the parent itself was killed
+        signal.alarm(seconds)
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        with contextlib.suppress(ValueError, OSError):  # macOS knows the limit and refuses to set it
+            soft = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def main() -> None:
     """Serves requests until standard input ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    while len(head := requests.read(8)) == 8:
-        status, answer = print_module(requests.read(int.from_bytes(head, "little")))
-        answers.write(bytes([status]) + len(answer).to_bytes(8, "little"))
+    while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
+        length, memory, seconds = _REQUEST.unpack(head)
+        limit(memory, seconds)
+        status, answer = print_module(requests.read(length))
+        answers.write(_ANSWER.pack(status, len(answer)))
         answers.write(answer)
         answers.flush()
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
 
 
 if __name__ == "__main__":

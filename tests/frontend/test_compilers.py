@@ -1,8 +1,10 @@
 """Which compiler runs, the time limit, and compilers that can't be started."""
 
+import contextlib
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -101,16 +103,30 @@ def test_the_time_limit_stops_the_compiler():
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look at processes")
 def test_the_time_limit_stops_the_children_too(sources, tmp_path):
-    note = tmp_path / "child"
+    mark = f"child of {tmp_path}"
     text = (
-        "import pathlib, subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        f"pathlib.Path({str(note)!r}).write_text(str(child.pid))\n"
+        "import subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', {mark!r}])\n"
         "time.sleep(60)\n"
     )
-    with pytest.raises(CompileError, match="did not finish"):
-        compile_source(sources / "dot.c", CompileOptions(clang=script(tmp_path, text), timeout_s=2))
-    assert not is_running(int(note.read_text()))
+    options = CompileOptions(clang=script(tmp_path, text), timeout_s=3)
+    with ThreadPoolExecutor(1) as thread:
+        compiling = thread.submit(compile_source, sources / "dot.c", options)
+        while not (child := process_with(mark)) and not compiling.done():
+            time.sleep(0.02)
+        assert child
+        with pytest.raises(CompileError, match="did not finish"):
+            compiling.result()
+    assert not is_running(child)
+
+
+def process_with(mark):
+    """Number of the process that has this argument; None if there is none."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended
+            if mark.encode() in path.read_bytes().split(b"\0"):
+                return int(path.parent.name)
+    return None
 
 
 def is_running(pid):

@@ -1,0 +1,149 @@
+"""What one compilation may use of the file system: the compiler, system headers, and what its user named.
+
+A source is a stranger's: beside its own folder it reads nothing that the user did not name. Flags are the user's, so
+every path in them counts as named.
+"""
+
+import glob
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ncc.confinement import Permissions
+from ncc.frontend.compilers import Compiler
+from ncc.frontend.headers import OWN_HEADERS
+from ncc.frontend.options import CompileOptions
+
+__all__ = ["compile_permissions"]
+
+# Headers and libraries of the system, as far as programs of every user may read them; /nix and /gnu hold packages.
+_SYSTEM = (
+    *("/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share"),
+    *("/usr/local/include", "/usr/local/lib", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.preload", "/dev/null"),
+    # what a driver looks at to know the distribution and the processor
+    *("/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/redhat-release", "/etc/clang"),
+    *("/proc/cpuinfo", "/sys/devices/system/cpu"),
+)
+_SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LD_LIBRARY_PATH")
+_LOADERS = ("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*")
+
+_WITH_FOLDER = ("-include", "-imacros")
+# A flag stands before those that it begins with.
+_JOINED = (
+    *("-include-pch", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "-iframework"),
+    *("-iwithprefixbefore", "-iwithprefix", "-iprefix", "-cxx-isystem", "-ivfsoverlay", "-I", "-F", "-B", "-L"),
+)
+_NO_PATHS = ("-D", "-U", "-W")
+
+_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
+_BESIDE = (
+    *(".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tpp", ".def"),
+    *(".c", ".cc", ".cpp", ".cxx", ".cl", ".clh", ".cu", ".cuh"),
+)
+_MOST_BESIDE = 1000  # they go on a command line
+
+
+def compile_permissions(
+    compiler: Compiler,
+    options: CompileOptions,
+    source: str | None,
+    readable: Sequence[str | os.PathLike[str]] = (),
+    *,
+    writable: Sequence[str] = (),
+) -> Permissions:
+    """What a compilation may use.
+
+    Args:
+        compiler: from `find_compiler`, its executable by its path.
+        options: those of the compilation; include paths, and paths in flags, may be read.
+        source: the file to compile; None for text.
+        readable: more folders that may be read.
+        writable: folders that may be written.
+    """
+    read = [
+        *_SYSTEM,
+        str(OWN_HEADERS),
+        *options.include_paths,
+        *_named_by(options.flags),
+        *(os.fspath(path) for path in readable),
+    ]
+    if source is not None:
+        read += _around(Path(source).parent)
+        if not readable:  # a file that the user named himself, which may be a link to anywhere
+            read.append(source)
+    if compiler.headers is not None:
+        execute = [compiler.argv[0]]
+        read.append(str(compiler.headers))
+    else:
+        execute = [*_programs(compiler.argv[0]), *(path for pattern in _LOADERS for path in glob.glob(pattern))]  # noqa: PTH207
+        read += [path for name in _SEARCH_VARIABLES for path in os.environ.get(name, "").split(os.pathsep) if path]
+    return Permissions(read=tuple(read), write=tuple(writable), execute=tuple(execute))
+
+
+def _around(folder: Path) -> list[str]:
+    """A folder and all below it; of one that holds everything of a user's, only the sources and headers in it."""
+    if not _is_everything(folder):
+        return [str(folder)]
+    with os.scandir(folder) as entries:
+        found = (entry.path for entry in entries if entry.name.lower().endswith(_BESIDE))
+        return list(itertools.islice(found, _MOST_BESIDE))
+
+
+def _is_everything(folder: Path) -> bool:
+    """Is this the folder of a user, one above it, or that of all temporary files?"""
+    resolved = folder.resolve()
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() fails without a home
+    return home.is_relative_to(resolved) or resolved == Path(tempfile.gettempdir()).resolve()
+
+
+def _named_by(flags: Sequence[str]) -> Iterator[str]:
+    """Every path in flags, and words that may be one: what does not exist allows nothing."""
+    folder_too = False
+    for flag in flags:
+        if flag.startswith(_NO_PATHS) or flag == "-Xclang":
+            continue
+        joined = next((name for name in _JOINED if flag.startswith(name)), None)
+        if joined:
+            path = flag.removeprefix(joined)
+            folder_too = joined in _WITH_FOLDER
+        elif flag.startswith("-"):
+            path = flag.partition("=")[2]
+        else:
+            path = flag.removeprefix("@")
+        if path:
+            yield path
+            if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may be no name for a file at all
+                yield from _around(Path(path).parent)
+            folder_too = False
+
+
+def _programs(name: str, *, depth: int = 2) -> Iterator[str]:
+    """A program with its installation; of a script, those of its interpreter as well."""
+    found = shutil.which(name)
+    if found is None:
+        return
+    for path in dict.fromkeys((Path(found).absolute(), Path(found).resolve())):
+        yield str(path)
+        prefix = path.parent.parent if path.parent.name == "bin" else path.parent
+        if _is_everything(prefix) or str(prefix) in ("/usr", "/usr/local"):
+            yield from (str(prefix / part) for part in _PARTS)
+        else:
+            yield str(prefix)
+    words = _interpreter(found)
+    if words and depth:
+        yield from ("/bin", "/usr/bin")  # what scripts live by
+        for word in words:
+            yield from _programs(word, depth=depth - 1)
+
+
+def _interpreter(path: str) -> list[str]:
+    try:
+        with Path(path).open("rb") as file:
+            line = file.readline(512)
+    except OSError:
+        return []
+    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
