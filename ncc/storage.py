@@ -1,21 +1,125 @@
 """Files that ncc writes and trusts: atomic writes, and checked reading of versioned JSON and safetensors."""
 
+import errno
 import gzip
 import json
 import os
 import secrets
+import shutil
+import stat
 import zlib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, OutputError
 
-__all__ = ["read_compressed", "read_json", "read_tensors", "write_atomically", "write_compressed"]
+__all__ = [
+    "number_in",
+    "open_atomically",
+    "read_compressed",
+    "read_json",
+    "read_tensors",
+    "text_in",
+    "write_atomically",
+    "write_compressed",
+]
+
+_MOST_UNCOMPRESSED = 1 << 31
+"""Bytes that `read_compressed` gives at most."""
+_PIECE = 1 << 22
+_NUMBERS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
+    f"{kind}{bits}": kind.lower() for kind in "IU" for bits in (8, 16, 32, 64)
+}
+"""The types of numbers that NumPy knows and ncc writes, by their names in safetensors, and their NumPy kinds."""
+
+
+@contextmanager
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Opens a file that appears under its name, whole, when what is done with it ends well; folders are made.
+
+    Where the system can, the file has no name before, so that a process that is killed leaves nothing behind, but for
+    the moment in which it takes an old file's place. Elsewhere, and then, it is called by a dot, the file's name and
+    some random letters, which nothing reads.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unnamed = _open_without_name(path.parent)
+        if unnamed is None:
+            with _open_beside(path) as file:
+                yield file
+        else:
+            with unnamed as file:
+                yield file
+                _to_disk(file)
+                _give_name(file, path)
+    except OSError as error:
+        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
+
+
+def _open_without_name(folder: Path) -> IO[bytes] | None:
+    """A new file in a folder that no name leads to; None where the file system has no such files."""
+    if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
+        return None
+    try:
+        # with the permissions that any new file gets
+        return open(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")  # noqa: PTH123
+    except OSError:  # what is wrong besides, a name will show
+        return None
+
+
+@contextmanager
+def _open_beside(path: Path) -> Iterator[IO[bytes]]:
+    temporary = _name_beside(path)
+    try:
+        # opened plainly, so that it gets the permissions that any new file gets
+        with temporary.open("xb") as file:
+            yield file
+            _to_disk(file)
+        temporary.replace(path)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _to_disk(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _give_name(file: IO[bytes], path: Path) -> None:
+    """Has a name lead to a file that has none."""
+    try:
+        _link(file, path)
+    except FileExistsError:  # a link can't take an old file's place, a new name can
+        temporary = _name_beside(path)
+        try:
+            _link(file, temporary)
+            temporary.replace(path)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    except OSError:  # not allowed here
+        file.seek(0)
+        with _open_beside(path) as named:
+            shutil.copyfileobj(file, named)
+
+
+def _name_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+
+
+def _link(file: IO[bytes], path: Path) -> None:
+    # with a folder given, though the path is absolute, Python follows the link that stands in /proc
+    os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -24,21 +128,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     Raises:
         OutputError: the file can't be written.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # opened plainly, so that it gets the permissions that any new file gets
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with open_atomically(path) as file:
+        file.write(data)
 
 
 def write_compressed(path: Path, data: bytes) -> None:
@@ -50,12 +141,22 @@ def write_compressed(path: Path, data: bytes) -> None:
     write_atomically(path, gzip.compress(data, compresslevel=1, mtime=0))
 
 
-def read_compressed(path: Path) -> bytes | None:
-    """What `write_compressed` kept; None where that is missing, damaged or empty, and must be made again."""
+def read_compressed(path: Path, most_bytes: int = _MOST_UNCOMPRESSED) -> bytes | None:
+    """What `write_compressed` kept; None where that is missing, damaged or empty, and must be made again.
+
+    So it is where more than ``most_bytes`` come out: a few bytes of gzip can hold more than memory does.
+    """
+    pieces, size = [], 0
     try:
-        return gzip.decompress(path.read_bytes()) or None
+        with gzip.open(path) as file:
+            while piece := file.read(_PIECE):
+                pieces.append(piece)
+                size += len(piece)
+                if size > most_bytes:
+                    return None
     except (OSError, EOFError, zlib.error):
         return None
+    return b"".join(pieces) or None
 
 
 def read_json(path: Path, format_version: int) -> dict[str, Any]:
@@ -65,33 +166,80 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
         AssetError: it is missing, damaged or of another version.
     """
     try:
+        _require_regular(path)
         about = json.loads(path.read_bytes())
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
     found = about.get("format_version") if isinstance(about, dict) else None
-    if found != format_version:
-        raise AssetError(f"{path}: format version {found!r}; this ncc reads version {format_version}")
+    if found != format_version or type(found) is not int:
+        raise AssetError(f"{path}: format version {found!r:.40}; this ncc reads version {format_version}")
     return about
 
 
-def read_tensors(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Reads the named arrays of a safetensors file.
+def number_in(card: Mapping[str, Any], name: str) -> float:
+    """A number of a JSON object.
 
     Raises:
-        AssetError: the file is missing or damaged, or lacks one of them.
+        KeyError, TypeError, OverflowError: it is not there, is something else, or is too large.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+    value = card[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} is {value!r:.40}; expected a number")
+    return float(value)
+
+
+def text_in(card: Mapping[str, Any], name: str) -> str:
+    """A text of a JSON object.
+
+    Raises:
+        KeyError, TypeError: it is not there, or is something else.
+    """
+    value = card[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r:.40}; expected a text")
+    return value
+
+
+def read_tensors(path: Path, names: Iterable[str], *, kinds: str = "fiub") -> dict[str, NDArray[Any]]:
+    """Reads all arrays of a safetensors file.
+
+    Args:
+        path: the file; that its shapes, types and offsets fit its size is known before memory is taken for them.
+        names: of arrays that must be there.
+        kinds: of numbers that may be there, as NumPy names them: f, i, u, b.
+
+    Raises:
+        AssetError: the file is missing or damaged, lacks one of them, or has other numbers.
+    """
+    from safetensors import SafetensorError, safe_open
 
     try:
-        arrays = load_file(path)
+        _require_regular(path)
+        with safe_open(path, framework="numpy") as file:
+            found = file.keys()
+            for name in found:
+                dtype = file.get_slice(name).get_dtype()
+                if _NUMBERS.get(dtype, "none") not in kinds:
+                    raise AssetError(f"{path}: {name!r:.80} has numbers of type {dtype}; the file is damaged")
+            arrays = {name: file.get_tensor(name) for name in found}
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
-    except (SafetensorError, TypeError, ValueError) as error:  # the latter for types of numbers that NumPy lacks
+    except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: is not a safetensors file ({error}); the file is damaged") from error
     missing = [name for name in names if name not in arrays]
     if missing:
         raise AssetError(f"{path}: lacks {', '.join(missing)}; the file is damaged or from another tool")
     return {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def _require_regular(path: Path) -> None:
+    """Refuses devices and pipes, which may never end.
+
+    Raises:
+        OSError: it is none, or not there.
+    """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system says more when it is opened
+        raise OSError(errno.EINVAL, "is no regular file", str(path))

@@ -1,7 +1,10 @@
 """Atomic writes, and reading of files that may be damaged."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
-from ncc.storage import read_json, read_tensors, write_atomically
+from ncc.storage import open_atomically, read_json, read_tensors, write_atomically
 
 
 def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
@@ -89,6 +92,59 @@ def test_a_disk_without_room_leaves_the_old_file(tmp_path, monkeypatch):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("system", ["names at the end", "no files without names", "no names for such files"])
+def test_a_large_file_is_written_in_pieces_whatever_the_system_can(tmp_path, monkeypatch, system):
+    if system == "no files without names":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    elif system == "no names for such files":
+        monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "not permitted")))
+    path = tmp_path / "file"
+    for content in (b"first", b"second"):
+        with open_atomically(path) as file:
+            for _ in range(3000):
+                file.write(content)
+            assert not path.exists() or path.read_bytes() == 3000 * b"first"
+        assert path.read_bytes() == 3000 * content
+        assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(KeyError), open_atomically(path) as file:
+        file.write(b"third")
+        raise KeyError
+    assert path.read_bytes() == 3000 * b"second"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without names")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path):
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has no files without names")
+    program = (
+        "import os, signal, sys\nfrom ncc.storage import open_atomically\n"
+        "with open_atomically(sys.argv[1]) as file:\n    file.write(bytes(1 << 20))\n    file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
+    """A real error of the kernel, as of a disk that is full."""
+    program = (
+        "import resource, sys\nfrom ncc.errors import OutputError\nfrom ncc.storage import write_atomically\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "try:\n    write_atomically(sys.argv[1], bytes(1 << 20))\nexcept OutputError as error:\n    print(error)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    ran = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=True, capture_output=True, text=True)
+    assert ran.stdout == f"{tmp_path}/file: can't be written: File too large\n"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a file system that refuses new files")

@@ -92,8 +92,8 @@ class Source:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
         if not self.optimization:
             raise InputError(f"source {self.name}: no optimization level is named")
-        if self.number < 1:
-            raise InputError(f"source {self.name}: number is {self.number}; expected 1 or more")
+        if not 1 <= self.number < 1 << 31:
+            raise InputError(f"source {self.name}: number is {self.number!s:.40}; expected 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +122,8 @@ class Recipe:
         """
         if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
             raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
-        if self.max_degree is not None and self.max_degree < 2:
-            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree}; expected 2 or more")
+        if self.max_degree is not None and not 2 <= self.max_degree < 1 << 31:
+            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree!s:.40}; expected 2 or more")
 
 
 def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = frozenset()) -> Recipe:
@@ -135,6 +135,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
         InputError: there is no such file, it is no TOML, or it has keys that a recipe does not have.
     """
     path = Path(path)
+    _check_path(path)
     if path.is_dir():
         return Recipe(name=path.resolve().name, sources=(Source(name=path.resolve().name, folder=str(path)),))
     if path.resolve() in _including:
@@ -143,7 +144,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
         raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
     rows = table.pop("source", [])
     included = table.pop("include", [])
@@ -153,7 +154,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     sources = tuple(_source(path, row) for row in rows)
     for name in included:
         sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
-    unknown = set(table) - {one.name for one in fields(Recipe)}
+    unknown = set(table) - {one.name for one in fields(Recipe)} | set(table) & {"sources"}
     if unknown or not sources:
         raise InputError(f"{path}: " + (f"unknown keys {sorted(unknown)}" if unknown else "has no [[source]]"))
     _check_types(path, "", table)
@@ -161,6 +162,21 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     if "widths" in table:
         table["widths"] = tuple(table["widths"])
     return Recipe(sources=sources, **({"name": path.stem} | table))
+
+
+def _check_path(path: Path) -> None:
+    """Refuses a name that no file can have: longer than the system takes, or with a NUL in it.
+
+    Raises:
+        InputError: the system does not even look for it.
+    """
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path!s:.200}: can't be read: {reason}") from error
 
 
 def _abstraction(path: Path, row: object) -> Abstraction:
@@ -172,6 +188,8 @@ def _abstraction(path: Path, row: object) -> Abstraction:
     if unknown:
         raise InputError(f"{path}: abstraction has unknown keys {sorted(unknown)}")
     _check_types(path, "abstraction's ", row)
+    if row.get("max_struct_fields", 0) >= 1 << 31:
+        raise InputError(f"{path}: abstraction's max_struct_fields is beyond all measure")
     try:
         return Abstraction(**row)
     except ValueError as error:
@@ -214,8 +232,10 @@ def _attempt(path: Path, row: object) -> Attempt:
     _check_types(path, "an attempt's ", row)
     # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
     header = Path(os.path.normpath(path.parent / row["header"])) if "header" in row else None
+    if header:
+        _check_path(header)
     if header and not header.is_file():
-        raise InputError(f"{path}: an attempt names {header}: no such header")
+        raise InputError(f"{path}: an attempt names {header!s:.200}: no such header")
     return Attempt(
         language=row.get("language"), flags=tuple(row.get("flags", ())), header=str(header) if header else None
     )

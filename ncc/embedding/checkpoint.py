@@ -1,7 +1,7 @@
 """Checkpoints of an embedding's training: matrices, moments and losses in one file, written whole or not at all."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +34,14 @@ def save_checkpoint(path: Path, state: dict[str, NDArray[np.float32]], losses: l
 
 
 def load_checkpoint(
-    path: Path, names: Iterable[str], fingerprint: str
+    path: Path, shapes: Mapping[str, tuple[int, ...]], fingerprint: str
 ) -> tuple[dict[str, NDArray[np.float32]], list[float]]:
     """Reads a checkpoint: the state and the losses so far.
+
+    Args:
+        path: file in the safetensors format.
+        shapes: of the model's matrices, by their names.
+        fingerprint: of counts and configuration.
 
     Raises:
         AssetError: the file is damaged, or of other counts or another configuration.
@@ -47,8 +52,15 @@ def load_checkpoint(
         with safe_open(path, framework="numpy") as file:
             about = file.metadata() or {}
         losses = [float(loss) for loss in json.loads(about["losses"])]
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        if not np.isfinite(losses).all():
+            raise ValueError("a loss is not finite")
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise AssetError(f"{path}: is no checkpoint of an embedding ({error!r}); delete it to start anew") from error
     if about.get("format_version") != str(FORMAT_VERSION) or about.get("fingerprint") != fingerprint:
         raise AssetError(f"{path}: is of other counts or another configuration; delete it to start anew")
-    return read_tensors(path, [f"{name}{suffix}" for name in names for suffix in ("", ".mean", ".variance")]), losses
+    expected = {f"{name}{suffix}": shape for name, shape in shapes.items() for suffix in ("", ".mean", ".variance")}
+    state = read_tensors(path, expected, kinds="f")
+    for name, array in state.items():
+        if array.dtype != np.float32 or array.shape != expected.get(name) or not np.isfinite(array).all():
+            raise AssetError(f"{path}: {name!r:.80} is damaged, or of another model; delete the file to start anew")
+    return state, losses

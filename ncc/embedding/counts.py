@@ -3,6 +3,7 @@
 Counts add up over files, processes and machines, which is what makes training independent of the corpus's size.
 """
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -184,15 +185,21 @@ def read_counts_card(folder: Path) -> CountsCard:
     """
     from ncc.storage import read_json
 
-    about = read_json(folder / "counts.json", FORMAT_VERSION)
-    try:
-        return CountsCard(
-            tuple(map(str, about["texts"])), *(int(about[name]) for name in ("width", "num_files", "num_lines"))
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise AssetError(
-            f"{folder / 'counts.json'}: lacks a field or has a wrong one ({error!r}); it is damaged"
-        ) from error
+    path = folder / "counts.json"
+    about = read_json(path, FORMAT_VERSION)
+    wrong = next((name for name in ("width", "num_files", "num_lines") if not _is_count(about.get(name))), None)
+    if wrong:
+        raise AssetError(f"{path}: has no {wrong} that is a number, 0 or more; it is damaged")
+    texts = about.get("texts")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise AssetError(f"{path}: texts are not a list of texts; it is damaged")
+    if any(one >= other for one, other in itertools.pairwise(texts)):
+        raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
+    return CountsCard(tuple(texts), about["width"], about["num_files"], about["num_lines"])
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 def load_counts(folder: str | Path) -> CorpusCounts:
@@ -205,19 +212,36 @@ def load_counts(folder: str | Path) -> CorpusCounts:
 
     folder = Path(folder)
     card = read_counts_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"))
-    pairs = [arrays[name] for name in ("center", "context", "count")]
-    if len({len(column) for column in pairs}) != 1 or len(arrays["statements"]) != len(card.texts):
+    arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"), kinds="i")
+    statements, center, context, count = (arrays[name] for name in ("statements", "center", "context", "count"))
+    if any(column.ndim != 1 for column in arrays.values()):
+        raise AssetError(f"{folder}: the counts are not columns; build the corpus again")
+    if len({len(center), len(context), len(count)}) != 1 or len(statements) != len(card.texts):
         raise AssetError(f"{folder}: the columns of the counts differ in length; build the corpus again")
-    if any(len(column) and not 0 <= column.min() <= column.max() < len(card.texts) for column in pairs[:2]):
+    if any(len(column) and not 0 <= column.min() <= column.max() < len(card.texts) for column in (center, context)):
         raise AssetError(f"{folder}: a pair names a statement that is not there; build the corpus again")
+    if not are_counts(statements) or not are_counts(count):
+        raise AssetError(f"{folder}: a count is below 0 or beyond all measure; build the corpus again")
+    if not ascend(center, context):
+        raise AssetError(f"{folder}: pairs are not in order, each once; build the corpus again")
     return CorpusCounts(
         texts=card.texts,
-        statements=arrays["statements"],
-        center=arrays["center"],
-        context=arrays["context"],
-        count=arrays["count"],
+        statements=statements.astype(np.int64, copy=False),
+        center=center.astype(np.int32, copy=False),
+        context=context.astype(np.int32, copy=False),
+        count=count.astype(np.int64, copy=False),
         width=card.width,
         num_files=card.num_files,
         num_lines=card.num_lines,
     )
+
+
+def are_counts(column: NDArray[Any]) -> bool:
+    """Whether whole numbers are 0 or more, and so small that their sum is right."""
+    return not len(column) or (column.min() >= 0 and float(column.sum(dtype=np.float64)) < 2.0**59)
+
+
+def ascend(center: NDArray[Any], context: NDArray[Any]) -> bool:
+    """Whether pairs are sorted, each once."""
+    same = center[1:] == center[:-1]
+    return bool(np.all((center[1:] > center[:-1]) | (same & (context[1:] > context[:-1]))))

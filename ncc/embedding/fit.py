@@ -12,7 +12,7 @@ from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, width_folder
 from ncc.embedding.gensim_engine import GensimConfig, train_gensim
 from ncc.embedding.skipgram import SkipGramConfig, train_skipgram
-from ncc.embedding.table import Embedding, compose_missing
+from ncc.embedding.table import Embedding, compose_missing, read_abstraction
 from ncc.embedding.vocabulary import build_vocabulary
 from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
@@ -54,10 +54,10 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
     for folder in folders:
         path = Path(folder) / "report.json"
         try:
-            found.add(Abstraction(**json.loads(path.read_bytes())["abstraction"]))
+            found.add(read_abstraction(json.loads(path.read_bytes())["abstraction"]))
         except OSError as error:
             raise AssetError(f"{path}: can't be read: {error.strerror}; 'ncc corpus build' writes it last") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise AssetError(f"{path}: does not say how statements were abstracted ({error!r})") from error
     if len(found) != 1:
         raise InputError(f"the corpora were counted with {len(found)} different abstractions; expected one")

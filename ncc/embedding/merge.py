@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.counts import CountsCard, counts_card, read_counts_card, sum_pairs
+from ncc.embedding.counts import CountsCard, are_counts, ascend, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
 from ncc.storage import write_atomically
 
@@ -105,16 +105,27 @@ def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Pa
     path = folder / "counts.safetensors"
     try:
         pairs = stack.enter_context(safe_open(path, framework="numpy"))
-        per_center = np.bincount(pairs.get_tensor("center"), minlength=len(number))
-        context = pairs.get_tensor("context")
-        lengths = {len(context), per_center.sum(), pairs.get_slice("count").get_shape()[0]}
-        num_statements = pairs.get_slice("statements").get_shape()[0]
-    except (OSError, ValueError, SafetensorError) as error:
+        found = {name: pairs.get_slice(name) for name in ("statements", *_COLUMNS)}
+        shapes = {name: tuple(column.get_shape()) for name, column in found.items()}
+        types = {name: column.get_dtype() for name, column in found.items()}
+        if types != {"statements": "I64"} | _COLUMNS:
+            raise AssetError(f"{path}: has numbers of types {types}; build the corpus again")
+        if len({shapes[name] for name in _COLUMNS}) != 1 or shapes["statements"] != (len(number),):
+            raise AssetError(f"{path}: the columns of the counts differ in length; build the corpus again")
+        if len(shapes["center"]) != 1:
+            raise AssetError(f"{path}: the counts are not columns; build the corpus again")
+        center, context = pairs.get_tensor("center"), pairs.get_tensor("context")
+        counts = [pairs.get_tensor(name) for name in ("statements", "count")]
+    except (OSError, TypeError, ValueError, SafetensorError) as error:
         raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
-    if len(lengths) != 1 or num_statements != len(number):
-        raise AssetError(f"{path}: the columns of the counts differ in length; build the corpus again")
-    if len(per_center) != len(number) or (len(context) and not 0 <= context.min() <= context.max() < len(number)):
-        raise AssetError(f"{path}: a pair names a statement that is not there; build the corpus again")
+    for column in (center, context):
+        if len(column) and not 0 <= column.min() <= column.max() < len(number):
+            raise AssetError(f"{path}: a pair names a statement that is not there; build the corpus again")
+    if not ascend(center, context):
+        raise AssetError(f"{path}: pairs are not in order, each once; build the corpus again")
+    if not all(map(are_counts, counts)):
+        raise AssetError(f"{path}: a count is below 0 or beyond all measure; build the corpus again")
+    per_center = np.bincount(center, minlength=len(number))
     return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
 
 

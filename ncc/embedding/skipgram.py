@@ -131,7 +131,8 @@ def train_skipgram(
     losses: list[float] = []
     fingerprint = _fingerprint(pairs, words, config) if checkpoint else ""
     if checkpoint and checkpoint.exists():
-        state, losses = load_checkpoint(checkpoint, model.matrices, fingerprint)
+        shapes = {name: tuple(matrix.shape) for name, matrix in model.matrices.items()}
+        state, losses = load_checkpoint(checkpoint, shapes, fingerprint)
         model.restore(state, len(losses) * num_steps)
     wait_for_ranks()  # or the first might be done, its checkpoint gone, before another has looked for it
     while len(losses) < config.epochs:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Embedding", "Lookup", "Neighbor", "compose_missing", "load_embedding", "save_embedding"]
 
 FORMAT_VERSION = 1
+_LARGEST = 1e18
+_MOST_FIELDS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +210,50 @@ def _load(folder: Path) -> Embedding:
     from ncc.storage import read_json, read_tensors
 
     card = read_json(folder / "embedding.json", FORMAT_VERSION)
-    arrays = read_tensors(folder / "embedding.safetensors", ("vectors", "counts"))
+    arrays = read_tensors(folder / "embedding.safetensors", ("vectors", "counts"), kinds="fi")
     try:
-        vocabulary = Vocabulary(tuple(card["words"]), arrays["counts"].astype(np.int64))
-        vectors = normalised(arrays["vectors"].astype(np.float32))
-        return Embedding(vocabulary, vectors, Abstraction(**card["abstraction"]), card["about"])
+        vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
+        vectors = arrays["vectors"]
+        if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind != "f":
+            raise ValueError(f"vectors are {vectors.dtype} of shape {vectors.shape}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = vectors.astype(np.float32)
+        if not -_LARGEST < vectors.min() <= vectors.max() < _LARGEST:
+            raise ValueError("vectors are not all finite, with finite squares")
+        about = card["about"]
+        if not isinstance(about, dict):
+            raise ValueError("about is no object")
+        return Embedding(vocabulary, normalised(vectors), read_abstraction(card["abstraction"]), about)
     except (KeyError, TypeError, ValueError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
+
+
+def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
+    """A vocabulary whose words are texts that can be written, and whose counts are counts.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        raise ValueError("words are not a list of texts")
+    "".join(words).encode()  # halves of surrogate pairs are no text
+    if counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
+        raise ValueError("counts are not whole numbers, 0 or more")
+    return Vocabulary(tuple(words), counts.astype(np.int64))
+
+
+def read_abstraction(table: object) -> Abstraction:
+    """An abstraction from what JSON holds of it.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none, or has values of a wrong type.
+    """
+    if not isinstance(table, dict):
+        raise TypeError("abstraction is no object")
+    fields = table.get("max_struct_fields")
+    switches = [table[name] for name in ("keep_callees", "keep_immediates") if name in table]
+    if not all(isinstance(switch, bool) for switch in switches):
+        raise ValueError("abstraction keeps neither true nor false")
+    if fields is not None and (type(fields) is not int or fields > _MOST_FIELDS):
+        raise ValueError(f"abstraction has max_struct_fields {fields!r:.40}")
+    return Abstraction(**table)

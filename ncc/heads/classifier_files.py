@@ -1,19 +1,25 @@
 """Files of a `ClassifierHead`: ``head.safetensors`` and ``head.json``."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ncc.errors import AssetError
 from ncc.heads.classifier import ClassifierHead
 from ncc.heads.ngram_model import NgramModel
 from ncc.heads.program_network import ProgramNetwork
-from ncc.storage import read_json, read_tensors, write_atomically
+from ncc.storage import number_in, read_json, read_tensors, text_in, write_atomically
 
 __all__ = ["load_classifier_head", "save_classifier_head"]
 
 FORMAT_VERSION = 2
+_LARGEST = float(np.finfo(np.float16).max)
+_LOWEST_TEMPERATURE = 1e-6
+_LEVEL = re.compile(r"-O(?:[0-3sz]|fast)")
 _NGRAMS = "ngrams."
 _NGRAM_TENSORS = ("weights", "scale", "bias", "rarity")
 _REQUIRED = (
@@ -50,9 +56,8 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         "embedding_id": head.embedding_id,
         "about": head.about,
     }
-    largest = np.finfo(np.float16).max
     tensors = {
-        name: np.ascontiguousarray(np.clip(tensor, -largest, largest), np.float16)
+        name: np.ascontiguousarray(np.clip(tensor, -_LARGEST, _LARGEST), np.float16)
         for name, tensor in network.tensors.items()
     }
     # contiguous: safetensors writes memory as it lies
@@ -76,27 +81,66 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
         row = tensors.pop("row")
         if row.dtype != np.int32:
             raise ValueError(f"rows are {row.dtype}")
-        if not isinstance(card["classes"], list) or row.shape != (card["words"],):
+        _check_card(card)
+        if row.shape != (card["words"],) or not len(row):
             raise ValueError("classes or rows")
+        _check_weights(tensors)
+        if not 1 <= card["layers"] <= len(tensors):  # before a shape is worked out for every layer
+            raise ValueError(f"{card['layers']!r:.40} layers")
         ngrams = NgramModel(*(tensors.pop(_NGRAMS + name) for name in _NGRAM_TENSORS))
         network = ProgramNetwork(
             tensors={name: tensor.astype(np.float32) for name, tensor in tensors.items()},
             row=row,
-            layers=int(card["layers"]),
-            longest=int(card["longest"]),
+            layers=card["layers"],
+            longest=card["longest"],
         )
         if network.buckets != card["buckets"] or len(ngrams.weights) != card["ngram_buckets"]:
             raise ValueError(f"{network.buckets} rows of literals, {len(ngrams.weights)} of n-grams")
         head = ClassifierHead(
             network=network,
             ngrams=ngrams,
-            ngram_factor=float(card["ngram_factor"]),
-            classes=tuple(str(name) for name in card["classes"]),
-            temperature=float(card["temperature"]),
-            threshold=float(card["threshold"]),
-            embedding_id=str(card["embedding_id"]),
+            ngram_factor=number_in(card, "ngram_factor"),
+            classes=tuple(card["classes"]),
+            temperature=number_in(card, "temperature"),
+            threshold=number_in(card, "threshold"),
+            embedding_id=text_in(card, "embedding_id"),
             about=dict(card["about"]),
         )
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise AssetError(f"{folder}: is not a classifier ({error!r}); it is damaged") from error
     return head
+
+
+def _check_card(card: dict[str, Any]) -> None:
+    """Types and ranges of what the card says, before it is relied on.
+
+    Raises:
+        KeyError, TypeError, ValueError: something is missing, or is not what it should be.
+    """
+    for name in ("layers", "longest", "words", "buckets", "ngram_buckets"):
+        if type(card[name]) is not int:
+            raise TypeError(f"{name} is {card[name]!r:.40}; expected a whole number")
+    classes = card["classes"]
+    if not isinstance(classes, list) or not classes or not all(isinstance(name, str) for name in classes):
+        raise TypeError("classes are no list of texts")
+    if not number_in(card, "temperature") >= _LOWEST_TEMPERATURE or not number_in(card, "ngram_factor") <= _LARGEST:
+        raise ValueError("temperature or ngram_factor is out of range")
+    levels = card["about"].get("levels", []) if isinstance(card["about"], dict) else None
+    if not isinstance(levels, list) or not all(isinstance(level, str) and _LEVEL.fullmatch(level) for level in levels):
+        raise ValueError(f"levels are {levels!r:.80}; expected some of -O0 to -O3, -Os, -Oz, -Ofast")
+
+
+def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:
+    """The network's are floats, and none is larger than a head is written with.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for name, tensor in tensors.items():
+        if tensor.dtype.kind != "f" and not name.startswith(_NGRAMS):  # `NgramModel` knows its own
+            raise ValueError(f"{name} is {tensor.dtype}")
+        wide = tensor.dtype.kind == "f" and tensor.dtype != np.float16  # which can't hold more
+        if wide and tensor.size and not -_LARGEST <= tensor.min() <= tensor.max() <= _LARGEST:
+            raise ValueError(f"a number of {name} is beyond {_LARGEST:g}")
+    if 0 in tensors["vectors"].shape or 0 in tensors["ahead.0.bias_ih_l0"].shape:
+        raise ValueError("a network without units")

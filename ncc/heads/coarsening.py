@@ -3,6 +3,7 @@
 All that was learnt is a straight line for each device and factor, so an answer needs NumPy alone.
 """
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
-from ncc.storage import read_json, read_tensors, write_atomically
+from ncc.storage import read_json, read_tensors, text_in, write_atomically
 
 __all__ = ["CoarseningHead", "CoarseningPrediction", "load_coarsening_head", "save_coarsening_head"]
 
 FORMAT_VERSION = 1
 INTERVAL = 0.8
 LEAST_SPEEDUP = 0.01
+MOST_SPEEDUP = 1e9
 SCALES = ("log", "plain")
 _TENSORS = ("offset", "slope", "spread")
 
@@ -82,9 +84,11 @@ class CoarseningHead:
             raise ValueError(f"lines {self.offset.shape} and {self.slope.shape}, spread {self.spread.shape}")
         if not all(np.isfinite(array).all() for array in (self.offset, self.slope, self.spread)):
             raise ValueError("a number is not finite")
-        if not 0 <= self.feature < len(self.feature_names) or self.scale not in SCALES or self.factors[:1] != (1,):
-            raise ValueError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors}")
-        if not 0 < self.spread[0] <= self.spread[1]:
+        ascending = all(one < other for one, other in itertools.pairwise(self.factors))
+        known = 0 <= self.feature < len(self.feature_names) and self.scale in SCALES
+        if not known or self.factors[:1] != (1,) or not ascending:
+            raise ValueError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors!s:.80}")
+        if not 0 < self.spread[0] <= self.spread[1] <= MOST_SPEEDUP:
             raise ValueError(f"spread is {self.spread}; expected ascending numbers above 0")
 
     def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
@@ -96,16 +100,23 @@ class CoarseningHead:
 
         Raises:
             InputError: the device is not known, or the features are not so many or not finite.
+            AssetError: the lines lead beyond all numbers.
         """
         if device is not None and device not in self.devices:
             raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
         if features.shape != (len(self.feature_names),) or not np.isfinite(features).all():
             raise InputError(f"expected {len(self.feature_names)} finite features, found shape {features.shape}")
         row = len(self.devices) if device is None else self.devices.index(device)
-        values = self.offset[row] + self.slope[row] * features[self.feature]
-        speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.offset[row] + self.slope[row] * features[self.feature]
+            speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
         best = int(np.argmax(speedups))
         speedup = float(speedups[best])
+        if not speedup < MOST_SPEEDUP:
+            raise AssetError(
+                f"the thread-coarsening head says that factor {self.factors[best]} is {speedup:g} times as fast; "
+                "its file is damaged"
+            )
         low, high = (speedup * self.spread).tolist() if best else (1.0, 1.0)
         return CoarseningPrediction(self.factors[best], speedup, (low, high), self.factors, speedups)
 
@@ -140,15 +151,20 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
     """
     folder = Path(folder)
     card = read_json(folder / "head.json", FORMAT_VERSION)
-    arrays = read_tensors(folder / "head.safetensors", _TENSORS)
+    tensors = read_tensors(folder / "head.safetensors", _TENSORS, kinds="f")
+    with np.errstate(invalid="ignore"):  # what is no number is refused below
+        arrays = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     try:
-        names = tuple(str(name) for name in card["feature_names"])
+        names, devices = (_texts(card[field]) for field in ("feature_names", "devices"))
+        factors = tuple(card["factors"])
+        if not all(type(factor) is int for factor in factors):
+            raise TypeError("a factor is no whole number")
         return CoarseningHead(
             feature_names=names,
             feature=names.index(card["feature"]),
-            devices=tuple(str(name) for name in card["devices"]),
-            factors=tuple(int(factor) for factor in card["factors"]),
-            scale=str(card["scale"]),
+            devices=devices,
+            factors=factors,
+            scale=text_in(card, "scale"),
             offset=arrays["offset"],
             slope=arrays["slope"],
             spread=arrays["spread"],
@@ -156,3 +172,16 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise AssetError(f"{folder}: is not a thread-coarsening head ({error!r}); it is damaged") from error
+
+
+def _texts(found: object) -> tuple[str, ...]:
+    """Distinct texts of a JSON list.
+
+    Raises:
+        TypeError, ValueError: it is none, or a text is there twice.
+    """
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise TypeError("names are no list of texts")
+    if len(set(found)) != len(found):
+        raise ValueError("a name is there twice")
+    return tuple(found)

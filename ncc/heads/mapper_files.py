@@ -7,16 +7,41 @@ from pathlib import Path
 import numpy as np
 
 from ncc.errors import AssetError
-from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
+from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, RatioPrediction, Term
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.storage import read_json, read_tensors, write_atomically
+from ncc.storage import number_in, read_json, read_tensors, text_in, write_atomically
 
 __all__ = ["load_mapper_head", "save_mapper_head"]
 
 FORMAT_VERSION = 2
 _BLOCKS = ("mean", "scale", "training")
 _ARRAYS = ("process_scale", "reference", "calibration.score", "calibration.log_ratio")
+_LARGEST, _SMALLEST = 1e9, 1e-9
+"""Bounds of what is multiplied and divided by, so that no product overflows."""
+_LARGEST_LOG = 100.0
+"""Of a ratio of times, and of bytes: e¹⁰⁰ of either is out of this world."""
+
+
+class _LoadedMapperHead(MapperHead):
+    """A head from a file, which may be anybody's: an answer beyond all measure is refused, not passed on."""
+
+    def predict(
+        self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None
+    ) -> RatioPrediction:
+        """As `MapperHead.predict`.
+
+        Raises:
+            InputError: An input is negative or not finite.
+            AssetError: The head's answer is no ratio that two processors can have.
+        """
+        answer = super().predict(inputs, transfer_bytes, wgsize)
+        if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
+            raise AssetError(
+                f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
+                f"(interval {answer.interval}); its file is damaged"
+            )
+        return answer
 
 
 def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
@@ -61,35 +86,35 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
     """
     folder = Path(folder)
     card = read_json(folder / "head.json", FORMAT_VERSION)
-    arrays = {
-        name: array.astype(np.float64) for name, array in read_tensors(folder / "head.safetensors", _ARRAYS).items()
-    }
+    tensors = read_tensors(folder / "head.safetensors", _ARRAYS, kinds="f")
+    with np.errstate(invalid="ignore"):  # what is no number is refused below
+        arrays = {name: array.astype(np.float64) for name, array in tensors.items()}
     try:
         blocks = {kind: _block(arrays, kind) for kind in _BLOCKS}
-        head = MapperHead(
+        head = _LoadedMapperHead(
             **blocks,
             processes=tuple(
                 Process(
                     tuple(
-                        Term(float(term["variance"]), _shares(term["weights"]), float(term["length"]))
+                        Term(number_in(term, "variance"), _shares(term["weights"]), number_in(term, "length"))
                         for term in process["terms"]
                     ),
-                    float(process["mean"]),
+                    number_in(process, "mean"),
                     arrays[f"process{i}.weights"],
                 )
                 for i, process in enumerate(card["processes"])
             ),
             process_scale=arrays["process_scale"],
             calibration=Calibration(
-                arrays["calibration.score"], arrays["calibration.log_ratio"], float(card["calibration_slope"])
+                arrays["calibration.score"], arrays["calibration.log_ratio"], number_in(card, "calibration_slope")
             ),
             reference=arrays["reference"],
-            embedding_id=str(card["embedding_id"]),
+            embedding_id=text_in(card, "embedding_id"),
             about=dict(card["about"]),
         )
         _check_shapes(head)
         _check_numbers(head)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise AssetError(f"{folder}: is not a device-mapping head ({error!r}); it is damaged") from error
     return head
 
@@ -99,7 +124,7 @@ def _block(arrays: Blocks, kind: str) -> Blocks:
 
 
 def _shares(weights: dict[str, float]) -> dict[str, float]:
-    return {str(name): float(weight) for name, weight in weights.items()}
+    return {name: number_in(weights, name) for name in weights}
 
 
 def _check_shapes(head: MapperHead) -> None:
@@ -127,13 +152,24 @@ def _check_numbers(head: MapperHead) -> None:
     terms = [term for process in head.processes for term in process.terms]
     if any(name not in head.training for term in terms for name in term.weights):
         raise ValueError("a covariance of a block that is not there")
+    if not all(process.terms for process in head.processes) or not all(term.weights for term in terms):
+        raise ValueError("a covariance of nothing")
     calibration = head.calibration
     positive = [head.process_scale, np.array([calibration.slope, *(term.length for term in terms)])]
     shares = [share for term in terms for share in (term.variance, *term.weights.values())]
-    not_negative = [*head.scale.values(), head.reference, np.diff(calibration.score), np.array(shares)]
+    not_negative = [*head.scale.values(), head.reference, np.array(shares)]
     others = [*head.mean.values(), *head.training.values(), calibration.score, calibration.log_ratio]
     others += [np.append(process.weights, process.mean) for process in head.processes]
     if not all(np.isfinite(array).all() for array in (*positive, *not_negative, *others)):
         raise ValueError("a number is not finite")
     if any((array <= 0).any() for array in positive) or any((array < 0).any() for array in not_negative):
         raise ValueError("a number is out of range")
+    if (calibration.score[1:] < calibration.score[:-1]).any():
+        raise ValueError("a number is out of range: scores of the calibration do not ascend")
+    bounded = [*positive, *head.scale.values(), np.array(shares), *others]
+    divisors = [*positive, *(scale[scale > 0] for scale in head.scale.values())]
+    if any((np.abs(array) > _LARGEST).any() for array in bounded) or any((a < _SMALLEST).any() for a in divisors):
+        raise ValueError(f"a number is beyond {_LARGEST:g}, or divides and is below {_SMALLEST:g}")
+    transfer = head.training["data"][:, 0] * head.scale["data"][0] + head.mean["data"][0]
+    if (np.abs(transfer) > _LARGEST_LOG).any():
+        raise ValueError("a transfer in training is out of range")

@@ -60,7 +60,7 @@ def read_module(
         raise InputError(f"{name}: the file is empty; expected LLVM IR")
     abstraction = abstraction or Abstraction()
     if is_bitcode(data):
-        return _from_text(print_canonically(data, name), name, "bitcode", abstraction)
+        return _from_printed(print_canonically(data, name), name, "bitcode", abstraction)
     if b"\0" in data:
         raise InputError(
             f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)"
@@ -100,10 +100,15 @@ def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: 
         if refusal.line is not None:
             raise
         raise _error_at(data, name, problem) from refusal
+    return _from_printed(printed, name, "llvm", abstraction)
+
+
+def _from_printed(printed: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
+    """A module from LLVM's printing, which LLVM does not check: damaged bitcode has blocks without an end."""
     try:
-        return _from_text(printed, name, "llvm", abstraction)
-    except native.IRSyntaxError as again:
-        raise _error_at(printed, f"{name} (as LLVM prints it)", again) from problem
+        return _from_text(printed, name, route, abstraction)
+    except native.IRSyntaxError as problem:
+        raise _error_at(printed, f"{name} (as LLVM prints it)", problem) from problem
 
 
 def _llvm_refusal(message: str, data: bytes, name: str) -> IRError:

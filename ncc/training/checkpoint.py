@@ -4,13 +4,15 @@ Reading one never runs what it says (``weights_only``); a stop while one is writ
 """
 
 import io
+import json
 import logging
-import pickle
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import distributed as dist
 from torch import nn
@@ -110,32 +112,40 @@ class Checkpoints:
         if content is None:
             return Position()
         try:
-            state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of pickles that torch has not written; what they hold is checked
+                state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
             self._check(state)
+            position = self._position(state)
             self._model.load_state_dict(state["model"])
             self._strategy.load_state_dict(state["strategy"], [rank["strategy"] for rank in state["ranks"]])
-            position = Position(
-                losses=[float(loss) for loss in state["losses"]],
-                step=int(state["step"]),
-                loss_sum=0.0 if self._rank else float(state["loss_sum"]),
-                draws=state["ranks"][self._rank]["draws"] if self._rank < len(state["ranks"]) else None,
-            )
-        # torch raises whatever it stumbles over in a damaged file
-        except (
-            pickle.UnpicklingError,
-            EOFError,
-            RuntimeError,
-            LookupError,
-            AttributeError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except AssetError:
+            raise
+        except Exception as error:  # torch raises whatever it stumbles over in a damaged file
             raise AssetError(
                 f"{self.path}: is no checkpoint of this model ({type(error).__name__}: {error}); "
                 "remove it to start again"
             ) from error
         if self._rank == 0:
             logger.info("resumed %s after %d epochs and %d steps", self.path, len(position.losses), position.step)
+        return position
+
+    def _position(self, state: dict[str, Any]) -> Position:
+        """Where the training was.
+
+        Raises:
+            LookupError, TypeError, ValueError: it can't have been there.
+        """
+        position = Position(
+            losses=[float(loss) for loss in state["losses"]],
+            step=state["step"],
+            loss_sum=0.0 if self._rank else float(state["loss_sum"]),
+            draws=state["ranks"][self._rank]["draws"] if self._rank < len(state["ranks"]) else None,
+        )
+        if type(position.step) is not int or position.step < 0 or len(position.losses) > self._about["epochs"]:
+            raise ValueError(f"step {position.step!r:.40} after {len(position.losses)} epochs")
+        if position.draws is not None:
+            _check_draws(position.draws)
         return position
 
     def _read(self) -> bytes | None:
@@ -215,6 +225,12 @@ class CheckpointClock:
         due, pause = answer.tolist()
         self._ask_at = self._steps + int(pause)
         return bool(due)
+
+
+def _check_draws(draws: dict[str, Any]) -> None:
+    """Raises where generators refuse a state: now, and not in the middle of an epoch."""
+    np.random.default_rng().bit_generator.state = json.loads(draws["numpy"])
+    torch.Generator().set_state(draws["host"])
 
 
 def _gather(own: dict[str, Any]) -> list[dict[str, Any]]:

@@ -197,7 +197,7 @@ def test_a_file_of_another_tool_is_refused(tmp_path, metadata):
     path = tmp_path / "checkpoint.safetensors"
     save_file(STATE, path, metadata)
     with pytest.raises(AssetError, match=r"checkpoint\.safetensors: is no checkpoint of an embedding .*; delete it"):
-        load_checkpoint(path, ["own"], "abc")
+        load_checkpoint(path, {"own": (2, 3)}, "abc")
 
 
 @pytest.mark.parametrize("wrong", [{"format_version": "2"}, {"fingerprint": "abd"}])
@@ -205,14 +205,14 @@ def test_another_format_version_or_fingerprint_is_refused(tmp_path, wrong):
     path = tmp_path / "checkpoint.safetensors"
     save_file(STATE, path, ABOUT | wrong)
     with pytest.raises(AssetError, match=REFUSED):
-        load_checkpoint(path, ["own"], "abc")
+        load_checkpoint(path, {"own": (2, 3)}, "abc")
 
 
 def test_round_trip(tmp_path):
     path = tmp_path / "made" / "on the way" / "checkpoint.safetensors"
     losses = [1 / 3, 2.0**-40]
     save_checkpoint(path, STATE, losses, "abc")
-    state, again = load_checkpoint(path, ["own"], "abc")
+    state, again = load_checkpoint(path, {"own": (2, 3)}, "abc")
     assert again == losses
     assert state.keys() == STATE.keys()
     for name, array in STATE.items():

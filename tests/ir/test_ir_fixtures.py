@@ -6,9 +6,9 @@ import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from fuzz.checks import assert_same_reading, renumbered, statements
 from ncc.errors import IRError
 from ncc.ir import Module, is_bitcode, print_canonically, read_module
 
@@ -16,34 +16,6 @@ IR = Path(__file__).parents[1] / "data" / "ir"
 FILES = sorted(path.name for path in IR.iterdir() if path.suffix in (".ll", ".bc"))
 # a removed type; an `inrange` that today's LLVM writes otherwise
 REFUSED_BY_LLVM = {"legacy.ll", "shapes.clang14.ll", "shapes.clang16.ll"}
-
-
-def statements(module: Module) -> list[str]:
-    return [module.texts[i] for i in module.text_id.tolist()]
-
-
-def renumbered(module: Module) -> dict[str, list[int]]:
-    """Operands, results and callees with nodes numbered as statements mention them: declarations may have moved.
-
-    LLVM 22 points lifetime markers at the variable itself, past the bitcasts of the typed dialect: left out here.
-    """
-    is_marker = np.array(["@llvm.lifetime." in text for text in statements(module)], bool)
-    operand = np.where(is_marker[module.operand_statement], -1, module.operand)
-    mentioned = np.concatenate([operand, module.result, module.callee])
-    _, first, inverse = np.unique(mentioned, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))
-    ids = np.where(mentioned < 0, -1, order[inverse])
-    cut = np.cumsum([len(module.operand), len(module.result)])
-    return dict(zip(("operand", "result", "callee"), (part.tolist() for part in np.split(ids, cut)), strict=True))
-
-
-def assert_same(direct: Module, printed: Module) -> None:
-    assert statements(direct) == statements(printed)
-    assert renumbered(direct) == renumbered(printed)
-    for field in ("opcode", "operand_start", "block", "function_start", "function_block", "function_is_kernel"):
-        assert getattr(direct, field).tolist() == getattr(printed, field).tolist(), field
-    assert direct.source_line.tolist() == printed.source_line.tolist()
-    assert direct.function_names == printed.function_names
 
 
 def test_there_is_a_fixture_of_every_dialect() -> None:
@@ -66,7 +38,7 @@ def test_reading_directly_agrees_with_reading_what_llvm_prints(file: str) -> Non
         with pytest.raises(IRError, match=r":\d+:\d+: "):
             print_canonically(data)
         return
-    assert_same(read_module(data), read_module(print_canonically(data)))
+    assert_same_reading(read_module(data), read_module(print_canonically(data)))
 
 
 @pytest.mark.parametrize(
@@ -195,6 +167,6 @@ def test_published_kernels_of_llvm_5() -> None:
         except IRError:
             refused.append(name)
             continue
-        assert_same(module, read_module(printed))
+        assert_same_reading(module, read_module(printed))
     assert num_files == 669 + 17
     assert len(refused) == 1

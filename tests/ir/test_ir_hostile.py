@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.targets.ir import mutate_ir
 from ncc.errors import IRError, NccError
 from ncc.ir import Module, read_module
 
@@ -101,40 +102,10 @@ def read_or_refuse(data: bytes, check_module: Callable[[Module], None]) -> bool:
     return True
 
 
-TOKENS = (
-    b'" % @ ( ) { } [ ] < > ! ; # * : = , ... %0 %1 %2 "5": asm metadata inrange label ptr i32 define declare type'
-    b' opaque c" 0x !dbg splat unwind cleanup addrspace( vscale target( phi switch invoke %1000000000 9999999999'
-).split()
-
-
-def mutated(dice: random.Random, seeds: list[bytes]) -> bytes:
-    data = bytearray(dice.choice(seeds))
-    for _ in range(dice.choice((1, 1, 1, 2, 4))):
-        at, length = dice.randrange(len(data) + 1), dice.randrange(1, 60)
-        match dice.randrange(6):
-            case 0:
-                data[at : at + 1] = bytes([dice.randrange(1, 256)])
-            case 1:
-                del data[at : at + length]
-            case 2:
-                data[at:at] = data[at : at + length]
-            case 3:
-                other = dice.choice(seeds)
-                start = dice.randrange(len(other))
-                data[at:at] = other[start : start + dice.randrange(300)]
-            case 4:
-                data[at : at + dice.randrange(3)] = dice.choice(TOKENS) + b" "
-            case _:  # a whole line moves
-                lines = data.split(b"\n")
-                lines.insert(dice.randrange(len(lines)), lines.pop(dice.randrange(len(lines))))
-                data = bytearray(b"\n".join(lines))
-    return bytes(data)
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_mutations_of_real_modules(seed: int, check_module: Callable[[Module], None]) -> None:
     """2,000 in all: each is read into a module that holds together, or refused with an error of ours."""
     dice = random.Random(seed)
     seeds = [path.read_bytes() for path in TEXTS]
-    read = sum(read_or_refuse(mutated(dice, seeds), check_module) for _ in range(250))
+    read = sum(read_or_refuse(mutate_ir(dice, seeds), check_module) for _ in range(250))
     assert 10 < read < 250

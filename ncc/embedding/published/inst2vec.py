@@ -1,23 +1,24 @@
 """inst2vec as spcl/ncc publishes it, or as its code trained it, read as an embedding of ours.
 
-The published inst2vec comes as pickles, which may hold any code: they are read by an unpickler that knows nothing but
-numbers, texts, containers and NumPy arrays.
+The published inst2vec comes as pickles, which may hold any code: `ncc.embedding.published.pickles` reads them without
+running it.
 """
 
 import csv
 import io
 import json
+import math
 import operator
 import os
-import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding.published.modernise import modernise_statement
+from ncc.embedding.published.pickles import RefusedPickleError, read_pickle
 from ncc.embedding.table import Embedding, normalised
 from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError
@@ -25,6 +26,11 @@ from ncc.ir import Abstraction
 
 __all__ = ["load_inst2vec"]
 
+_LARGEST = 1e15
+_NPY_HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 _UNKNOWN_TOKENS = frozenset({"!UNK", UNKNOWN})
 
 
@@ -102,12 +108,12 @@ def _read_matrix(path: Path) -> NDArray[np.float32]:
     try:
         with np.errstate(over="ignore"):  # too large is not finite, which is said below
             matrix = np.asarray(found).astype(np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise AssetError(f"{path}: holds a {_described(found)}; expected a matrix of numbers") from error
     if matrix.ndim != 2 or not matrix.size:
         raise AssetError(f"{path}: holds an array of shape {matrix.shape}; expected a matrix, a row a statement")
-    if not np.isfinite(matrix).all():
-        raise AssetError(f"{path}: has numbers that are not finite; the file is damaged")
+    if not (np.abs(matrix) < _LARGEST).all():
+        raise AssetError(f"{path}: has numbers that are not finite, or whose squares are not; the file is damaged")
     return matrix
 
 
@@ -122,12 +128,12 @@ def _read(path: Path, readers: dict[str, Callable[[bytes], Any]]) -> Any:
     Raises:
         AssetError: it can't be read or is damaged.
     """
-    reader = readers.get(path.suffix, _from_pickle)
+    reader = readers.get(path.suffix, read_pickle)
     try:
         return reader(path.read_bytes())
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
-    except _RefusedError as error:
+    except RefusedPickleError as error:
         raise AssetError(
             f"{path}: is a pickle that calls {error}, which could run any code; "
             "expected numbers, texts, containers and NumPy arrays only"
@@ -153,59 +159,17 @@ def _dictionary_from_csv(data: bytes) -> dict[str, int]:
 
 
 def _from_npy(data: bytes) -> Any:
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    if version not in _NPY_HEADERS:
+        raise ValueError(f"version {version} of the format")
+    shape, _, dtype = _NPY_HEADERS[version](file)
+    # NumPy takes the memory first and looks for the numbers later
+    if math.prod(shape) * dtype.itemsize > len(data):
+        raise ValueError(f"an array of shape {shape!s:.80} in a file of {len(data)} bytes")
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 
 def _matrix_from_text(data: bytes) -> Any:
     lines = data.decode().split("\n")
     return [[float(number) for number in line.replace(",", " ").split()] for line in lines if line.strip()]
-
-
-def _from_pickle(data: bytes) -> Any:
-    return _Unpickler(io.BytesIO(data), encoding="latin1").load()  # latin1: arrays that Python 2 pickled
-
-
-class _RefusedError(Exception):
-    """A pickle names something that it has no need of."""
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads plain data and NumPy arrays; whatever else a pickle names is refused before it can run."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The few functions that arrays are rebuilt with.
-
-        Raises:
-            _RefusedError: any other name.
-        """
-        if module in {"numpy.core.multiarray", "numpy._core.multiarray"} and name in {"_reconstruct", "scalar"}:
-            # from where NumPy itself takes them, which differs between its versions
-            return (np.zeros(1) if name == "_reconstruct" else np.float64(0)).__reduce__()[0]
-        if module in {"numpy.core.numeric", "numpy._core.numeric"} and name == "_frombuffer":
-            return _FromBuffer()
-        if module == "numpy" and name in {"ndarray", "dtype"}:
-            return getattr(np, name)
-        if (module, name) == ("_codecs", "encode"):
-            return _Latin1()
-        raise _RefusedError(f"{module}.{name}")
-
-
-class _FromBuffer:
-    """How pickles of protocol 5 hold arrays; without a dictionary, so that a pickle can't change it."""
-
-    __slots__ = ()
-
-    def __call__(self, *arguments: Any) -> Any:
-        function: Any = np.zeros(1).__reduce_ex__(5)[0]
-        return function(*arguments)
-
-
-class _Latin1:
-    """How pickle protocols without bytes spell them; without a dictionary, so that a pickle can't change it."""
-
-    __slots__ = ()
-
-    def __call__(self, text: str, encoding: str) -> bytes:
-        if encoding != "latin1":
-            raise ValueError(f"bytes in encoding {encoding!r}")
-        return text.encode(encoding)

@@ -25,6 +25,9 @@ __all__ = ["ARGUMENT_WEIGHT", "Seeds", "compose_statement", "load_ir2vec", "read
 
 _OPCODE_WEIGHT, _TYPE_WEIGHT, ARGUMENT_WEIGHT = 1.0, 0.5, 0.2
 
+_LARGEST = 1e15
+"""Of a number, so that sums and squares of vectors are finite too."""
+
 _LINE = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\[(?P<numbers>[^\[\]]*)\],?\s*')
 _SECTIONS = ("opcodes", "types", "arguments")
 _ARGUMENTS = frozenset({"function", "pointer", "constant", "variable"})
@@ -111,7 +114,7 @@ def _from_lines(path: Path, text: str) -> dict[str, Any]:
 def _from_json(path: Path, text: str) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
     lowered = {name.lower(): entries for name, entries in found.items()}
     if not any(section in lowered for section in _SECTIONS):
@@ -136,11 +139,12 @@ def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, 
     vectors = {}
     for name, numbers in entries.items():
         try:
-            vector = np.array(numbers).astype(np.float32)
-        except (TypeError, ValueError) as error:
-            raise AssetError(f"{path}: {name} of {section} is no list of numbers ({error})") from error
-        if vector.ndim != 1 or not np.isfinite(vector).all():
-            raise AssetError(f"{path}: {name} of {section} is no list of finite numbers")
+            with np.errstate(over="ignore"):  # too large is not finite, which is said below
+                vector = np.array(numbers).astype(np.float32)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise AssetError(f"{path}: {name:.80} of {section} is no list of numbers ({error})") from error
+        if vector.ndim != 1 or not (np.abs(vector) < _LARGEST).all():
+            raise AssetError(f"{path}: {name:.80} of {section} is no list of finite numbers")
         vectors[name.lower()] = vector
     return vectors
 

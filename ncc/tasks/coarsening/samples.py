@@ -44,6 +44,8 @@ DEVICE_TITLES = {
     "Tahiti": "AMD Tahiti 7970",
 }
 _NUM_COMPONENTS = 7
+LONGEST_NAME = 200
+"""Letters of a kernel's name: an array of names gives each as much room as the longest takes."""
 _RUNTIME_COLUMNS = (
     "kernel",
     "cf",
@@ -167,19 +169,24 @@ def read_tables(runtimes: Path, oracles: Path) -> CoarseningSamples:
     best = {row["kernel"]: row for row in _read_rows(oracles, _ORACLE_COLUMNS)}
     rows = _read_rows(runtimes, _RUNTIME_COLUMNS)
     names = list(best)
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise DataError(f"{oracles}: a kernel's name is longer than {LONGEST_NAME} letters")
     if unknown := {row["kernel"] for row in rows}.symmetric_difference(names):
-        raise DataError(f"{runtimes}: {oracles.name} has other kernels: {', '.join(sorted(unknown))}")
+        raise DataError(f"{runtimes}: {oracles.name} has other kernels: {', '.join(sorted(unknown)):.200}")
     source: dict[str, str] = {}
     components = np.full((len(names), len(FACTORS), _NUM_COMPONENTS), np.nan)
     runtime = np.full((len(names), len(DEVICES), len(FACTORS)), np.nan)
     seen = np.zeros((len(names), len(FACTORS)), bool)
+    place = {name: number for number, name in enumerate(names)}
     for row in rows:
-        kernel, factor = names.index(row["kernel"]), _factor_index(runtimes, row)
+        kernel, factor = place[row["kernel"]], _factor_index(runtimes, row)
         if seen[kernel, factor] or source.setdefault(row["kernel"], row["src"]) != row["src"]:
             raise DataError(f"{runtimes}: {_where(row)}: given twice, or with another text than at another factor")
         seen[kernel, factor] = True
         components[kernel, factor] = [_number(runtimes, row, f"PCA{i + 1}") for i in range(_NUM_COMPONENTS)]
         runtime[kernel, :, factor] = [_number(runtimes, row, f"runtime_{device}") for device in DEVICES]
+    if np.isinf(components).any():
+        raise DataError(f"{runtimes}: a component is not finite")
     samples = CoarseningSamples(
         kernel=np.repeat(names, len(DEVICES)),
         device=np.tile(DEVICES, len(names)),
@@ -198,7 +205,7 @@ def _check(path: Path, samples: CoarseningSamples, oracles: dict[str, dict[str, 
         if not np.isfinite(measured[0]) or (measured <= 0).any() or np.isinf(measured).any():
             raise DataError(f"{path}: {kernel} on {device}: a runtime is not above 0, or that at factor 1 is missing")
         oracle = oracles[kernel]
-        factor, fastest = float(oracle[f"cf_{device}"]), float(oracle[f"runtime_{device}"])
+        factor, fastest = (_number(path, oracle, f"{what}_{device}") for what in ("cf", "runtime"))
         if factor not in FACTORS or measured[FACTORS.index(int(factor))] != fastest or fastest > np.nanmin(measured):
             raise DataError(f"{path}: {kernel} on {device}: the oracle, factor {factor:g}, is not the fastest")
 
@@ -233,4 +240,5 @@ def _number(path: Path, row: dict[str, str], column: str) -> float:
 
 
 def _where(row: dict[str, str]) -> str:
-    return f"{row['kernel']} at factor {row['cf']}"
+    factor = f" at factor {row['cf']:.40}" if "cf" in row else ""
+    return f"{row['kernel']:.80}{factor}"

@@ -32,6 +32,8 @@ Unit = Literal["kernel", "application", "suite"]
 Folder = str | os.PathLike[str] | None
 
 COUNT_NAMES = ("comp", "rational", "mem", "localmem", "coalesced", "atomic", "transfer", "wgsize")
+LONGEST_NAME = 200
+"""Letters of a name: an array of names gives each as much room as the longest takes."""
 _COLUMNS = ("benchmark", "dataset", *COUNT_NAMES, "oracle", "runtime_cpu", "runtime_gpu", "src")
 
 # suite, its version, application, kernel: "npb-3.3-BT-add", "amd-app-sdk-3.0-Reduction-reduce"
@@ -169,6 +171,9 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
         DataError: A column is missing, a value is malformed, or an oracle contradicts the runtimes.
     """
     rows = _read_rows(path)
+    for column in ("benchmark", "dataset", "oracle"):
+        short = np.array([len(row[column]) <= LONGEST_NAME for row in rows])
+        _require(path, short, f"column {column} must not be longer than {LONGEST_NAME} letters")
     counts = np.stack([_numbers(path, rows, name) for name in COUNT_NAMES], axis=1)
     cpu_ms, gpu_ms = _numbers(path, rows, "runtime_cpu"), _numbers(path, rows, "runtime_gpu")
     _require(path, (cpu_ms > 0) & (gpu_ms > 0), "runtimes must be positive")
@@ -178,6 +183,9 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
     _require(path, is_gpu == (gpu_ms < cpu_ms), "the oracle is not the faster device")
     names = [_BENCHMARK.fullmatch(row["benchmark"]) for row in rows]
     _require(path, np.array([name is not None for name in names]), "expected SUITE-VERSION-APPLICATION-KERNEL")
+    with np.errstate(over="ignore", divide="ignore"):
+        log_ratio = np.log(cpu_ms / gpu_ms)
+    _require(path, np.isfinite(log_ratio), "runtimes must not differ beyond all measure")
     parts = [name.group("suite", "application") for name in names if name is not None]
     return DeviceMappingSamples(
         platform=platform,
@@ -191,7 +199,7 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
         wgsize=counts[:, COUNT_NAMES.index("wgsize")].copy(),
         runtime_cpu_ms=cpu_ms,
         runtime_gpu_ms=gpu_ms,
-        log_ratio=np.log(cpu_ms / gpu_ms),
+        log_ratio=log_ratio,
         is_gpu=is_gpu,
     )
 

@@ -1,0 +1,145 @@
+"""Small models of every kind that ncc writes, with weights drawn at random: what the fuzzer starts from."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
+from ncc.embedding.table import normalised
+from ncc.graph import build_xfg, count_contexts
+from ncc.heads import ClassifierHead, CoarseningHead, EncodedProgram, KernelInputs, MapperHead, NgramModel
+from ncc.heads.mapper import Calibration, Process, Term, standardise
+from ncc.heads.program_network import ProgramNetwork
+from ncc.ir import OPCODES, read_module
+from ncc.kernels import FEATURE_NAMES
+from ncc.kernels.coarsening import FEATURE_NAMES as COARSENING_FEATURES
+
+__all__ = [
+    "DIM",
+    "ROOT",
+    "classifier_head",
+    "coarsening_head",
+    "corpus_counts",
+    "encoded_program",
+    "kernel_inputs",
+    "mapper_head",
+    "small_embedding",
+]
+
+ROOT = Path(__file__).parents[1]
+DIM = 6
+_WORDS, _ROWS, _CLASSES, _BUCKETS = 40, 8, 3, 50
+
+
+def corpus_counts(*names: str, width: int = 2) -> CorpusCounts:
+    """Counts of some of the IR files of the tests."""
+    builder = CountsBuilder(width)
+    for name in names or ("saxpy.clang22.ll",):
+        module = read_module(ROOT / "tests" / "data" / "ir" / name)
+        pairs = count_contexts(build_xfg(module), module.text_id, width)
+        statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
+        triple = (pairs.center, pairs.context, pairs.count)
+        builder.add(module.texts, statements, triple, num_lines=module.num_lines)
+    return builder.finish()
+
+
+def small_embedding(seed: int = 0, min_count: int = 3) -> Embedding:
+    """Random vectors for the statements of a fixture."""
+    counts = corpus_counts()
+    vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
+    vocabulary = Vocabulary(vocabulary.words, vocabulary.counts)
+    vectors = np.random.default_rng(seed).normal(size=(len(vocabulary), DIM)).astype(np.float16)
+    return Embedding(vocabulary, normalised(vectors.astype(np.float32)), about={"note": "random"})
+
+
+def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
+    """Invented kernels."""
+    rng = np.random.default_rng(seed)
+    return KernelInputs(
+        rng.uniform(0, 4, (rows, len(FEATURE_NAMES))),
+        rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
+        rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
+    )
+
+
+def mapper_head(seed: int = 1) -> MapperHead:
+    """A device mapper of a few invented kernels."""
+    rng = np.random.default_rng(seed)
+    sizes = np.exp(rng.uniform(2, 16, (_ROWS, 2)))
+    raw = kernel_inputs(_ROWS, seed + 1).blocks(*sizes.T)
+    mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
+    scale = {name: columns.std(axis=0) for name, columns in raw.items()}
+    terms = (
+        (Term(1.0, {"profile": 1.0}, 2.0), Term(1.0, {"opcodes": 0.9, "data": 0.1}, 1.0)),
+        (Term(0.5, {"embedding": 0.5, "data": 0.5}, 1.0), Term(1.0, {"growth": 1.0}, 0.3)),
+    )
+    return MapperHead(
+        mean=mean,
+        scale=scale,
+        training=standardise(raw, mean, scale),
+        processes=tuple(Process(one, 0.1, rng.normal(0, 1, _ROWS)) for one in terms),
+        process_scale=np.array([0.8, 1.3]),
+        calibration=Calibration(np.sort(rng.normal(0, 1, 40)), rng.normal(0, 1, 40), 0.7),
+        reference=np.exp(rng.uniform(2, 16, (4, 2))),
+        embedding_id="cafe",
+        about={"platform": "none"},
+    )
+
+
+def coarsening_head(seed: int = 0) -> CoarseningHead:
+    """Lines for two devices."""
+    rng = np.random.default_rng(seed)
+    return CoarseningHead(
+        feature_names=tuple(COARSENING_FEATURES),
+        feature=1,
+        devices=("one", "other"),
+        factors=(1, 2, 4, 8),
+        scale="log",
+        offset=rng.normal(0, 0.3, (3, 4)),
+        slope=rng.normal(0, 0.1, (3, 4)),
+        spread=np.array([0.8, 1.2]),
+        about={"note": "random"},
+    )
+
+
+def classifier_head(seed: int = 0) -> ClassifierHead:
+    """A classifier of three classes with one layer of two units, for the words of `small_embedding`."""
+    rng = np.random.default_rng(seed)
+    dim, hidden, dense, words = 4, 2, 3, len(small_embedding().vocabulary)
+    shapes: dict[str, tuple[int, ...]] = {"vectors": (_WORDS, dim), "literals.weight": (7, dim)}
+    for way in ("ahead", "back"):
+        shapes[f"{way}.0.weight_ih_l0"] = (4 * hidden, dim)
+        shapes[f"{way}.0.weight_hh_l0"] = (4 * hidden, hidden)
+        shapes |= {f"{way}.0.bias_{side}_l0": (4 * hidden,) for side in ("ih", "hh")}
+    features = 6 * hidden + 2 * dim
+    shapes |= {
+        "query.weight": (1, 2 * hidden),
+        "query.bias": (1,),
+        "norm.weight": (features,),
+        "norm.bias": (features,),
+    }
+    shapes |= {"dense.weight": (dense, features), "dense.bias": (dense,)}
+    shapes |= {"output.weight": (_CLASSES, dense), "output.bias": (_CLASSES,)}
+    tensors = {name: rng.normal(0, 0.5, shape).astype(np.float16).astype(np.float32) for name, shape in shapes.items()}
+    weights = rng.normal(size=(_CLASSES, _BUCKETS))
+    rarity = rng.uniform(0, 2, _BUCKETS).astype(np.float32)
+    return ClassifierHead(
+        network=ProgramNetwork(tensors, rng.integers(0, _WORDS, words).astype(np.int32), layers=1, longest=20),
+        ngrams=NgramModel.rounded(weights, rng.normal(size=_CLASSES), rarity),
+        ngram_factor=0.5,
+        classes=("1", "2", "3"),
+        temperature=1.3,
+        threshold=0.4,
+        embedding_id=small_embedding().fingerprint,
+        about={"levels": ["-O1", "-O3"]},
+    )
+
+
+def encoded_program(num_words: int, length: int = 5, seed: int = 3) -> EncodedProgram:
+    """An invented program in an embedding of so many words, a literal a statement."""
+    rng = np.random.default_rng(seed)
+    return EncodedProgram(
+        rng.integers(0, num_words, length).astype(np.int32),
+        rng.integers(0, 2**32, length, dtype=np.uint32),
+        np.arange(length + 1, dtype=np.int32),
+    )

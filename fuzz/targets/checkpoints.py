@@ -1,0 +1,113 @@
+"""Checkpoints of trainings, of networks (torch's files) and of embeddings."""
+
+import io
+import random
+import zipfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from torch import nn
+
+from fuzz.folders import Files, mutate_files, put, scratch_folder, unpack
+from fuzz.mutation import mutate_bytes
+from fuzz.targets import Target
+from fuzz.targets.models import saved
+from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
+from ncc.training.checkpoint import Checkpoints, Position
+from ncc.training.config import TrainingConfig
+from ncc.training.draws import Draws
+from ncc.training.strategies import make_strategy
+
+__all__ = ["TARGETS"]
+
+_CPU = torch.device("cpu")
+_FINGERPRINT = "0123456789abcdef"
+_SHAPES = {"contexts": (5, 3), "own": (5, 3)}
+# opcodes of pickle, and names that a checkpoint has no need of
+_WORDS = (
+    b"c__builtin__\neval\n", b"ctorch\nload\n", b"cos\nsystem\n", b"R", b".", b"q\xff", b"r\xff\xff\xff\x0f", b"K\x00",
+    b"X\xff\xff\xff\x7f", b"J\xff\xff\xff\xff", b"\x8a\x08", b"G\x7f\xf8\0\0\0\0\0\0", b"N", b"]", b"}", b"\x85", b"u",
+)  # fmt: skip
+
+
+def _checkpoints(path: Path) -> tuple[Checkpoints, Draws]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))
+    config = TrainingConfig(epochs=3, batch_size=4)
+    strategy = make_strategy(model, config, steps_per_epoch=5)
+    return Checkpoints(path, model, strategy, config, 20), Draws(204, 1, 0, _CPU)
+
+
+@cache
+def _reader() -> Checkpoints:
+    return _checkpoints(scratch_folder() / "checkpoint.pt")[0]
+
+
+def _networks() -> list[bytes]:
+    """Checkpoints at the end of an epoch and inside one."""
+    found = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "checkpoint.pt"
+        checkpoints, draws = _checkpoints(path)
+        for inside in (None, draws):
+            checkpoints.save(Position(losses=[0.7], step=2, loss_sum=3.5), inside)
+            found.append(path.read_bytes())
+    return found
+
+
+def _mutate_network(dice: random.Random, seeds: Sequence[bytes]) -> bytes:
+    """Bytes of the file, or of one member of it, with the archive made whole again."""
+    data = dice.choice(seeds)
+    if not dice.randrange(4):
+        return mutate_bytes(dice, [data], _WORDS)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        names = old.namelist()
+        pickled = next(name for name in names if name.endswith("data.pkl"))
+        chosen = pickled if dice.randrange(4) else dice.choice(names)
+        for name in names:
+            content = old.read(name)
+            if name == chosen:
+                content = mutate_bytes(dice, [content], _WORDS)
+            compression = zipfile.ZIP_STORED if dice.randrange(20) else zipfile.ZIP_DEFLATED
+            new.writestr(zipfile.ZipInfo(name), content, compression)
+    return out.getvalue()
+
+
+def _load_network(data: bytes) -> None:
+    reader = _reader()
+    put({reader.path.name: data}, reader.path.parent)
+    position = reader.load()
+    assert position.step >= 0
+    if position.draws:
+        Draws(204, len(position.losses), 0, _CPU).load_state_dict(position.draws)
+
+
+def _embeddings() -> list[Files]:
+    rng = np.random.default_rng(0)
+    state = {
+        f"{name}{suffix}": rng.normal(size=shape).astype(np.float32)
+        for name, shape in _SHAPES.items()
+        for suffix in ("", ".mean", ".variance")
+    }
+    return [saved(lambda folder: save_checkpoint(folder / "checkpoint.safetensors", state, [3.0, 2.5], _FINGERPRINT))]
+
+
+def _load_embedding(data: bytes) -> None:
+    path = put(unpack(data)) / "checkpoint.safetensors"
+    state, losses = load_checkpoint(path, _SHAPES, _FINGERPRINT)
+    assert np.isfinite(losses).all()
+    for name in _SHAPES:
+        for suffix in ("", ".mean", ".variance"):
+            assert np.isfinite(state[name + suffix]).all()
+            torch.from_numpy(state[name + suffix])
+
+
+TARGETS = (
+    Target(name="checkpoint", seeds=_networks, mutate=_mutate_network, run=_load_network, weight=5),
+    Target(name="embedding-checkpoint", seeds=_embeddings, mutate=mutate_files, run=_load_embedding, weight=4),
+)

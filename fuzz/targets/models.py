@@ -1,0 +1,146 @@
+"""Folders of models: embedding, device mapper, coarsening head, classifier. What loads must answer, with numbers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from fuzz import samples
+from fuzz.folders import Files, mutate_files, put, read_folder, unpack
+from fuzz.targets import Target
+from ncc.embedding import load_embedding, save_embedding
+from ncc.errors import InputError
+from ncc.heads import (
+    EncodedProgram,
+    load_classifier_head,
+    load_coarsening_head,
+    load_mapper_head,
+    save_classifier_head,
+    save_coarsening_head,
+    save_mapper_head,
+)
+from ncc.ir import read_module
+from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.predictions import predict_coarsening, predict_device
+
+__all__ = ["TARGETS"]
+
+_IR = b"define void @f(ptr %p) {\n  %x = load i32, ptr %p, align 4\n  store i32 %x, ptr %p\n  ret void\n}\n"
+
+
+def saved(save: Callable[[Path], None]) -> Files:
+    """The files that are written into an empty folder."""
+    with TemporaryDirectory() as folder:
+        save(Path(folder))
+        return read_folder(Path(folder))
+
+
+def _embeddings() -> list[Files]:
+    return [saved(lambda folder: save_embedding(samples.small_embedding(min_count=8), folder))]
+
+
+def _load_embedding(data: bytes) -> None:
+    embedding = load_embedding(put(unpack(data)))
+    module = read_module(_IR, abstraction=embedding.abstraction)
+    lookup = embedding.look_up([*module.texts, "no such statement", ""])
+    assert (lookup.word >= 0).all()
+    assert np.isfinite(embedding.vectors[lookup.word]).all()
+    for text in module.texts:
+        assert all(np.isfinite(near.similarity) for near in embedding.nearest(text, 3))
+        assert np.isfinite(embedding.vector(text)).all()
+    assert len(embedding.fingerprint) == 16
+    assert isinstance(embedding.about, dict)
+
+
+def _mappers() -> list[Files]:
+    return [saved(lambda folder: save_mapper_head(samples.mapper_head(), folder))]
+
+
+def _load_mapper(data: bytes) -> None:
+    head = load_mapper_head(put(unpack(data)))
+    inputs = samples.kernel_inputs(dim=head.training["embedding"].shape[1])
+    assert np.isfinite(head.transfer_range).all()
+    for sizes in ((None, None), (1e5, 64.0), (0.0, None), (1e300, 1e300)):
+        answer = head.predict(inputs, *sizes)
+        assert np.isfinite([answer.log_ratio, *answer.interval]).all()
+        assert 0 <= answer.probability_gpu <= 1
+        assert np.isfinite(np.exp([answer.log_ratio, *answer.interval])).all()
+
+
+def _coarsenings() -> list[Files]:
+    heads = [samples.coarsening_head(), replace(samples.coarsening_head(1), scale="plain")]
+    return [saved(lambda folder, head=head: save_coarsening_head(head, folder)) for head in heads]  # type: ignore[misc]
+
+
+def _load_coarsening(data: bytes) -> None:
+    head = load_coarsening_head(put(unpack(data)))
+    features = np.linspace(0, 12, len(FEATURE_NAMES))
+    for device in (None, *head.devices[:3]):
+        try:
+            answer = head.predict(features, device)
+        except InputError:  # a head of other features
+            continue
+        assert np.isfinite(answer.speedups).all()
+        assert np.isfinite([answer.speedup, *answer.interval]).all()
+        assert answer.factor in head.factors
+
+
+def _classifiers() -> list[Files]:
+    return [saved(lambda folder: save_classifier_head(samples.classifier_head(), folder))]
+
+
+def _load_classifier(data: bytes) -> None:
+    head = load_classifier_head(put(unpack(data)))
+    empty = EncodedProgram(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(2, np.int32))
+    num_words = len(head.network.row)
+    views = [empty, samples.encoded_program(num_words)] if num_words else []
+    for view in views:
+        answer = head.predict(view)
+        assert np.isfinite(answer.probability).all()
+        assert abs(answer.probability.sum() - 1) < 1e-6
+        assert len(answer.probability) == len(head.classes)
+    assert set(head.levels) <= {"-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-Ofast"}
+
+
+_KERNEL = (
+    b"define spir_kernel void @f(ptr addrspace(1) %p) {\n  %i = call i64 @_Z13get_global_idj(i32 0)\n"
+    b"  %q = getelementptr inbounds float, ptr addrspace(1) %p, i64 %i\n"
+    b"  %x = load float, ptr addrspace(1) %q\n"
+    b"  %y = fmul float %x, 2.0\n  store float %y, ptr addrspace(1) %q, align 4\n  ret void\n}\n"
+    b"declare i64 @_Z13get_global_idj(i32)\n"
+)
+
+
+def _predict_device(data: bytes) -> None:
+    """As a user of a stranger's head and embedding would."""
+    folder = put(unpack(data))
+    embedding = load_embedding(folder / "embedding")
+    head = replace(load_mapper_head(folder / "head"), embedding_id=embedding.fingerprint)
+    for answer in predict_device(_KERNEL, head=head, embedding=embedding):
+        assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
+
+
+def _predict_coarsening(data: bytes) -> None:
+    head = load_coarsening_head(put(unpack(data)))
+    for answer in predict_coarsening(_KERNEL, head=head):
+        assert np.isfinite([answer.speedup, *answer.interval, *answer.speedups.values()]).all()
+
+
+def _pairs() -> list[Files]:
+    embedding, head = _embeddings()[0], _mappers()[0]
+    return [
+        {f"embedding/{name}": content for name, content in embedding.items()}
+        | {f"head/{name}": content for name, content in head.items()}
+    ]
+
+
+TARGETS = (
+    Target(name="embedding", seeds=_embeddings, mutate=mutate_files, run=_load_embedding, weight=14),
+    Target(name="mapper", seeds=_mappers, mutate=mutate_files, run=_load_mapper, weight=14),
+    Target(name="coarsening", seeds=_coarsenings, mutate=mutate_files, run=_load_coarsening, weight=10),
+    Target(name="classifier", seeds=_classifiers, mutate=mutate_files, run=_load_classifier, weight=14),
+    Target(name="predict-device", seeds=_pairs, mutate=mutate_files, run=_predict_device, weight=4),
+    Target(name="predict-coarsening", seeds=_coarsenings, mutate=mutate_files, run=_predict_coarsening, weight=4),
+)

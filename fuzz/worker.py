@@ -1,0 +1,75 @@
+"""The process that tries inputs: takes blocks of numbers as lines of JSON, answers with what it finds and with counts.
+
+It says in a `Slot` what it is about to try. If it dies or hangs, the parent finds the input there.
+"""
+
+import base64
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from fuzz.slot import Slot
+from fuzz.targets import find_target
+from fuzz.trial import Problem, attempt
+
+__all__: list[str] = []
+
+
+def limit_memory(mib: int) -> None:
+    """Limits what this process and its children may map beyond what it has mapped by now."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + (mib << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run_block(slot: Slot, request: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> None:
+    """Tries inputs ``start`` to ``start + count - 1`` of a target; says what is found at once, and the counts."""
+    target = find_target(request["target"])
+    accepted = refused = 0
+    start = time.perf_counter()
+    for done in range(request["count"]):
+        index = request["start"] + done
+        data = target.input(request["seed"], index)
+        random.seed(index)
+        slot.write(done + 1, accepted, refused, data)
+        result = attempt(target, data)
+        if isinstance(result, Problem):
+            say(vars(result) | {"index": index, "data": base64.b64encode(data).decode()})
+        elif result:
+            accepted += 1
+        else:
+            refused += 1
+    say({"accepted": accepted, "refused": refused, "seconds": time.perf_counter() - start})
+
+
+def main(slot_path: str, memory_mib: str, names: str) -> None:
+    """Serves blocks until standard input ends."""
+    answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
+
+    def say(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+
+    os.dup2(2, 1)  # whatever targets print is no answer
+    for name in filter(None, names.split(",")):
+        find_target(name).input(0, 0)  # seeds are made before memory is limited
+    limit_memory(int(memory_mib))
+    slot = Slot(Path(slot_path))
+    say({})
+    for line in sys.stdin.buffer:
+        slot.clear()
+        run_block(slot, json.loads(line), say)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

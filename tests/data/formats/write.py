@@ -1,0 +1,183 @@
+"""Writes a small file of every format as today's ncc does, where there is none yet, and what it answers.
+
+    python tests/data/formats/write.py
+
+Needs the repository's folder `fuzz`, whose small models it saves.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
+from ncc.heads import (
+    EncodedProgram,
+    KernelInputs,
+    classifier_files,
+    coarsening,
+    load_classifier_head,
+    load_coarsening_head,
+    load_mapper_head,
+    mapper_files,
+    save_classifier_head,
+    save_coarsening_head,
+    save_mapper_head,
+)
+
+HERE = Path(__file__).parent
+VERSIONS = {
+    "embedding": table.FORMAT_VERSION,
+    "counts": counts.FORMAT_VERSION,
+    "mapper": mapper_files.FORMAT_VERSION,
+    "coarsening": coarsening.FORMAT_VERSION,
+    "classifier": classifier_files.FORMAT_VERSION,
+}
+STATEMENTS = (
+    "<%ID> = load float, ptr <%ID>, align 4",
+    "<%ID> = add nsw i64 <%ID>, <INT>",
+    "ret void",
+    "never heard of",
+)
+
+
+def write_embedding(folder: Path) -> None:
+    from fuzz import samples
+
+    save_embedding(samples.small_embedding(), folder)
+
+
+def ask_embedding(folder: Path) -> dict[str, Any]:
+    """Words, vectors and neighbours of a few statements."""
+    embedding = load_embedding(folder)
+    lookup = embedding.look_up(STATEMENTS)
+    return {
+        "dim": embedding.dim,
+        "words": [embedding.vocabulary.words[word] for word in lookup.word.tolist()],
+        "levels": lookup.level.tolist(),
+        "vectors": embedding.vectors[lookup.word].tolist(),
+        "nearest": [near.text for near in embedding.nearest(STATEMENTS[0], 3)],
+        "counts": embedding.vocabulary.counts.tolist(),
+        "fingerprint": embedding.fingerprint,
+        "abstraction": vars(embedding.abstraction),
+        "about": embedding.about,
+    }
+
+
+def write_counts(folder: Path) -> None:
+    from fuzz import samples
+
+    save_counts(samples.corpus_counts("legacy.ll", "tree.clang22.ll"), folder)
+
+
+def ask_counts(folder: Path) -> dict[str, Any]:
+    """Sums, and the first of the texts and of the pairs."""
+    found = load_counts(folder)
+    return {
+        "num_texts": len(found.texts),
+        "first": list(found.texts[:5]),
+        "statements": found.statements.tolist(),
+        "pairs": np.stack([found.center, found.context, found.count], axis=1)[:50].tolist(),
+        "num_pairs": int(found.count.sum()),
+        "about": [found.width, found.num_files, found.num_lines],
+    }
+
+
+def write_mapper(folder: Path) -> None:
+    from fuzz import samples
+
+    save_mapper_head(samples.mapper_head(), folder)
+
+
+def ask_mapper(folder: Path) -> dict[str, Any]:
+    """Predictions for an invented kernel of three sizes."""
+    head = load_mapper_head(folder)
+    blocks = (head.training["profile"], head.training["opcodes"], head.training["embedding"])
+    num_opcodes, dim = blocks[1].shape[1], blocks[2].shape[1]
+    from ncc.kernels import FEATURE_NAMES
+
+    inputs = KernelInputs(
+        np.linspace(0, 4, len(FEATURE_NAMES))[None],
+        np.arange(num_opcodes) % 5.0 + np.zeros((1, 1)),
+        np.full((1, dim), 0.1),
+    )
+    answers = [head.predict(inputs, *sizes) for sizes in ((None, None), (1e5, 64.0), (1e8, 256.0))]
+    return {
+        "log_ratio": [answer.log_ratio for answer in answers],
+        "interval": [list(answer.interval) for answer in answers],
+        "probability_gpu": [answer.probability_gpu for answer in answers],
+        "transfer_range": list(head.transfer_range),
+        "embedding_id": head.embedding_id,
+        "about": head.about,
+    }
+
+
+def write_coarsening(folder: Path) -> None:
+    from fuzz import samples
+
+    save_coarsening_head(samples.coarsening_head(), folder)
+
+
+def ask_coarsening(folder: Path) -> dict[str, Any]:
+    """Predictions for an invented kernel on every device."""
+    head = load_coarsening_head(folder)
+    answers = [head.predict(np.linspace(0, 2, len(head.feature_names)), device) for device in (None, *head.devices)]
+    return {
+        "factor": [answer.factor for answer in answers],
+        "speedups": [answer.speedups.tolist() for answer in answers],
+        "interval": [list(answer.interval) for answer in answers],
+        "names": [list(head.feature_names), list(head.devices), list(head.factors)],
+        "about": head.about,
+    }
+
+
+def write_classifier(folder: Path) -> None:
+    from fuzz import samples
+
+    save_classifier_head(samples.classifier_head(), folder)
+
+
+def ask_classifier(folder: Path) -> dict[str, Any]:
+    """Probabilities for an invented program."""
+    head = load_classifier_head(folder)
+    length = 30
+    words = (np.arange(length) * 7 % len(head.network.row)).astype(np.int32)
+    literals = (np.arange(length, dtype=np.uint64) * 2_654_435_761 % 2**32).astype(np.uint32)
+    answer = head.predict(EncodedProgram(words, literals, np.arange(length + 1, dtype=np.int32)))
+    return {
+        "probability": answer.probability.tolist(),
+        "fits": answer.fits,
+        "classes": list(head.classes),
+        "levels": list(head.levels),
+        "embedding_id": head.embedding_id,
+        "about": head.about,
+    }
+
+
+FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]] = {
+    "embedding": (write_embedding, ask_embedding),
+    "counts": (write_counts, ask_counts),
+    "mapper": (write_mapper, ask_mapper),
+    "coarsening": (write_coarsening, ask_coarsening),
+    "classifier": (write_classifier, ask_classifier),
+}
+
+
+def main() -> None:
+    """Adds what is not there."""
+    sys.path.append(str(HERE.parents[2]))
+    path = HERE / "expected.json"
+    expected = json.loads(path.read_bytes()) if path.exists() else {}
+    for name, (write, ask) in FORMATS.items():
+        folder = HERE / f"{name}-v{VERSIONS[name]}"
+        if not folder.exists():
+            write(folder)
+            expected[folder.name] = ask(folder)
+    path.write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""Counts, tables, recipes, vocabularies and checkpoints that the fuzzer broke something with, or could have."""
+
+import io
+import json
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from fuzz import samples
+from fuzz.targets import tables
+from fuzz.targets.checkpoints import _checkpoints
+from ncc.corpus import load_recipe
+from ncc.embedding import load_abstraction, load_counts, save_counts
+from ncc.embedding.merge import merge_counts
+from ncc.embedding.published.inst2vec import load_inst2vec
+from ncc.embedding.published.ir2vec import read_seeds
+from ncc.errors import AssetError, DataError, InputError, IRError
+from ncc.ir import read_module
+from ncc.tasks.coarsening.samples import read_tables
+from ncc.tasks.device_mapping.samples import read_table
+from ncc.training.checkpoint import Position
+
+
+@pytest.fixture
+def counts(folder):
+    return folder(save_counts, samples.corpus_counts("legacy.ll"), "counts")
+
+
+COUNTS = [
+    ({"center": lambda a: a.astype(np.float32)}, "type"),
+    ({"center": lambda a: a + np.int32(2**31 - 200)}, "a pair names a statement that is not there"),
+    ({"context": lambda a: a - np.int32(1000)}, "a pair names a statement that is not there"),
+    ({"center": lambda a: a[::-1]}, "not in order, each once"),
+    ({"context": lambda a: np.repeat(a[::2], 2)[: len(a)]}, "not in order, each once"),
+    ({"count": lambda a: -a}, "a count is below 0"),
+    ({"count": lambda a: np.full_like(a, 2**62)}, "beyond all measure"),
+    ({"statements": lambda a: -a}, "a count is below 0"),
+    ({"statements": lambda a: a[:, None]}, "columns"),
+    ({"statements": lambda a: a[1:]}, "differ in length"),
+    ({name: lambda a: a[:, None] for name in ("center", "context", "count")}, "not columns"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), COUNTS)
+def test_arrays_of_counts(counts, changes, message):
+    counts.tensors(**changes)
+    with pytest.raises(AssetError, match=message) as refusal:
+        load_counts(counts.path)
+    assert str(counts.path) in str(refusal.value)
+
+
+@pytest.mark.parametrize(("changes", "message"), COUNTS)
+def test_arrays_of_shards(counts, changes, message, tmp_path):
+    counts.tensors(**changes)
+    with pytest.raises(AssetError, match=message) as refusal:
+        merge_counts([counts.path], tmp_path / "sum")
+    assert "counts.safetensors: " in str(refusal.value)
+    assert not (tmp_path / "sum" / "counts.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"texts": lambda texts: texts[::-1]}, "not in alphabetical order, each once"),
+        ({"texts": lambda texts: [texts[0], texts[0], *texts[2:]]}, "not in alphabetical order, each once"),
+        ({"texts": lambda texts: [1, *texts[1:]]}, "texts are not a list of texts"),
+        ({"texts": "abc"}, "texts are not a list of texts"),
+        ({"width": "2"}, "no width that is a number"),
+        ({"width": True}, "no width that is a number"),
+        ({"num_files": -1}, "no num_files that is a number"),
+        ({"num_lines": 2**63}, "no num_lines that is a number"),
+    ],
+)
+def test_cards_of_counts(counts, changes, message, tmp_path):
+    counts.card(**changes)
+    for load in (load_counts, lambda path: merge_counts([path], tmp_path / "sum")):
+        with pytest.raises(AssetError, match=rf"counts\.json: .*{message}"):
+            load(counts.path)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "[" * 100_000,
+        "[]",
+        '{"abstraction": 3}',
+        '{"abstraction": {"max_struct_fields": 1.5}}',
+        '{"abstraction": {"max_struct_fields": 1099511627776}}',
+        '{"abstraction": {"keep_callees": []}}',
+    ],
+)
+def test_reports_of_corpora(tmp_path, report):
+    (tmp_path / "report.json").write_text(report)
+    with pytest.raises(AssetError, match=r"report\.json: does not say how statements were abstracted"):
+        load_abstraction([tmp_path])
+
+
+def _device_table(tmp_path, old, new):
+    path = tmp_path / "table.csv"
+    text = tables._DEVICE_MAPPING
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("npb-3.3-BT-add,A", "npb-3.3-BT-" + "add" * 100 + ",A", "column benchmark must not be longer than 200"),
+        ("add,A", "add," + "A" * 100_000, "column dataset must not be longer than 200"),
+        (",CPU,", "," + "C" * 100_000 + ",", "column oracle must not be longer than 200"),
+        ("0.81,1.92", "1e-300,1e300", "must not differ beyond all measure"),
+        ("0.81,1.92", "0.81,inf", "must be finite"),
+        ("A,12,3", "A,12,\0", "column rational"),
+    ],
+)
+def test_tables_of_device_mapping(tmp_path, old, new, message):
+    with pytest.raises(DataError, match=rf"table\.csv: .*{message}"):
+        read_table(_device_table(tmp_path, old, new), "amd")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("oracles", "mm,4,", "mm,four,", "column cf_Fermi: could not convert"),
+        ("oracles", "mm,4,100", "mm,4,x", "column runtime_Fermi: could not convert"),
+        ("both", "spmv", "s" * 100_000, "a kernel's name is longer than 200 letters"),
+        ("runtimes", "mm,1,1.000", "mm,1,inf", "a component is not finite"),
+    ],
+)
+def test_tables_of_coarsening(tmp_path, file, old, new, message):
+    paths = []
+    for name, text in zip(("runtimes", "oracles"), tables._coarsening_tables(), strict=True):
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text(text.replace(old, new) if file in (name, "both") else text)
+    assert any(path.read_text() != text for path, text in zip(paths, tables._coarsening_tables(), strict=True))
+    with pytest.raises(DataError, match=rf"\.csv: .*{message}") as refusal:
+        read_tables(*paths)
+    assert len(str(refusal.value)) < 600
+
+
+SOURCE = '[[source]]\nname = "a"\nfolder = "."\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sources = [1]\n" + SOURCE, r"unknown keys \['sources'\]"),
+        ("a = " + "[" * 50_000, "is not a recipe in TOML"),
+        ("max_degree = " + "9" * 5_000 + "\n" + SOURCE, "is not a recipe in TOML"),
+        ("max_degree = " + "9" * 50 + "\n" + SOURCE, "max_degree is 9"),
+        (SOURCE + "number = 99999999999999", "number is 9"),
+        ('include = ["a\\u0000b"]\n' + SOURCE, "can't be read: embedded null"),
+        ('include = ["' + "x" * 5_000 + '"]\n' + SOURCE, "can't be read: File name too long"),
+        (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', "File name too long|no such header"),
+        ("abstraction = { max_struct_fields = 99999999999 }\n" + SOURCE, "beyond all measure"),
+    ],
+    ids=["sources", "depth", "digits", "degree", "number", "NUL", "long name", "long header", "fields"],
+)
+def test_recipes(tmp_path, text, message):
+    (tmp_path / "recipe.toml").write_text(text)
+    with pytest.raises(InputError, match=message) as refusal:
+        load_recipe(tmp_path / "recipe.toml")
+    assert len(str(refusal.value)) < 900
+
+
+def _pickled(tmp_path, data):
+    (tmp_path / "dic").write_bytes(pickle.dumps({"ret void": 0}, 2))
+    (tmp_path / "emb").write_bytes(data)
+    return tmp_path / "dic", tmp_path / "emb"
+
+
+# a state that NumPy takes unchecked
+_WITH_STATE = b"\x80\x02cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<%stb."
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\x80\x02K\x01r\xff\xff\xff\x7f.", "place 2147483647 of the memo in a file of"),
+        (b"\x80\x05\x96" + struct.pack("<Q", 1 << 40) + b".", "expected 1099511627776 bytes"),
+        (b"cnumpy\nndarray\n((I100000\nI100000\nttR.", "not callable"),
+        (b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I100000\nI100000\ntS'b'\ntR.", "before its data"),
+        (b"cnumpy\ndtype\n(S'V2147483647'\ntR.", "an array of 'V2147483647'"),
+        (_WITH_STATE % b"NJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00", "a type of numbers with the state"),
+        (_WITH_STATE % b"NNK\x01J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00", "a type of numbers with the state"),
+        (b"(" * 200_000 + b"t" * 200_000 + b".", "recursion"),
+    ],
+)
+def test_pickles_that_ask_for_memory(tmp_path, data, message):
+    with pytest.raises(AssetError, match=rf"emb: can't be read as pickle .*{message}|emb: holds") as refusal:
+        load_inst2vec(*_pickled(tmp_path, data))
+    assert not isinstance(refusal.value.__cause__, MemoryError)
+
+
+def test_an_array_larger_than_its_file(tmp_path):
+    out = io.BytesIO()
+    np.save(out, np.ones((2, 3)))
+    data = out.getvalue().replace(b"(2, 3), }" + b" " * 12, b"(99999999, 9999), }  ")
+    (tmp_path / "emb.npy").write_bytes(data)
+    with pytest.raises(AssetError, match=r"an array of shape \(99999999, 9999\) in a file of"):
+        load_inst2vec(_pickled(tmp_path, b"")[0], tmp_path / "emb.npy")
+    np.save(tmp_path / "emb.npy", np.full((2, 3), 1e30))
+    with pytest.raises(AssetError, match="whose squares are not"):
+        load_inst2vec(_pickled(tmp_path, b"")[0], tmp_path / "emb.npy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": ' * 50_000, "is not JSON"),
+        ('{"Opcodes": {"Add": [1e39]}, "Types": {}, "Arguments": {}}', "Add of opcodes is no list of finite numbers"),
+        (json.dumps({"Opcodes": {"Add": [10**400]}, "Types": {}, "Arguments": {}}), "no list of"),
+        ('{"Opcodes": {"' + "x" * 9_999 + '": "y"}, "Types": {}, "Arguments": {}}', "of opcodes is no list of numbers"),
+    ],
+    ids=["depth", "large", "huge", "long name"],
+)
+def test_vocabularies_of_ir2vec(tmp_path, text, message):
+    (tmp_path / "seeds.json").write_text(text)
+    with pytest.raises(AssetError, match=rf"seeds\.json: .*{message}") as refusal:
+        read_seeds(tmp_path / "seeds.json")
+    assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"step": -1},
+        {"step": "2"},
+        {"step": True},
+        {"losses": [0.5] * 4},
+        {"losses": ["much"]},
+        {"ranks": [{"draws": {"numpy": "[" * 100_000, "host": torch.zeros(3)}, "strategy": {}}]},
+        {"ranks": [{"draws": {"numpy": "{}"}, "strategy": {}}]},
+        {"model": 3},
+    ],
+)
+def test_checkpoints_of_networks(tmp_path, change):
+    path = tmp_path / "checkpoint.pt"
+    checkpoints, draws = _checkpoints(path)
+    checkpoints.save(Position(losses=[0.7], step=2, loss_sum=3.5), draws)
+    state = torch.load(path, weights_only=True)
+    torch.save(state | change, path)
+    with pytest.raises(
+        AssetError, match=r"checkpoint\.pt: is no checkpoint of this model .*; remove it to start again"
+    ):
+        checkpoints.load()
+
+
+def test_bitcode_that_llvm_prints_and_nobody_can_read():
+    damaged = Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.bin"
+    with pytest.raises(
+        IRError, match=r"\.bin \(as LLVM prints it\):\d+:\d+: a block that does not end with a terminator"
+    ):
+        read_module(damaged)

@@ -1,0 +1,313 @@
+"""Models that the fuzzer broke something with, or could have: each is refused, and the message says where and why."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from fuzz import samples
+from ncc.embedding import load_embedding, save_embedding
+from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
+from ncc.errors import AssetError
+from ncc.heads import (
+    load_classifier_head,
+    load_coarsening_head,
+    load_mapper_head,
+    save_classifier_head,
+    save_coarsening_head,
+    save_mapper_head,
+)
+
+KINDS = {
+    "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),
+    "mapper": (save_mapper_head, load_mapper_head, samples.mapper_head, "head"),
+    "coarsening": (save_coarsening_head, load_coarsening_head, samples.coarsening_head, "head"),
+    "classifier": (save_classifier_head, load_classifier_head, samples.classifier_head, "head"),
+}
+
+
+@pytest.fixture
+def made(folder):
+    """A folder with a model, and what loads it."""
+
+    def make(kind):
+        save, load, thing, stem = KINDS[kind]
+        return folder(save, thing(), stem), load
+
+    return make
+
+
+def _refused(load, where, message):
+    with pytest.raises(AssetError, match=message) as refusal:
+        load(where.path)
+    assert str(where.path) in str(refusal.value)
+    assert len(str(refusal.value)) < 700
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, r"\.json: is not JSON \(.*recursion"),
+        ('{"a":' * 50_000, r"\.json: is not JSON \(.*recursion"),
+        ('{"format_version": true}', r"format version True"),
+        ('{"format_version": 1.0}', r"format version 1\.0"),
+        ('{"format_version": ' + "9" * 5_000 + "}", r"\.json: is not JSON"),
+        ('{"format_version": "' + "x" * 5_000 + '"}', r"format version 'x"),
+    ],
+    ids=["deep list", "deep object", "true", "float", "digits", "long text"],
+)
+def test_cards_that_are_no_json_of_ours(made, kind, text, message):
+    where, load = made(kind)
+    where.text(text)
+    _refused(load, where, message)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"F16", b"BF16"), (b"F32", b"F8_E5M2"), (b"F64", b"C64"), (b"F16", b"F8_E4M3")]
+)
+def test_numbers_of_a_type_that_numpy_lacks_or_ncc_never_writes(made, kind, old, new):
+    where, load = made(kind)
+    data = (where.path / f"{where.stem}.safetensors").read_bytes()
+    old = old if b'"' + old + b'"' in data else next(name for name in (b"F64", b"F16", b"F32") if name in data)
+    where.types(old, new)
+    _refused(load, where, rf"safetensors: ('.*' has numbers of type {new.decode()}|is not a safetensors file)")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("keep", [0, 7, 8, 100, -1])
+def test_arrays_that_end_too_soon(made, kind, keep):
+    where, load = made(kind)
+    path = where.path / f"{where.stem}.safetensors"
+    path.write_bytes(path.read_bytes()[:keep])
+    _refused(load, where, r"\.safetensors: is not a safetensors file .*; the file is damaged")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [2**64 - 1, 2**63, 10**8, 2**32])
+def test_a_header_longer_than_its_file(made, kind, length):
+    where, load = made(kind)
+    path = where.path / f"{where.stem}.safetensors"
+    path.write_bytes(length.to_bytes(8, "little") + path.read_bytes()[8:])
+    _refused(load, where, r"is not a safetensors file")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["json", "safetensors"])
+def test_devices_that_never_end_are_not_read(made, kind, name):
+    where, load = made(kind)
+    path = where.path / f"{where.stem}.{name}"
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    _refused(load, where, rf"\.{name}: can't be read")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"words": lambda words: [3, *words[1:]]}, "words are not a list of texts"),
+        ({"words": "ret void"}, "words are not a list of texts"),
+        ({"words": []}, "words are not a list of texts"),
+        ({"words": lambda words: ["\ud800", *words[1:]]}, "surrogates not allowed"),
+        ({"words": lambda words: words[:-1]}, "one count for each"),
+        ({"about": 3}, "about is no object"),
+        ({"abstraction": []}, "abstraction is no object"),
+        ({"abstraction": {"max_struct_fields": "4"}}, "max_struct_fields '4'"),
+        ({"abstraction": {"max_struct_fields": 2**40}}, "max_struct_fields 1099511627776"),
+        ({"abstraction": {"max_struct_fields": 1.5}}, r"max_struct_fields 1\.5"),
+        ({"abstraction": {"keep_callees": "yes"}}, "neither true nor false"),
+        ({"abstraction": {"colour": 1}}, "colour"),
+    ],
+)
+def test_cards_of_embeddings(made, changes, message):
+    where, load = made("embedding")
+    where.card(**changes)
+    _refused(load, where, message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vectors": lambda v: v.reshape(-1)}, "vectors are float16 of shape"),
+        ({"vectors": lambda v: v[:, :0]}, "vectors are float16 of shape"),
+        ({"vectors": lambda v: v.astype(np.int16)}, "vectors are int16"),
+        ({"vectors": lambda v: v[1:]}, "vectors of shape"),
+        ({"vectors": lambda v: np.where(v == v[0, 0], np.float16(np.nan), v)}, "not all finite"),
+        ({"vectors": lambda v: v.astype(np.float32) * np.float32(1e30)}, "not all finite, with finite squares"),
+        ({"vectors": lambda v: v.astype(np.float64) * 1e300}, "not all finite"),
+        ({"counts": lambda c: c.astype(np.float64)}, "counts are not whole numbers"),
+        ({"counts": lambda c: -c - 1}, "counts are not whole numbers, 0 or more"),
+        ({"counts": lambda c: c[:, None]}, "counts are not whole numbers"),
+    ],
+)
+def test_arrays_of_embeddings(made, changes, message):
+    where, load = made("embedding")
+    where.tensors(**changes)
+    _refused(load, where, message)
+
+
+def _process(**values):
+    return lambda processes: [processes[0] | values, *processes[1:]]
+
+
+def _term(**values):
+    return lambda processes: [processes[0] | {"terms": [processes[0]["terms"][0] | values]}, *processes[1:]]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"processes": _process(mean="0.1")},
+        {"processes": _process(mean=True)},
+        {"processes": _process(mean=10**400)},
+        {"processes": _term(variance="1")},
+        {"processes": _term(length=1e-300)},
+        {"processes": _term(variance=1e300)},
+        {"processes": _term(weights={"data": "1"})},
+        {"processes": _term(weights={})},
+        {"processes": _process(terms=[])},
+        {"calibration_slope": "0.7"},
+        {"calibration_slope": 1e30},
+        {"embedding_id": 7},
+    ],
+)
+def test_cards_of_device_mappers(made, changes):
+    where, load = made("mapper")
+    where.card(**changes)
+    _refused(load, where, "is not a device-mapping head .* damaged")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"training__embedding": lambda a: a.reshape(-1)},
+        {"training__data": lambda a: a[0, 0].reshape(())},
+        {"training__data": lambda a: a * np.float32(1e6)},
+        {"mean__data": lambda a: a + np.float32(1e30)},
+        {"scale__profile": lambda a: a * np.float32(1e-30)},
+        {"process0__weights": lambda a: a * 1e200},
+        {"process_scale": lambda a: a * 1e-200},
+        {"reference": lambda a: a * np.nan},
+        {"calibration__score": lambda a: a[::-1]},
+        {"calibration__score": lambda a: np.full_like(a, np.inf)},
+    ],
+)
+def test_arrays_of_device_mappers(made, changes):
+    where, load = made("mapper")
+    where.tensors(**changes)
+    _refused(load, where, "is not a device-mapping head .* damaged")
+
+
+def test_an_answer_beyond_all_measure_is_refused(made):
+    where, load = made("mapper")
+    where.tensors(process0__weights=lambda a: a * 1e7)
+    with pytest.raises(AssetError, match=r"says that one device is e\^\S+ times as fast"):
+        load(where.path).predict(samples.kernel_inputs(), 1e5, 64.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"factors": [1, 2.0, 4, 8]},
+        {"factors": [1, 2, 2, 8]},
+        {"factors": [1, 4, 2, 8]},
+        {"factors": "1248"},
+        {"factors": [True, 2, 4, 8]},
+        {"devices": "ab"},
+        {"devices": ["one", "one"]},
+        {"devices": [1, 2]},
+        {"feature_names": {"a": 1}},
+        {"feature": ["a"]},
+        {"scale": ["log"]},
+        {"about": 7},
+    ],
+)
+def test_cards_of_coarsening_heads(made, changes):
+    where, load = made("coarsening")
+    where.card(**changes)
+    _refused(load, where, "is not a thread-coarsening head .* damaged")
+
+
+@pytest.mark.parametrize("scale", ["log", "plain"])
+@pytest.mark.parametrize("slope", [1e10, 1e30, 1e308])
+def test_speedups_beyond_all_numbers(made, scale, slope):
+    where, load = made("coarsening")
+    where.card(scale=scale)
+    where.tensors(slope=lambda slopes: np.full_like(slopes, slope))
+    with pytest.raises(AssetError, match=r"says that factor \d is \S+ times as fast; its file is damaged"):
+        load(where.path).predict(np.full(16, 9.0))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"layers": 10**9},
+        {"layers": 0},
+        {"layers": True},
+        {"layers": 1.0},
+        {"longest": "20"},
+        {"temperature": 1e-300},
+        {"temperature": "1"},
+        {"threshold": "0.5"},
+        {"ngram_factor": 1e300},
+        {"classes": "abc"},
+        {"classes": [1, 2, 3]},
+        {"classes": []},
+        {"embedding_id": None},
+        {"about": ["levels"]},
+        {"about": {"levels": "-O1"}},
+        {"about": {"levels": ["-fplugin=x.so"]}},
+        {"about": {"levels": ["-O1 -fplugin=x.so"]}},
+        {"about": {"levels": [1]}},
+    ],
+)
+def test_cards_of_classifiers(made, changes):
+    where, load = made("classifier")
+    where.card(**changes)
+    began = time.monotonic()
+    _refused(load, where, "is not a classifier .* damaged")
+    assert time.monotonic() - began < 30  # a shape was once worked out for each of a thousand million layers
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dense__bias": lambda a: a.astype(np.float32) + np.float32(1e38)},
+        {"output__bias": lambda a: a.astype(np.float64) + 1e300},
+        {"vectors": lambda a: a.astype(np.int32)},
+        {"vectors": lambda a: a[:, :0]},
+        {"vectors": lambda a: a[None]},
+        {"ngrams__scale": lambda a: a * np.float32(1e36)},
+        {"row": lambda a: a + np.int32(10**6)},
+        {"row": lambda a: a[:0]},
+        {"ahead__0__bias_ih_l0": lambda a: a[:0]},
+    ],
+)
+def test_arrays_of_classifiers(made, changes):
+    where, load = made("classifier")
+    where.tensors(**changes)
+    _refused(load, where, "is not a classifier .* damaged")
+
+
+STATE = {f"own{suffix}": np.ones((2, 3), np.float32) for suffix in ("", ".mean", ".variance")}
+
+
+@pytest.mark.parametrize(
+    ("state", "losses", "message"),
+    [
+        ({"own": np.ones((3, 2), np.float32)}, [1.0], "'own' is damaged, or of another model"),
+        ({"own.mean": np.ones((2, 3), np.float64)}, [1.0], "'own.mean' is damaged"),
+        ({"own.variance": np.full((2, 3), np.nan, np.float32)}, [1.0], "'own.variance' is damaged"),
+        ({"other": np.ones(1, np.float32)}, [1.0], "'other' is damaged"),
+        ({"own": np.ones((2, 3), np.int32)}, [1.0], "'own' has numbers of type I32"),
+        ({}, [float("nan")], "a loss is not finite"),
+        ({}, [10**400], "is no checkpoint of an embedding"),
+    ],
+)
+def test_checkpoints_of_embeddings(tmp_path, state, losses, message):
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, STATE | state, losses, "abc")
+    with pytest.raises(AssetError, match=rf"{re.escape(str(path))}: .*{message}"):
+        load_checkpoint(path, {"own": (2, 3)}, "abc")

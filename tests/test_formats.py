@@ -1,0 +1,72 @@
+"""Files that were written once are read for ever, and answer as they did; what ships is of a known version."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+import ncc
+from ncc.heads import load_classifier_head, load_coarsening_head, load_mapper_head
+
+FOLDER = Path(__file__).parent / "data" / "formats"
+ASSETS = Path(ncc.__file__).parent / "assets"
+WRITTEN = runpy.run_path(str(FOLDER / "write.py"))
+EXPECTED = json.loads((FOLDER / "expected.json").read_bytes())
+
+
+def _assert_close(found: object, expected: object, where: str) -> None:
+    """Numbers to 1e-5, everything else as it is."""
+    if isinstance(expected, dict):
+        assert isinstance(found, dict), where
+        assert found.keys() == expected.keys(), where
+        for name, value in expected.items():
+            _assert_close(found[name], value, f"{where}.{name}")
+    elif isinstance(expected, list):
+        assert isinstance(found, list), where
+        assert len(found) == len(expected), where
+        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+            _assert_close(one, other, f"{where}[{place}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-5), where
+    else:
+        assert found == expected, where
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_was_written_once_is_read_and_answers_as_it_did(name: str) -> None:
+    _, ask = WRITTEN["FORMATS"][name.rpartition("-v")[0]]
+    _assert_close(json.loads(json.dumps(ask(FOLDER / name))), EXPECTED[name], name)
+
+
+def test_every_format_is_there_in_its_present_version_and_small() -> None:
+    folders = {path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == EXPECTED.keys()
+    assert folders >= {f"{name}-v{version}" for name, version in WRITTEN["VERSIONS"].items()}
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 300_000
+
+
+SHIPPED = {
+    "embedding/embedding.json": {1},
+    "devmap/amd/head.json": {2},
+    "devmap/nvidia/head.json": {2},
+    "coarsening/head.json": {1},
+    "classify/head.json": {2},
+}
+"""The versions that an asset of each name has had, and that ncc must read."""
+
+
+def test_everything_that_ships_is_of_a_known_version() -> None:
+    found = {path.relative_to(ASSETS).as_posix(): path for path in ASSETS.rglob("*.json")}
+    assert found.keys() == SHIPPED.keys()
+    assert {path.with_suffix(".safetensors") for path in found.values()} == set(ASSETS.rglob("*.safetensors"))
+    for name, versions in SHIPPED.items():
+        assert json.loads(found[name].read_bytes())["format_version"] in versions, name
+
+
+def test_everything_that_ships_is_read() -> None:
+    fingerprint = ncc.load_embedding().fingerprint
+    for platform in ("amd", "nvidia"):
+        assert load_mapper_head(ASSETS / "devmap" / platform).embedding_id == fingerprint
+    assert load_classifier_head(ASSETS / "classify").embedding_id == fingerprint
+    assert load_coarsening_head(ASSETS / "coarsening").factors[0] == 1
