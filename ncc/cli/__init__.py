@@ -6,6 +6,7 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some
 import typer
 
 from ncc.cli import answers, datasets, making, measuring, predicting, programs, programs_training, scaling
+from ncc.cli.standard import standard_streams
 
 __all__ = ["app", "main"]
 
@@ -30,4 +31,5 @@ datasets.register(app)
 
 def main() -> None:
     """Runs the command line."""
-    app()
+    with standard_streams():
+        app()

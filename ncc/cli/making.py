@@ -14,6 +14,7 @@ from ncc.cli.output import (
     EmbeddingFolder,
     OutputFolder,
     Seed,
+    check_folder,
     fail,
     say,
 )
@@ -108,6 +109,7 @@ def train_embedding(
     from ncc.embedding.gensim_engine import GensimConfig
     from ncc.embedding.intrinsic import evaluate_embedding
 
+    check_folder(output)
     torch.set_num_threads(threads)
     config: SkipGramConfig | GensimConfig
     try:
@@ -188,6 +190,7 @@ def train_devmap(
     from ncc.heads import save_mapper_head
     from ncc.tasks.device_mapping.shipping import train_device_head
 
+    check_folder(output)
     try:
         head = train_device_head(platform, load_embedding(embedding), folder=data, seed=seed, progress=say)  # type: ignore[arg-type]
         head.about["command"] = command_line()
@@ -203,6 +206,7 @@ def train_coarsening(output: OutputFolder, data: DataFolder = None) -> None:
     from ncc.heads import save_coarsening_head
     from ncc.tasks.coarsening.shipping import train_coarsening_head
 
+    check_folder(output)
     try:
         head = train_coarsening_head(data)
         head.about["command"] = command_line()

@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+from ncc.cli.standard import give_up_output
 from ncc.errors import NccError
 
 __all__ = [
@@ -82,14 +85,23 @@ def compile_options(
         fail(str(error), code=2)
 
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that a terminal obeys; names and excerpts of a stranger's file may hold them."""
+
+
+def _escape(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"  # as JSON has it too
+
+
 def say(message: str) -> None:
-    """Prints a message to stderr."""
-    print(message, file=sys.stderr, flush=True)
+    """Prints a message to stderr, if that can be written."""
+    with suppress(OSError):
+        print(_CONTROL.sub(_escape, message), file=sys.stderr, flush=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
     """Prints a message to stderr and ends the command."""
-    print(f"ncc: {message}", file=sys.stderr)
+    say(f"ncc: {message}")
     raise typer.Exit(code)
 
 
@@ -125,26 +137,39 @@ def run_over(
                     raise NccError(item.error)
                 values, text = work(item.name)
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text
-            except NccError as error:
+            except Exception as error:  # whatever it is, it is this input's alone
                 failed = True
-                print(f"ncc: {error}", file=sys.stderr)
+                reason = _reason(item.name, error)
+                say(f"ncc: {reason}")
                 if as_json:
-                    answer = {"input": item.name, "ok": False, "error": str(error)} | dict.fromkeys(fields)
+                    answer = {"input": item.name, "ok": False, "error": reason} | dict.fromkeys(fields)
             if answer is not None and not _print(answer) and not finish:
                 raise typer.Exit(0)
             advance()
     if finish:
         try:
             finish()
-        except NccError as error:
-            fail(str(error))
+        except (NccError, MemoryError) as error:
+            fail(_reason("the result", error))
     if failed:
         raise typer.Exit(1)
 
 
+def _reason(name: str, error: Exception) -> str:
+    """Why an input failed. A defect of ncc is told as one, with its traceback where NCC_DEBUG asks for that."""
+    if isinstance(error, NccError):
+        return str(error)
+    if os.environ.get("NCC_DEBUG"):
+        with suppress(OSError):
+            traceback.print_exception(error)
+    from ncc.failures import summarize_failure
+
+    return summarize_failure(name, error)
+
+
 def _print(answer: dict[str, Any] | str) -> bool:
     """Prints an answer; False where nobody reads them any more."""
-    text = json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer
+    text = _CONTROL.sub(_escape, json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer)
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # a name that the terminal's encoding lacks
@@ -152,8 +177,7 @@ def _print(answer: dict[str, Any] | str) -> bool:
     try:
         print(text, flush=True)
     except OSError as error:
-        # what is still in the buffer must go somewhere when the process ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
         if isinstance(error, BrokenPipeError):  # the reader (head, less) has seen enough
             return False
         fail(f"standard output can't be written: {error.strerror}")
@@ -184,3 +208,12 @@ def check_writable(path: Path) -> None:
         fail(f"{path}: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
         fail(f"{path}: can't be written: Permission denied")
+
+
+def check_folder(folder: Path) -> None:
+    """Ends the command at once, rather than after the work, where files can't be written into a folder."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        fail(f"{folder}: can't be written: {existing} is a file; expected a folder")
+    if not os.access(existing, os.W_OK):
+        fail(f"{folder}: can't be written: Permission denied")

@@ -1,6 +1,6 @@
 """Commands that predict how kernels run: predict-device, predict-coarsening."""
 
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +54,7 @@ def predict_device(
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
     from ncc import predictions
+    from ncc.frontend import language_of
     from ncc.inputs import expand_inputs
 
     if platform not in predictions.PLATFORMS:
@@ -71,8 +72,9 @@ def predict_device(
 
     def work(name: str) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
+        chosen = options if source is name else replace(options, language=options.language or language_of(name))
         answers = predictions.predict_device(
-            source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
+            source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=chosen
         )
         kernels = [answer.to_dict() for answer in answers]
         lines = [
@@ -82,14 +84,14 @@ def predict_device(
             for answer in answers
         ]
         if plot:
-            curves = predictions.predict_device_curve(source, wgsize=wgsize, platform=platform, options=options)
+            curves = predictions.predict_device_curve(source, wgsize=wgsize, platform=platform, options=chosen)
             predictions.plot_curves(curves, plot)
             for number, curve in enumerate(curves):
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
             reasons = predictions.explain_device(
-                source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=options
+                source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=chosen
             )
             for number, reason in enumerate(reasons):
                 kernels[number] |= {"explanation": reason.to_dict()["lines"]}
@@ -109,15 +111,11 @@ def predict_device(
 
 
 def _read_once(name: str) -> str | bytes:
-    """A file by its name, but standard input as what it holds, since several questions are asked about it."""
-    from ncc.inputs import STDIN
+    """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
+    from ncc.streams import read_stream
 
-    if name != STDIN:
-        return name
-    text = sys.stdin.buffer.read()
-    if not text.strip():
-        raise NccError("standard input is empty")
-    return text
+    text = read_stream(name)
+    return name if text is None else text
 
 
 def predict_coarsening(

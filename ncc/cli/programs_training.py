@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.labelled import Levels, ProgramFolder, ProgramsCache, load_labelled_programs
-from ncc.cli.output import DataFolder, EmbeddingFolder, OutputFolder, Seed, fail, say
+from ncc.cli.output import DataFolder, EmbeddingFolder, OutputFolder, Seed, check_folder, fail, say
 from ncc.errors import NccError
 from ncc.provenance import command_line
 from ncc.ranks import process_group, rank_and_world
@@ -68,6 +68,7 @@ def train_classify(
 
     if search and refit:
         fail("--search and --refit don't go together: a classifier that is trained further keeps its sizes", code=2)
+    check_folder(output)
     torch.set_num_threads(1)
     checkpoint = output / "checkpoint.pt"
     try:

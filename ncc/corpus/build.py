@@ -8,27 +8,19 @@ import hashlib
 import json
 import logging
 import os
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from ncc.corpus.compiler import Compiler
+from ncc.corpus.batch import Batch, Tally, count_batch
 from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe
-from ncc.embedding.counts import CountsBuilder, save_counts, width_folder
+from ncc.corpus.workers import FILE_SECONDS, count_batches
+from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
-from ncc.errors import InputError, NccError, OutputError
-from ncc.graph import build_xfg, count_contexts
-from ncc.ir import read_module
+from ncc.errors import InputError, NccError
 from ncc.storage import write_atomically
 
 __all__ = ["CorpusReport", "build_corpus"]
@@ -49,7 +41,7 @@ class CorpusReport:
         pairs: per context width, ordered pairs of statements.
         num_distinct: distinct statements.
         seconds: per step (compile, read, count), summed over the workers.
-        failures: path → reason, for the files that could not be compiled or read.
+        failures: path → reason, for the files that could not be compiled or read, or over which workers died.
     """
 
     files: dict[str, int] = field(default_factory=dict)
@@ -88,6 +80,8 @@ def build_corpus(
     executor: Executor | None = None,
     ir_folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    file_seconds: float = FILE_SECONDS,
+    memory_bytes: int | None = None,
 ) -> CorpusReport:
     """Compiles, reads and counts every file of a recipe.
 
@@ -96,64 +90,62 @@ def build_corpus(
         folder: gets ``width-N/counts.*``, ``report.json`` and ``shards/``; a folder begun by the same recipe is
             continued.
         jobs: worker processes; default one a core. Ignored if ``executor`` is given.
-        executor: any ``concurrent.futures`` executor that can see the files and the folder.
+        executor: any ``concurrent.futures`` executor that can see the files and the folder. It is not watched: a file
+            that ends or holds up one of its workers ends or holds up the build.
         ir_folder: keeps the IR that compilers gave, and gives it back to a later build of the same files with the same
             options, so that another abstraction or width costs no compilation. Headers are not looked at.
         progress: called with batches done and batches in all.
+        file_seconds: time that a file may take, its compilation not counted in; after that it is a failure.
+        memory_bytes: what a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
+            less than 4 GiB.
 
     Raises:
         InputError: no file matches, or the folder holds another recipe's corpus.
         OutputError: the folder can't be written.
-        NccError: a worker was killed.
+        NccError: workers can't be started, or a worker of an executor was killed.
     """
     folder = Path(folder).absolute()  # workers may stand in another folder
     ir_folder = Path(ir_folder).absolute() if ir_folder else None
     files = find_files(recipe, folder / "generated")
     if not files:
         raise InputError(f"recipe {recipe.name}: no file matches")
-    batches = [files[start : start + BATCH_FILES] for start in range(0, len(files), BATCH_FILES)]
     _check_plan(folder, recipe, files)
-    missing = [number for number in range(len(batches)) if not _shard(folder, number, "report.json").exists()]
+    batches = [
+        Batch(tuple(files[start : start + BATCH_FILES]), recipe, _shard(folder, number), folder / "headers", ir_folder)
+        for number, start in enumerate(range(0, len(files), BATCH_FILES))
+    ]
+    missing = [batch for batch in batches if not batch.is_done()]
     done = len(batches) - len(missing)
-    # an executor of the caller's stays open
-    with nullcontext(executor) if executor else _processes(jobs) as pool:
-        pending: set[Future[None]] = {
-            pool.submit(_count_batch, batches[number], recipe, folder, number, ir_folder) for number in missing
-        }
-        try:
-            for future in as_completed(pending):
-                future.result()
-                done += 1
-                if progress:
-                    progress(done, len(batches))
-        except BaseException as error:
-            for future in pending:
-                future.cancel()
-            if isinstance(error, Exception) and not isinstance(error, NccError):
-                reason = f"{type(error).__name__}: {error}"
-                raise NccError(f"a worker ended abruptly ({reason}); start again to go on where it stopped") from error
-            raise
+    if executor:
+        work = _count_by(executor, missing)
+    else:
+        work = count_batches(missing, jobs or os.cpu_count() or 1, file_seconds=file_seconds, memory_bytes=memory_bytes)
+    with closing(work):
+        for _ in work:
+            done += 1
+            if progress:
+                progress(done, len(batches))
     return _merge(folder, recipe, len(batches))
 
 
-def _processes(jobs: int | None) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_end_with_parent)
+def _count_by(executor: Executor, batches: Sequence[Batch]) -> Generator[None]:
+    """Makes shards on a caller's executor, which stays open; yields after each."""
+    pending: set[Future[None]] = {executor.submit(count_batch, batch) for batch in batches}
+    try:
+        for future in as_completed(pending):
+            future.result()
+            yield
+    except BaseException as error:
+        for future in pending:
+            future.cancel()
+        if isinstance(error, Exception) and not isinstance(error, NccError):
+            reason = f"{type(error).__name__}: {error}"
+            raise NccError(f"a worker ended abruptly ({reason}); start again to go on where it stopped") from error
+        raise
 
 
-def _end_with_parent() -> None:
-    """In a worker: ends it when the parent was killed, which a worker that waits for work does not notice by itself."""
-    parent = parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _shard(folder: Path, number: int, name: str) -> Path:
-    return folder / "shards" / f"{number:06d}" / name
+def _shard(folder: Path, number: int) -> Path:
+    return folder / "shards" / f"{number:06d}"
 
 
 def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> None:
@@ -170,77 +162,17 @@ def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> No
 def _planned_digest(plan: Path) -> str | None:
     try:
         return str(json.loads(plan.read_bytes())["files_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):  # another tool's file, or a damaged one: not this plan
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged, or another tool's
         return None
 
 
-@dataclass
-class _Tally:
-    """What one batch comes to, as the shard's report."""
-
-    files: Counter[str] = field(default_factory=Counter)
-    lines: Counter[str] = field(default_factory=Counter)
-    statements: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=lambda: {"compile": 0.0, "read": 0.0, "count": 0.0})
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def add(self, report: dict[str, Any]) -> None:
-        """Adds another batch's report."""
-        for name in ("files", "lines", "statements"):
-            getattr(self, name).update(report[name])
-        for step, seconds in report["seconds"].items():
-            self.seconds[step] += seconds
-        self.failures |= report["failures"]
-
-
-def _count_batch(
-    files: Sequence[CorpusFile], recipe: Recipe, folder: Path, number: int, ir_folder: str | Path | None
-) -> None:
-    """In a worker: one batch to one shard. The report is written last and marks the shard as whole."""
-    builders = {width: CountsBuilder(width) for width in recipe.widths}
-    tally = _Tally()
-    compiler = Compiler(headers=folder / "headers", kept=Path(ir_folder) if ir_folder else None)
-    for file in files:
-        try:
-            _count_file(file, recipe, builders, compiler, tally)
-        except OutputError:  # a full disk is no fault of the file
-            raise
-        except NccError as error:
-            tally.failures[file.path] = str(error)
-    for width, builder in builders.items():
-        save_counts(builder.finish(), width_folder(_shard(folder, number, ""), width))
-    write_atomically(_shard(folder, number, "report.json"), json.dumps(vars(tally)).encode())
-
-
-def _count_file(
-    file: CorpusFile, recipe: Recipe, builders: Mapping[int, CountsBuilder], compiler: Compiler, tally: _Tally
-) -> None:
-    """Adds one file's counts."""
-    times = [time.perf_counter()]
-    ir = compiler.ir_of(file)
-    times.append(time.perf_counter())
-    module = read_module(ir, name=file.path, abstraction=recipe.abstraction)
-    graph = build_xfg(module)
-    times.append(time.perf_counter())
-    statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
-    for width, builder in builders.items():
-        pairs = count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree)
-        builder.add(module.texts, statements, (pairs.center, pairs.context, pairs.count), num_lines=module.num_lines)
-    times.append(time.perf_counter())
-    tally.files[file.source] += 1
-    tally.lines[file.source] += module.num_lines
-    tally.statements[file.source] += module.num_statements
-    for step, seconds in zip(("compile", "read", "count"), np.diff(times).tolist(), strict=True):
-        tally.seconds[step] += seconds
-
-
 def _merge(folder: Path, recipe: Recipe, num_batches: int) -> CorpusReport:
-    tally = _Tally()
+    tally = Tally()
     for number in range(num_batches):
-        tally.add(json.loads(_shard(folder, number, "report.json").read_text()))
+        tally.add_shard(_shard(folder, number))
     pairs = {}
     for width in recipe.widths:
-        shards = [width_folder(_shard(folder, number, ""), width) for number in range(num_batches)]
+        shards = [width_folder(_shard(folder, number), width) for number in range(num_batches)]
         merged = merge_counts(shards, width_folder(folder, width))
         pairs[width] = merged.num_pairs
     report = CorpusReport(

@@ -10,6 +10,7 @@ import numpy as np
 from ncc.embedding.counts import load_counts
 from ncc.embedding.fit import load_abstraction
 from ncc.errors import InputError, NccError
+from ncc.failures import summarize_failure
 from ncc.frontend import CompileOptions
 from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Abstraction
@@ -57,6 +58,9 @@ def count_statements(
                 module = load_module(item.name, options=options, abstraction=abstraction)
             except NccError as error:
                 result.failures[item.name] = str(error)
+                continue
+            except Exception as error:  # whatever it is, it is this input's alone
+                result.failures[item.name] = summarize_failure(item.name, error)
                 continue
             seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
             result.counts.update(dict(zip(module.texts, seen, strict=True)))

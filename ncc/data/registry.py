@@ -11,11 +11,13 @@ import os
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import IO
 
 from ncc.data.archives import extract_archive
 from ncc.data.cards import DatasetCard, DatasetFile
 from ncc.data.folders import cache_folder, data_folder
-from ncc.errors import DataError, InputError
+from ncc.errors import DataError, InputError, OutputError
+from ncc.storage import open_atomically
 
 __all__ = ["DatasetStatus", "FileState", "FileStatus", "Registry"]
 
@@ -118,6 +120,7 @@ class Registry:
             InputError: No dataset has that name.
             DataError: A file is missing and has no download address, the download failed, or a file
                 is not the one that the registry knows.
+            OutputError: A download can't be written.
         """
         card, root = self.describe(name), data_folder(folder)
         for file in card.files:
@@ -174,11 +177,50 @@ def _sha256_of(path: Path, _version: tuple[int, int]) -> str:
 def _download(file: DatasetFile, root: Path) -> None:
     import pooch  # imported here because it loads an HTTP client
 
+    assert file.url is not None
     target = root / file.path
-    try:
-        pooch.retrieve(file.url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=target.parent)
-    except (OSError, ValueError) as error:  # ValueError: pooch's checksum mismatch
-        raise DataError(f"{target}: download from {file.url} failed ({error})") from error
+    with open_atomically(target) as stream:
+        checked = _CheckedStream(stream, file)
+        try:
+            pooch.downloaders.choose_downloader(file.url)(file.url, checked, None)
+            checked.finish()
+        except OutputError:
+            raise
+        except (OSError, ValueError) as error:  # of the connection; of the address
+            raise DataError(f"{target}: download from {file.url} failed ({error})") from error
+
+
+class _CheckedStream:
+    """Takes a download, never more of it than the file has, and says at the end whether it was the file."""
+
+    def __init__(self, stream: IO[bytes], file: DatasetFile) -> None:
+        self._stream = stream
+        self._file = file
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Raises ValueError where there are too many, OutputError where the disk takes no more."""
+        self._size += len(data)
+        if self._size > self._file.size_bytes:
+            raise ValueError(f"it has more than the expected {self._file.size_bytes} bytes")
+        self._digest.update(data)
+        try:
+            return self._stream.write(data)
+        except OSError as error:
+            raise OutputError(f"{self._file.path}: can't be written: {error.strerror or error}") from error
+
+    def flush(self) -> None:
+        """Does nothing: once, at the end, is enough."""
+
+    def finish(self) -> None:
+        """Raises ValueError for another file, or a part of one."""
+        if self._size != self._file.size_bytes:
+            raise ValueError(f"it has {self._size} of the expected {self._file.size_bytes} bytes")
+        if self._digest.hexdigest() != self._file.sha256:
+            raise ValueError(
+                f"checksum mismatch: found sha256 {self._digest.hexdigest()}, expected {self._file.sha256}"
+            )
 
 
 def _missing_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:

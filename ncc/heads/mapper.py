@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.errors import InputError
+from ncc.errors import AssetError, InputError
 from ncc.graph import reachable_statements
 from ncc.ir import OPCODES, Module
 from ncc.kernels import FEATURE_NAMES, profile_kernel
@@ -34,6 +34,8 @@ Blocks = dict[str, Array]
 
 INTERVAL = 0.8
 _EVEN = 0.5 + 1e-6
+_LARGEST_LOG = 100.0
+"""Of a ratio of times: e¹⁰⁰ is out of this world."""
 
 _COLUMN = {name: number for number, name in enumerate(FEATURE_NAMES)}
 _PROFILE = (
@@ -263,6 +265,7 @@ class MapperHead:
 
         Raises:
             InputError: An input is negative or not finite.
+            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
         for name, value in (("transfer", transfer_bytes), ("wgsize", wgsize)):
             if value is not None and (not np.isfinite(value) or value < 0):
@@ -273,7 +276,13 @@ class MapperHead:
             for column, value in enumerate((transfer_bytes, wgsize))
         ]
         location, samples = self.calibration.apply(self.score(inputs.repeat(len(rows)), *sizes))
-        return summarise(float(location.mean()), samples.ravel())
+        answer = summarise(float(location.mean()), samples.ravel())
+        if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
+            raise AssetError(
+                f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
+                f"(interval {answer.interval}); its file is damaged"
+            )
+        return answer
 
     def score(self, inputs: KernelInputs, transfer_bytes: Array, wgsize: Array) -> Array:
         """Average of what the processes say, (n,) float64; positive for the GPU, in units of its spread in training."""

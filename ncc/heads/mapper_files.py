@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ncc.errors import AssetError
-from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, RatioPrediction, Term
+from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
 from ncc.storage import number_in, read_json, read_tensors, text_in, write_atomically
@@ -20,28 +20,7 @@ _ARRAYS = ("process_scale", "reference", "calibration.score", "calibration.log_r
 _LARGEST, _SMALLEST = 1e9, 1e-9
 """Bounds of what is multiplied and divided by, so that no product overflows."""
 _LARGEST_LOG = 100.0
-"""Of a ratio of times, and of bytes: e¹⁰⁰ of either is out of this world."""
-
-
-class _LoadedMapperHead(MapperHead):
-    """A head from a file, which may be anybody's: an answer beyond all measure is refused, not passed on."""
-
-    def predict(
-        self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None
-    ) -> RatioPrediction:
-        """As `MapperHead.predict`.
-
-        Raises:
-            InputError: An input is negative or not finite.
-            AssetError: The head's answer is no ratio that two processors can have.
-        """
-        answer = super().predict(inputs, transfer_bytes, wgsize)
-        if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
-            raise AssetError(
-                f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
-                f"(interval {answer.interval}); its file is damaged"
-            )
-        return answer
+"""Of the bytes that a kernel moves: e¹⁰⁰ of them are out of this world."""
 
 
 def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
@@ -91,7 +70,7 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
         arrays = {name: array.astype(np.float64) for name, array in tensors.items()}
     try:
         blocks = {kind: _block(arrays, kind) for kind in _BLOCKS}
-        head = _LoadedMapperHead(
+        head = MapperHead(
             **blocks,
             processes=tuple(
                 Process(

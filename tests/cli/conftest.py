@@ -68,6 +68,20 @@ def code(tmp_path: Path, ir: Path, sources: Path, kernels: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory) -> Path:
+    """Two classes of 15 programs, as IR: compilers would take most of the time."""
+    folder = tmp_path_factory.mktemp("classes")
+    for name, words in (("bits", "xor and or shl"), ("sums", "add sub mul sdiv")):
+        (folder / name).mkdir()
+        for number in range(15):
+            chosen = [words.split()[(number >> shift) % 4] for shift in range(3)]
+            lines = [f"  %x{i + 1} = {word} i32 %x{i}, {number + i}" for i, word in enumerate(chosen)]
+            text = "\n".join(["define i32 @f(i32 %x0) {", *lines, "  ret i32 %x3", "}", ""])
+            (folder / name / f"{number}.ll").write_text(text)
+    return folder
+
+
 BAD = {
     "missing.ll": (None, "missing.ll: no such file or folder"),
     "empty.ll": (b"", "empty.ll: the file is empty"),

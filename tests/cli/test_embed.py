@@ -253,3 +253,13 @@ def test_arguments_that_lead_nowhere(ncc, code, argument, message):
     assert finished.code == 1
     assert message in finished.err
     assert [row["ok"] for row in _rows(finished.out)] == [False, True]
+
+
+def test_nothing_that_a_terminal_obeys_comes_out_of_a_file(ncc, tmp_path):
+    (tmp_path / "evil.ll").write_bytes(b"\x1b]0;title\x07\x1b[2J\xc2\x9b31m\n")
+    for options in ([], ["--json"]):
+        finished = ncc("embed", tmp_path / "evil.ll", *options)
+        assert finished.code == 1
+        assert "\\u001b]0;title\\u0007" in finished.err
+        assert not [letter for letter in finished.err + finished.out if ord(letter) < 32 and letter != "\n"]
+        assert "\x9b" not in finished.err + finished.out

@@ -1,0 +1,204 @@
+"""A batch of a corpus's files to a shard of counts on disk: all at once, or file by file after it ended a process.
+
+The report is written last and marks a shard as whole. Where a process died over a batch, ``lost.json`` says so: then
+every file becomes a shard of its own below the batch's, ``lost.json`` names those that can't be counted, and the parts
+are added up, which gives the same counts.
+"""
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncc.corpus.compiler import Compiler
+from ncc.corpus.files import CorpusFile
+from ncc.corpus.recipe import Recipe
+from ncc.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder
+from ncc.errors import AssetError, NccError, OutputError
+from ncc.failures import lacks_room, summarize_failure
+from ncc.graph import build_xfg, count_contexts
+from ncc.ir import read_module
+from ncc.storage import write_atomically
+
+__all__ = ["Batch", "Tally", "count_batch"]
+
+
+@dataclass
+class Tally:
+    """What some files come to, as a shard's report."""
+
+    files: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+    statements: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: {"compile": 0.0, "read": 0.0, "count": 0.0})
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def add(self, report: dict[str, Any]) -> None:
+        """Adds a shard's report."""
+        for name in ("files", "lines", "statements"):
+            getattr(self, name).update(report[name])
+        for step, seconds in report["seconds"].items():
+            self.seconds[step] += seconds
+        self.failures |= report["failures"]
+
+    def add_shard(self, shard: Path) -> None:
+        """Adds the report of a shard on disk.
+
+        Raises:
+            AssetError: it is damaged.
+        """
+        report = shard / "report.json"
+        try:
+            self.add(json.loads(report.read_bytes()))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise AssetError(f"{report}: is damaged ({error!r}); remove {shard} to have it counted again") from error
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Files that are counted together.
+
+    Attributes:
+        files: in the corpus's order.
+        recipe: how they are counted.
+        shard: folder for their counts.
+        headers: folder for precompiled headers.
+        kept_ir: folder of IR to look in first and to add to, or None.
+    """
+
+    files: tuple[CorpusFile, ...]
+    recipe: Recipe
+    shard: Path
+    headers: Path
+    kept_ir: Path | None = None
+
+    def is_done(self) -> bool:
+        """Whether the shard is whole."""
+        return _is_whole(self.shard)
+
+    def lost(self) -> dict[int, str] | None:
+        """Index → reason, of files that can't be counted; None where no process died over this batch so far."""
+        try:
+            found = json.loads((self.shard / "lost.json").read_bytes())
+            return {int(index): str(reason) for index, reason in found.items()}
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, AttributeError, RecursionError):  # not ours: files are tried one by one again
+            return {}
+
+    def lose(self, reasons: Mapping[int, str]) -> None:
+        """Has files taken one by one from now on, and adds to those that are left out.
+
+        Raises:
+            OutputError: that can't be written down.
+        """
+        known = {**(self.lost() or {}), **reasons}
+        write_atomically(self.shard / "lost.json", json.dumps(known).encode())
+
+
+def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None) -> None:
+    """Makes a shard of a batch; what was made of it before is used.
+
+    Args:
+        batch: what to count.
+        at: called with the index of each file before it is begun, and with None when all are read.
+
+    Raises:
+        OutputError: the shard can't be written.
+    """
+    lost = batch.lost()
+    if lost is None:
+        _count_files(batch, range(len(batch.files)), batch.shard, at)
+        return
+    whole = [index for index in range(len(batch.files)) if index not in lost]
+    for index in whole:
+        if not _is_whole(_piece(batch, index)):
+            _count_files(batch, [index], _piece(batch, index), at)
+    at(None)
+    _add_up(batch, [_piece(batch, index) for index in whole], lost)
+    shutil.rmtree(batch.shard / "pieces", ignore_errors=True)  # what a kill leaves of them is not read again
+
+
+def _is_whole(shard: Path) -> bool:
+    return (shard / "report.json").exists()
+
+
+def _piece(batch: Batch, index: int) -> Path:
+    return batch.shard / "pieces" / f"{index:06d}"
+
+
+def _count_files(batch: Batch, indices: Sequence[int], shard: Path, at: Callable[[int | None], None]) -> None:
+    """Some files of a batch to a shard."""
+    builders = {width: CountsBuilder(width) for width in batch.recipe.widths}
+    tally = Tally()
+    compiler = Compiler(headers=batch.headers, kept=batch.kept_ir)
+    for index in indices:
+        at(index)
+        _count_file(batch.files[index], batch.recipe, builders, compiler, tally)
+    if len(indices) > 1:
+        at(None)
+    _save(builders, tally, shard)
+
+
+def _save(builders: Mapping[int, CountsBuilder], tally: Tally, shard: Path) -> None:
+    for width, builder in builders.items():
+        save_counts(builder.finish(), width_folder(shard, width))
+    write_atomically(shard / "report.json", json.dumps(vars(tally)).encode())
+
+
+def _count_file(
+    file: CorpusFile, recipe: Recipe, builders: Mapping[int, CountsBuilder], compiler: Compiler, tally: Tally
+) -> None:
+    """Adds one file's counts, or the reason why it has none."""
+    times = [time.perf_counter()]
+    try:
+        ir = compiler.ir_of(file)
+        times.append(time.perf_counter())
+        module = read_module(ir, name=file.path, abstraction=recipe.abstraction)
+        graph = build_xfg(module)
+        times.append(time.perf_counter())
+        statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
+        contexts = {
+            width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders
+        }
+    except OutputError:  # a full disk is no fault of the file
+        raise
+    except NccError as error:
+        tally.failures[file.path] = str(error)
+        return
+    except Exception as error:
+        if lacks_room(error):
+            raise OutputError(f"{file.path}: can't be worked on: {error}") from error
+        tally.failures[file.path] = summarize_failure(file.path, error)
+        return
+    # nothing is added before all is known, so that a file that fails has added nothing
+    for width, pairs in contexts.items():
+        builders[width].add(
+            module.texts, statements, (pairs.center, pairs.context, pairs.count), num_lines=module.num_lines
+        )
+    times.append(time.perf_counter())
+    tally.files[file.source] += 1
+    tally.lines[file.source] += module.num_lines
+    tally.statements[file.source] += module.num_statements
+    for step, seconds in zip(("compile", "read", "count"), np.diff(times).tolist(), strict=True):
+        tally.seconds[step] += seconds
+
+
+def _add_up(batch: Batch, pieces: Sequence[Path], lost: Mapping[int, str]) -> None:
+    """The shards of single files, and the reasons of those that have none, to the batch's shard."""
+    builders = {width: CountsBuilder(width) for width in batch.recipe.widths}
+    tally = Tally()
+    for piece in pieces:
+        tally.add_shard(piece)
+        for width, builder in builders.items():
+            part = load_counts(width_folder(piece, width))
+            pairs = (part.center, part.context, part.count)
+            builder.add(part.texts, part.statements, pairs, num_files=part.num_files, num_lines=part.num_lines)
+    tally.failures |= {batch.files[index].path: reason for index, reason in lost.items()}
+    _save(builders, tally, batch.shard)

@@ -1,0 +1,38 @@
+"""What is said of an exception that nobody planned for: whose fault it is, the input's, the disk's or ncc's own."""
+
+import errno
+from pathlib import Path
+from traceback import extract_tb
+
+__all__ = ["describe_failure", "lacks_room", "summarize_failure"]
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE}
+
+
+def lacks_room(error: BaseException) -> bool:
+    """Whether it says that the disk is full or read-only, or that no more files can be opened: no fault of an input."""
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+def summarize_failure(name: str, error: Exception) -> str:
+    """One line on why an input failed, in its terms where it asked too much, else as a defect of ncc with its place.
+
+    Args:
+        name: of the input.
+        error: no `NccError`: those say it themselves.
+    """
+    if isinstance(error, MemoryError):
+        return f"{name}: needs more memory than it may take"
+    if isinstance(error, RecursionError):
+        return f"{name}: is nested too deep"
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename and str(error.filename) != name else ""
+        return f"{name}: can't be read or worked on: {error.strerror or error}{where}"
+    return f"{name}: {describe_failure(error)}"
+
+
+def describe_failure(error: BaseException) -> str:
+    """A defect of ncc in one line: type, message, and the place that raised it."""
+    frames = extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}; a defect of ncc, please report it (NCC_DEBUG=1 shows more)"

@@ -1,0 +1,137 @@
+"""Trainings and evaluations that are killed at random moments and given again: the same, to the byte."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from ncc.data import FileState, verify
+
+ROUNDS = pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.slow)])
+
+
+@pytest.fixture
+def same_after_kills(killer, tmp_path) -> Callable[..., None]:
+    """Runs a command undisturbed, then through kills, and compares what is left in its folder."""
+
+    def compare(
+        *arguments: object,
+        rounds: int,
+        kills: int = 4,
+        environment: Callable[[Path], Mapping[str, str]] = lambda _: {},
+        result: Callable[[Path], dict[str, object]] | None = None,
+    ) -> None:
+        read = result or _files
+        whole = tmp_path / "whole"
+        whole.mkdir()
+        duration = killer.run(*_in(arguments, whole), environment=environment(whole))
+        expected = read(whole)
+        assert expected
+        for number in range(rounds):
+            folder = tmp_path / f"round{number}"
+            folder.mkdir()
+            killer.run_through_kills(
+                *_in(arguments, folder),
+                watched=folder,
+                duration_s=duration,
+                kills=kills,
+                environment=environment(folder),
+            )
+            assert read(folder) == expected
+        assert killer.kills > rounds / 2
+
+    return compare
+
+
+def _in(arguments: tuple[object, ...], folder: Path) -> list[object]:
+    return [str(argument).replace("{folder}", str(folder)) for argument in arguments]
+
+
+def _files(folder: Path) -> dict[str, object]:
+    """All that a command left; of cards, what does not tell of time and place.
+
+    A kill in the moment in which a file takes an old one's place leaves it under a name that nothing reads.
+    """
+    found: dict[str, object] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")):
+        content: object = path.read_bytes()
+        if path.suffix == ".json":
+            content = _timeless(json.loads(path.read_text()))
+        found[str(path.relative_to(folder))] = content
+    return found
+
+
+def _timeless(card: object) -> object:
+    if isinstance(card, dict):
+        return {name: _timeless(value) for name, value in card.items() if name not in ("seconds", "command", "date")}
+    return [_timeless(value) for value in card] if isinstance(card, list) else card
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    """The counts of 24 generated programs."""
+    from ncc.corpus import Recipe, Source, build_corpus
+
+    folder = tmp_path_factory.mktemp("corpus")
+    sources = tuple(Source(name=name, generator=name, number=12) for name in ("gemm", "stencil"))
+    build_corpus(Recipe(name="small", sources=sources), folder, jobs=1)
+    return folder
+
+
+@ROUNDS
+def test_an_embedding(same_after_kills, corpus, rounds):
+    options = ["--dim", 24, "--epochs", 40, "--min-count", 1]
+    same_after_kills("train", "embedding", corpus, "-o", "{folder}", *options, rounds=rounds, kills=6)
+
+
+@ROUNDS
+def test_a_classifier(same_after_kills, programs, rounds):
+    same_after_kills(
+        *("train", "classify", programs, "-o", "{folder}/head", "--cache", "{folder}/programs"),
+        *("--levels", "1", "--epochs", 3, "--min-steps", 24, "--hidden", 8, "--batch-size", 8),
+        rounds=rounds,
+        kills=3,
+        result=lambda folder: _files(folder / "head"),
+    )
+
+
+@ROUNDS
+def test_an_evaluation_of_classifiers(same_after_kills, programs, rounds):
+    same_after_kills(
+        *("evaluate", "classify", programs, "--cache", "{folder}/runs", "--programs", "{folder}/programs"),
+        *("--method", "*forest*", "--method", "major*", "--trees", 10, "-o", "{folder}/scores.json"),
+        *("--report", "{folder}/report.html"),
+        rounds=rounds,
+        kills=3,
+        result=_scores,
+    )
+
+
+def _scores(folder: Path) -> dict[str, object]:
+    """Figures of an evaluation, and which runs it kept."""
+    page = (folder / "report.html").read_text()
+    assert page.rstrip().endswith("</html>")
+    return {
+        "figures": _timeless(json.loads((folder / "scores.json").read_text())),
+        "runs": sorted(path.name for path in (folder / "runs").iterdir()),
+    }
+
+
+@pytest.fixture(scope="module")
+def _devmap() -> None:
+    missing = [str(file.path) for file in verify("devmap").files if file.state is FileState.MISSING]
+    if missing:
+        pytest.skip(f"no local copy of the dataset devmap: {', '.join(missing)} (set NCC_DATA)")
+
+
+@ROUNDS
+@pytest.mark.usefixtures("_devmap")
+def test_an_evaluation_of_device_mapping(same_after_kills, rounds):
+    same_after_kills(
+        *("evaluate", "devmap", "--protocol", "suite", "--platform", "amd", "--method", "opcode*", "--trees", 10),
+        *("--cache", "{folder}/runs", "-o", "{folder}/scores.json", "--report", "{folder}/report.html"),
+        rounds=rounds,
+        kills=3,
+        result=_scores,
+    )

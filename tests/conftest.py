@@ -1,0 +1,137 @@
+"""Killing commands at random moments and running them on until they end, for every test that asks what is left."""
+
+import os
+import random
+import runpy
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(__file__).parent / "samples" / "command.py"
+PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.tasks.runs"]
+
+
+@dataclass
+class Killer:
+    """Runs ``ncc`` with arguments, kills its whole process group at random moments, and runs it again until it ends.
+
+    Half of the moments are drawn over the time that an undisturbed run took, half are those at which the folder that
+    it writes to has changed for the third time, say: the moments of writing are short, and the dangerous ones.
+    """
+
+    log: Path
+    rng: random.Random = field(default_factory=lambda: random.Random(204))
+    kills: int = 0
+
+    def run(self, *arguments: object, environment: Mapping[str, str] | None = None) -> float:
+        """An undisturbed run; returns its seconds."""
+        began = time.monotonic()
+        self._finish(arguments, environment, lambda: False)
+        return time.monotonic() - began
+
+    def run_without_room(self, *arguments: object, file_bytes: int) -> tuple[int, str]:
+        """A run whose files can't grow beyond a size; returns its exit code, and what it printed."""
+        self.log.unlink(missing_ok=True)
+        process = self._start(arguments, None, file_bytes)
+        process.join(300)
+        return process.exitcode, self.log.read_text()
+
+    def run_through_kills(
+        self,
+        *arguments: object,
+        watched: Path,
+        duration_s: float,
+        kills: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> int:
+        """Kills so many runs, or fewer if one ends before; then lets one end. Returns how many were killed."""
+        killed = 0
+        while killed < kills:
+            # the first comes early, so that there is one for sure
+            moment = self._moment(watched, duration_s, 8) if killed else self._moment(watched, duration_s / 2, 2)
+            if self._finish(arguments, environment, moment):
+                return killed
+            killed += 1
+            self.kills += 1
+        self._finish(arguments, environment, lambda: False)
+        return killed
+
+    def _moment(self, watched: Path, duration_s: float, most_changes: int) -> Callable[[], bool]:
+        """Says, asked again and again, when to kill."""
+        if self.rng.random() < 0.5:
+            end = time.monotonic() + self.rng.uniform(0, duration_s)
+            return lambda: time.monotonic() >= end
+        seen, left = _tree(watched), self.rng.randint(1, most_changes)
+
+        def changed() -> bool:
+            nonlocal seen, left
+            now = _tree(watched)
+            left -= now != seen
+            seen = now
+            return left <= 0
+
+        return changed
+
+    def _finish(
+        self, arguments: tuple[object, ...], environment: Mapping[str, str] | None, moment: Callable[[], bool]
+    ) -> bool:
+        """Runs to the end, which must be a good one, or to the moment; says whether the end came first."""
+        process = self._start(arguments, environment)
+        try:
+            deadline = time.monotonic() + 300
+            while process.exitcode is None and not moment():
+                assert time.monotonic() < deadline, f"{arguments} takes too long"
+                process.join(0.001)
+            ended = process.exitcode is not None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()  # where it was too early for a group of its own
+            process.join()
+        assert not ended or process.exitcode == 0, self.log.read_text()[-3000:]
+        return ended
+
+    def _start(
+        self, arguments: tuple[object, ...], environment: Mapping[str, str] | None, file_bytes: int | None = None
+    ) -> BaseProcess:
+        given = {
+            "ARGUMENTS": [str(argument) for argument in arguments],
+            "ENVIRONMENT": {"OMP_NUM_THREADS": "1", **(environment or {})},
+            "LOG": str(self.log),
+            "FILE_BYTES": file_bytes,
+        }
+        process = _prepared().Process(target=runpy.run_path, args=(str(COMMAND), given))
+        process.start()
+        return process
+
+
+def _prepared():
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def _tree(folder: Path) -> set[tuple[str, int, int]]:
+    """Every file below a folder, its size and time."""
+    found = set()
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                status = Path(parent, name).stat()
+                found.add((f"{parent}/{name}", status.st_size, status.st_mtime_ns))
+    return found
+
+
+@pytest.fixture
+def killer(tmp_path: Path) -> Iterator[Killer]:
+    """Kills commands; says at the end how often it did."""
+    killer = Killer(tmp_path / "messages.txt")
+    yield killer
+    print(f"{killer.kills} kills")
