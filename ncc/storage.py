@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import hashlib
 import json
 import os
 import secrets
@@ -23,15 +24,18 @@ __all__ = [
     "open_atomically",
     "read_compressed",
     "read_json",
+    "read_model",
     "read_tensors",
     "text_in",
     "write_atomically",
     "write_compressed",
+    "write_model",
 ]
 
 _MOST_UNCOMPRESSED = 1 << 31
 """Bytes that `read_compressed` gives at most."""
 _PIECE = 1 << 22
+_HASH = "tensors_sha256"
 _NUMBERS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
     f"{kind}{bits}": kind.lower() for kind in "IU" for bits in (8, 16, 32, 64)
 }
@@ -200,6 +204,37 @@ def text_in(card: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r:.40}; expected a text")
     return value
+
+
+def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Writes a model's two files, STEM.safetensors and then STEM.json, which knows the hash of the former.
+
+    Raises:
+        OutputError: the folder can't be written.
+    """
+    from safetensors.numpy import save
+
+    # contiguous: safetensors writes memory as it lies
+    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+    whole = {**card, _HASH: hashlib.sha256(data).hexdigest()}
+    write_atomically(folder / f"{stem}.safetensors", data)
+    write_atomically(folder / f"{stem}.json", (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def read_model(
+    folder: Path, stem: str, format_version: int, names: Iterable[str], *, kinds: str = "fiub"
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The card and the tensors that `write_model` wrote; `names` and `kinds` are those of `read_tensors`.
+
+    Raises:
+        AssetError: one is missing, damaged, or of another version, or they were not written together.
+    """
+    card = read_json(folder / f"{stem}.json", format_version)
+    path = folder / f"{stem}.safetensors"
+    tensors = read_tensors(path, names, kinds=kinds)
+    if _HASH in card and card[_HASH] != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise AssetError(f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed")
+    return card, tensors
 
 
 def read_tensors(path: Path, names: Iterable[str], *, kinds: str = "fiub") -> dict[str, NDArray[Any]]:

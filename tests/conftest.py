@@ -1,5 +1,6 @@
 """Killing commands at random moments and running them on until they end, for every test that asks what is left."""
 
+import json
 import os
 import random
 import runpy
@@ -127,6 +128,18 @@ def _tree(folder: Path) -> set[tuple[str, int, int]]:
                 status = Path(parent, name).stat()
                 found.add((f"{parent}/{name}", status.st_size, status.st_mtime_ns))
     return found
+
+
+@pytest.fixture
+def forget_hash() -> Callable[[Path], None]:
+    """Has a model's card forget the hash of its tensors, as whoever forges those would."""
+
+    def forget(card: Path) -> None:
+        about = json.loads(card.read_bytes())
+        about.pop("tensors_sha256", None)
+        card.write_text(json.dumps(about, ensure_ascii=False))
+
+    return forget
 
 
 @pytest.fixture

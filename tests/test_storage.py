@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
-from ncc.storage import open_atomically, read_json, read_tensors, write_atomically
+from ncc.storage import open_atomically, read_json, read_model, read_tensors, write_atomically, write_model
 
 
 def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
@@ -194,3 +194,16 @@ def test_arrays_that_are_missing_are_named(tmp_path):
 def test_arrays_can_be_changed(tmp_path):
     save_file({"a": np.arange(3)}, tmp_path / "a.safetensors")
     read_tensors(tmp_path / "a.safetensors", ["a"])["a"][0] = 5
+
+
+def test_files_of_two_savings_are_no_model(tmp_path):
+    for name in ("old", "new"):
+        write_model(tmp_path / name, "head", {"format_version": 1, "name": name}, {"a": np.full(3, len(name))})
+    card, tensors = read_model(tmp_path / "new", "head", 1, ["a"])
+    assert (card["name"], tensors["a"].tolist()) == ("new", [3, 3, 3])
+    (tmp_path / "new" / "head.json").replace(tmp_path / "old" / "head.json")
+    read_model(tmp_path / "old", "head", 1, ["a"])  # the same tensors
+    write_model(tmp_path / "other", "head", {"format_version": 1}, {"a": np.zeros(3)})
+    (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
+    with pytest.raises(AssetError, match=r"head\.safetensors: was not written with head\.json"):
+        read_model(tmp_path / "old", "head", 1, ["a"])

@@ -1,5 +1,6 @@
 """Folders of models: embedding, device mapper, coarsening head, classifier. What loads must answer, with numbers."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -31,9 +32,13 @@ _IR = b"define void @f(ptr %p) {\n  %x = load i32, ptr %p, align 4\n  store i32 
 
 
 def saved(save: Callable[[Path], None]) -> Files:
-    """The files that are written into an empty folder."""
+    """The files that are written into an empty folder; the card forgets the hash of its tensors, as a forger would."""
     with TemporaryDirectory() as folder:
         save(Path(folder))
+        for path in Path(folder).glob("*.json"):
+            about = json.loads(path.read_bytes())
+            about.pop("tensors_sha256", None)
+            path.write_text(json.dumps(about, ensure_ascii=False))
         return read_folder(Path(folder))
 
 

@@ -5,7 +5,6 @@ Files are ``embedding.safetensors`` (vectors, counts) and ``embedding.json`` (wo
 
 import functools
 import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -173,9 +172,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     Raises:
         OutputError: the folder can't be written.
     """
-    from safetensors.numpy import save
-
-    from ncc.storage import write_atomically
+    from ncc.storage import write_model
 
     folder = Path(folder)
     arrays: dict[str, NDArray[Any]] = {
@@ -188,8 +185,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
         "about": embedding.about,
         "words": embedding.vocabulary.words,
     }
-    write_atomically(folder / "embedding.safetensors", save(arrays))
-    write_atomically(folder / "embedding.json", json.dumps(card, ensure_ascii=False, indent=0).encode())
+    write_model(folder, "embedding", card, arrays)
 
 
 def load_embedding(folder: str | Path | None = None) -> Embedding:
@@ -207,10 +203,9 @@ def _load_shipped() -> Embedding:
 
 
 def _load(folder: Path) -> Embedding:
-    from ncc.storage import read_json, read_tensors
+    from ncc.storage import read_model
 
-    card = read_json(folder / "embedding.json", FORMAT_VERSION)
-    arrays = read_tensors(folder / "embedding.safetensors", ("vectors", "counts"), kinds="fi")
+    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, ("vectors", "counts"), kinds="fi")
     try:
         vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
         vectors = arrays["vectors"]

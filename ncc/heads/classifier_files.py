@@ -1,6 +1,5 @@
 """Files of a `ClassifierHead`: ``head.safetensors`` and ``head.json``."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from ncc.errors import AssetError
 from ncc.heads.classifier import ClassifierHead
 from ncc.heads.ngram_model import NgramModel
 from ncc.heads.program_network import ProgramNetwork
-from ncc.storage import number_in, read_json, read_tensors, text_in, write_atomically
+from ncc.storage import number_in, read_model, text_in, write_model
 
 __all__ = ["load_classifier_head", "save_classifier_head"]
 
@@ -38,8 +37,6 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
     Raises:
         OutputError: the folder can't be written.
     """
-    from safetensors.numpy import save
-
     folder = Path(folder)
     network = head.network
     card = {
@@ -60,10 +57,8 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         name: np.ascontiguousarray(np.clip(tensor, -_LARGEST, _LARGEST), np.float16)
         for name, tensor in network.tensors.items()
     }
-    # contiguous: safetensors writes memory as it lies
-    tensors |= {_NGRAMS + name: np.ascontiguousarray(getattr(head.ngrams, name)) for name in _NGRAM_TENSORS}
-    write_atomically(folder / "head.safetensors", save(tensors | {"row": network.row.astype(np.int32)}))
-    write_atomically(folder / "head.json", (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode())
+    tensors |= {_NGRAMS + name: getattr(head.ngrams, name) for name in _NGRAM_TENSORS}
+    write_model(folder, "head", card, tensors | {"row": network.row.astype(np.int32)})
 
 
 def load_classifier_head(folder: str | Path) -> ClassifierHead:
@@ -73,8 +68,7 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
         AssetError: a file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
-    card = read_json(folder / "head.json", FORMAT_VERSION)
-    tensors = read_tensors(folder / "head.safetensors", _REQUIRED)
+    card, tensors = read_model(folder, "head", FORMAT_VERSION, _REQUIRED)
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise AssetError(f"{folder}: a weight is not a finite number; it is damaged")
     try:

@@ -4,7 +4,6 @@ All that was learnt is a straight line for each device and factor, so an answer 
 """
 
 import itertools
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
-from ncc.storage import read_json, read_tensors, text_in, write_atomically
+from ncc.storage import read_model, text_in, write_model
 
 __all__ = ["CoarseningHead", "CoarseningPrediction", "load_coarsening_head", "save_coarsening_head"]
 
@@ -127,8 +126,6 @@ def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
     Raises:
         OutputError: the folder can't be written.
     """
-    from safetensors.numpy import save
-
     folder = Path(folder)
     card = {
         "format_version": FORMAT_VERSION,
@@ -139,8 +136,7 @@ def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
         "scale": head.scale,
         "about": head.about,
     }
-    write_atomically(folder / "head.safetensors", save({name: getattr(head, name) for name in _TENSORS}))
-    write_atomically(folder / "head.json", (json.dumps(card, indent=1) + "\n").encode())
+    write_model(folder, "head", card, {name: getattr(head, name) for name in _TENSORS})
 
 
 def load_coarsening_head(folder: str | Path) -> CoarseningHead:
@@ -150,8 +146,7 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
         AssetError: a file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
-    card = read_json(folder / "head.json", FORMAT_VERSION)
-    tensors = read_tensors(folder / "head.safetensors", _TENSORS, kinds="f")
+    card, tensors = read_model(folder, "head", FORMAT_VERSION, _TENSORS, kinds="f")
     with np.errstate(invalid="ignore"):  # what is no number is refused below
         arrays = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     try:

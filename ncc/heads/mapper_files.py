@@ -1,6 +1,5 @@
 """Files of a `MapperHead`: ``head.safetensors`` and ``head.json``."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ncc.errors import AssetError
 from ncc.heads.mapper import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.storage import number_in, read_json, read_tensors, text_in, write_atomically
+from ncc.storage import number_in, read_model, text_in, write_model
 
 __all__ = ["load_mapper_head", "save_mapper_head"]
 
@@ -29,8 +28,6 @@ def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
     Raises:
         OutputError: the folder can't be written.
     """
-    from safetensors.numpy import save
-
     folder = Path(folder)
     arrays = {
         f"{kind}.{name}": columns.astype(np.float16 if (kind, name) == ("training", "embedding") else np.float32)
@@ -53,8 +50,7 @@ def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
         "embedding_id": head.embedding_id,
         "about": head.about,
     }
-    write_atomically(folder / "head.safetensors", save({name: array.copy() for name, array in arrays.items()}))
-    write_atomically(folder / "head.json", (json.dumps(card, indent=1) + "\n").encode())
+    write_model(folder, "head", card, arrays)
 
 
 def load_mapper_head(folder: str | Path) -> MapperHead:
@@ -64,8 +60,7 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
         AssetError: a file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
-    card = read_json(folder / "head.json", FORMAT_VERSION)
-    tensors = read_tensors(folder / "head.safetensors", _ARRAYS, kinds="f")
+    card, tensors = read_model(folder, "head", FORMAT_VERSION, _ARRAYS, kinds="f")
     with np.errstate(invalid="ignore"):  # what is no number is refused below
         arrays = {name: array.astype(np.float64) for name, array in tensors.items()}
     try:

@@ -161,8 +161,9 @@ def test_the_fingerprint_tells_words_and_vectors_apart(small):
 
 
 @pytest.fixture
-def saved(small, tmp_path):
+def saved(small, tmp_path, forget_hash):
     save_embedding(small, tmp_path)
+    forget_hash(tmp_path / "embedding.json")
     return tmp_path
 
 

@@ -58,11 +58,12 @@ class Folder:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Callable[..., Folder]:
+def folder(tmp_path: Path, forget_hash: Callable[[Path], None]) -> Callable[..., Folder]:
     """Saves something into a folder, to be damaged there."""
 
     def make(save: Callable[[Any, Path], None], thing: Any, stem: str = "head") -> Folder:
         save(thing, tmp_path)
+        forget_hash(tmp_path / f"{stem}.json")
         return Folder(tmp_path, stem)
 
     return make

@@ -13,8 +13,9 @@ from ncc.predictions import PLATFORMS, load_device_head
 
 
 @pytest.fixture
-def saved(mapper_head, tmp_path):
+def saved(mapper_head, tmp_path, forget_hash):
     save_mapper_head(mapper_head(), tmp_path)
+    forget_hash(tmp_path / "head.json")
     return tmp_path
 
 
@@ -48,11 +49,11 @@ def test_a_head_that_was_read_says_the_same(mapper_head, saved, kernel_inputs):
             assert after.probability_gpu == pytest.approx(before.probability_gpu, abs=0.02)
 
 
-def test_a_second_round_trip_changes_no_bit(saved, tmp_path, kernel_inputs):
-    first = load_mapper_head(saved)
-    save_mapper_head(first, tmp_path / "again")
+def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
+    save_mapper_head(load_mapper_head(saved), tmp_path / "once")
+    save_mapper_head(load_mapper_head(tmp_path / "once"), tmp_path / "twice")
     for name in ("head.json", "head.safetensors"):
-        assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+        assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
 def test_a_folder_that_can_not_be_written_is_named(mapper_head, tmp_path):
