@@ -108,7 +108,7 @@ class Killer:
             "LOG": str(self.log),
             "FILE_BYTES": file_bytes,
         }
-        process = _prepared().Process(target=runpy.run_path, args=(str(COMMAND), given))
+        process = _prepared().Process(target=runpy.run_path, args=(str(COMMAND), given, "__main__"))
         process.start()
         return process
 

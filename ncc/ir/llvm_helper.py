@@ -10,7 +10,8 @@ import signal
 import struct
 import sys
 
-sys.path.append(sys.argv[1])
+if __name__ == "__main__":
+    sys.path.append(sys.argv[1])
 
 import llvmlite.binding as llvm
 

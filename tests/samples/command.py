@@ -9,18 +9,19 @@ import resource
 import sys
 from pathlib import Path
 
-os.setsid()
-os.environ.update(ENVIRONMENT)  # noqa: F821
-for stream in (sys.stdout, sys.stderr):
-    stream.flush()
-    os.dup2(os.open(Path(LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream.fileno())  # noqa: F821
-if FILE_BYTES is not None:  # noqa: F821
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.RLIM_INFINITY))  # noqa: F821
-if ARGUMENTS[0] == "-c":  # noqa: F821
-    sys.argv = ["-c", *ARGUMENTS[2:]]  # noqa: F821
-    exec(ARGUMENTS[1], {"__name__": "__main__"})  # noqa: F821
-else:
-    sys.argv = ["ncc", *ARGUMENTS]  # noqa: F821
-    from ncc.cli import main
+if __name__ == "__main__":
+    os.setsid()
+    os.environ.update(ENVIRONMENT)  # noqa: F821
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(os.open(Path(LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream.fileno())  # noqa: F821
+    if FILE_BYTES is not None:  # noqa: F821
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.RLIM_INFINITY))  # noqa: F821
+    if ARGUMENTS[0] == "-c":  # noqa: F821
+        sys.argv = ["-c", *ARGUMENTS[2:]]  # noqa: F821
+        exec(ARGUMENTS[1], {"__name__": "__main__"})  # noqa: F821
+    else:
+        sys.argv = ["ncc", *ARGUMENTS]  # noqa: F821
+        from ncc.cli import main
 
-    main()
+        main()
