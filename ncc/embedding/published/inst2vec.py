@@ -106,7 +106,7 @@ def _read_dictionary(path: Path) -> dict[str, int]:
 def _read_matrix(path: Path) -> NDArray[np.float32]:
     found = _read(path, {".npy": _from_npy, ".csv": _matrix_from_text, ".txt": _matrix_from_text})
     try:
-        with np.errstate(over="ignore"):  # too large is not finite, which is said below
+        with np.errstate(over="ignore", invalid="ignore"):  # too large, or NaN: said below
             matrix = np.asarray(found).astype(np.float32)
     except (TypeError, ValueError, OverflowError) as error:
         raise AssetError(f"{path}: holds a {_described(found)}; expected a matrix of numbers") from error
