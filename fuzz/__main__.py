@@ -80,7 +80,7 @@ def _replay(files: list[Path]) -> int:
 
 def _report(result: FuzzResult, config: FuzzConfig) -> dict[str, object]:
     return {
-        "command": command_line(),
+        "command": command_line("python -m fuzz"),
         "environment": environment(),
         "seed": config.seed,
         "jobs": config.jobs,

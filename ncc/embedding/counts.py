@@ -193,6 +193,10 @@ def read_counts_card(folder: Path) -> CountsCard:
     texts = about.get("texts")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise AssetError(f"{path}: texts are not a list of texts; it is damaged")
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:  # a half of a surrogate pair
+        raise AssetError(f"{path}: texts hold characters that are none ({error.reason}); it is damaged") from error
     if any(one >= other for one, other in itertools.pairwise(texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
     return CountsCard(tuple(texts), about["width"], about["num_files"], about["num_lines"])
