@@ -192,7 +192,7 @@ def _long_function(path: Path, lines: int) -> None:
 
 
 def test_a_file_that_fills_memory_fails_for_that(sources, tmp_path, corpus_files):
-    _long_function(sources / "big.ll", 500_000)
+    _long_function(sources / "big.ll", 2_000_000)
     bad, good = _batch(tmp_path / "bad", sources, "f0", "big"), _batch(tmp_path / "good", sources, "f0")
     list(count_batches([bad, good], 1, memory_bytes=200 << 20))
     report = Tally()
