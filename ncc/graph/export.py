@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_html", "to_json", "to_networkx"]
 
-# Names may hold control characters (LLVM puts \1 before names that are not to be mangled); XML may not.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+# Names may hold control characters (LLVM puts \1 before names that are not to be mangled), and those of files bytes
+# that are no text; XML may not.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL: "#bf3f1f"}
 
 

@@ -71,4 +71,4 @@ class Quantized(Gathered):
 
     def _generator(self, device: torch.device, bucket: int) -> torch.Generator:
         seed = np.random.SeedSequence([self._seed, self.exchange.rank, self.step, bucket])
-        return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0] >> 1))
+        return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
