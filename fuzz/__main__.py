@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, FuzzResult, run_fuzzer
 from fuzz.targets import Target, all_targets, find_target
 from fuzz.trial import Problem, attempt
@@ -28,9 +29,7 @@ def main() -> int:
     add("--json", action="store_true", help="print one JSON object")
     add("-o", "--output", type=Path, help="write that JSON object to a file")
     add("--list", action="store_true", help="name the targets")
-    add(
-        "--replay", type=Path, nargs="+", metavar="FILE", help="try files that were kept; names begin with the target's"
-    )
+    add("--replay", type=Path, nargs="+", metavar="FILE", help="try inputs that were kept")
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{target.name:24}{'fast' if target.fast else 'slow'}" for target in all_targets()))
@@ -68,11 +67,12 @@ def _replay(files: list[Path]) -> int:
     found = 0
     for file in files:
         try:
-            target = find_target(file.name.rpartition("-")[0])
-        except KeyError:
-            print(f"{file}: its name begins with no target's", file=sys.stderr)
+            name, data = read_input(file)
+            target = find_target(name)
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            print(f"{file}: is no input that was kept ({error!r})", file=sys.stderr)
             return 2
-        result = attempt(target, file.read_bytes())
+        result = attempt(target, data)
         print(f"{file}: {result if isinstance(result, Problem) else 'read' if result else 'refused'}")
         found += isinstance(result, Problem)
     return 1 if found else 0

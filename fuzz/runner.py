@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzz.kept import write_input
 from fuzz.process import Worker
 from fuzz.targets import Target
 
@@ -213,8 +214,8 @@ class _Run:
         file = None
         if self.config.findings and self._alike[alike] <= _MOST_KEPT:
             self.config.findings.mkdir(parents=True, exist_ok=True)
-            name = f"{target.name}-{hashlib.sha256(found['data']).hexdigest()[:12]}.bin"
+            name = f"{target.name}-{hashlib.sha256(found['data']).hexdigest()[:12]}.json"
             file = str(self.config.findings / name)
-            Path(file).write_bytes(found["data"])
+            write_input(Path(file), target.name, found["data"])
         about = {name: found[name] for name in ("index", "kind", "where", "message")}
         self.result.findings.append(Finding(target=target.name, file=file, **about))

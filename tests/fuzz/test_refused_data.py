@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from fuzz import samples
+from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
 from ncc.corpus import load_recipe
@@ -252,8 +253,8 @@ def test_checkpoints_of_networks(tmp_path, change):
 
 
 def test_bitcode_that_llvm_prints_and_nobody_can_read():
-    damaged = Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.bin"
+    _, damaged = read_input(Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.json")
     with pytest.raises(
-        IRError, match=r"\.bin \(as LLVM prints it\):\d+:\d+: a block that does not end with a terminator"
+        IRError, match=r"<bytes> \(as LLVM prints it\):\d+:\d+: a block that does not end with a terminator"
     ):
         read_module(damaged)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, run_fuzzer
 from fuzz.slot import Slot
 from fuzz.targets import find_target
@@ -44,8 +45,8 @@ def test_what_crashes_hangs_and_raises_is_found_and_the_rest_is_done(tmp_path: P
         assert counts.executions == EXECUTIONS
         assert counts.accepted > 10
         assert counts.refused > 10
-        kept = {Path(finding.file).read_bytes() for finding in found if finding.file}
-        assert kept == {name.encode()}
+        kept = {read_input(Path(finding.file)) for finding in found if finding.file}
+        assert kept == {(target, name.encode())}
     assert result.executions == len(names) * EXECUTIONS
     assert len(list((tmp_path / "found").iterdir())) == len(names)
 
@@ -87,6 +88,7 @@ def test_the_command_prints_json_keeps_inputs_and_replays_them(tmp_path: Path) -
     again = _command("--replay", report["findings"][0]["file"])
     assert again.returncode == 1
     assert "ZeroDivisionError: planted" in again.stdout
+    assert _command("--replay", str(tmp_path / "result.json")).returncode == 2
 
 
 def test_the_command_ends_well_without_findings(tmp_path: Path) -> None:
