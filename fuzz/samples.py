@@ -28,7 +28,7 @@ __all__ = [
 
 ROOT = Path(__file__).parents[1]
 DIM = 6
-_WORDS, _ROWS, _CLASSES, _BUCKETS = 40, 8, 3, 50
+_WORDS, _CLASSES, _BUCKETS = 40, 3, 50
 
 
 def corpus_counts(*names: str, width: int = 2) -> CorpusCounts:
@@ -62,11 +62,11 @@ def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
     )
 
 
-def mapper_head(seed: int = 1) -> MapperHead:
-    """A device mapper of a few invented kernels."""
+def mapper_head(seed: int = 1, rows: int = 8, reference: int = 4) -> MapperHead:
+    """A device mapper of a few invented kernels, and with so many pairs of sizes to fill in what is not known."""
     rng = np.random.default_rng(seed)
-    sizes = np.exp(rng.uniform(2, 16, (_ROWS, 2)))
-    raw = kernel_inputs(_ROWS, seed + 1).blocks(*sizes.T)
+    sizes = np.exp(rng.uniform(2, 16, (rows, 2)))
+    raw = kernel_inputs(rows, seed + 1).blocks(*sizes.T)
     mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
     scale = {name: columns.std(axis=0) for name, columns in raw.items()}
     terms = (
@@ -77,10 +77,10 @@ def mapper_head(seed: int = 1) -> MapperHead:
         mean=mean,
         scale=scale,
         training=standardise(raw, mean, scale),
-        processes=tuple(Process(one, 0.1, rng.normal(0, 1, _ROWS)) for one in terms),
+        processes=tuple(Process(one, 0.1, rng.normal(0, 1, rows)) for one in terms),
         process_scale=np.array([0.8, 1.3]),
         calibration=Calibration(np.sort(rng.normal(0, 1, 40)), rng.normal(0, 1, 40), 0.7),
-        reference=np.exp(rng.uniform(2, 16, (4, 2))),
+        reference=np.exp(rng.uniform(2, 16, (reference, 2))),
         embedding_id="cafe",
         about={"platform": "none"},
     )

@@ -20,7 +20,8 @@ class ClippedAdamW:
 
     def __init__(self, parameters: Sequence[Tensor], config: TrainingConfig) -> None:
         """Takes the tensors to move, and weight decay and largest norm from the configuration."""
-        self.adam = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+        rate, decay = config.learning_rate, config.weight_decay
+        self.adam = torch.optim.AdamW(parameters, lr=rate, weight_decay=decay, fused=True)
         self._parameters = parameters
         self._clip = config.clip
 

@@ -1,7 +1,6 @@
 """The fuzzer, and models that tests may damage."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
-
-sys.path.append(str(Path(__file__).parents[2]))  # where the fuzzer is
 
 
 @pytest.fixture(scope="session", autouse=True)
