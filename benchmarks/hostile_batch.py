@@ -99,6 +99,10 @@ def good_files(paths: list[Path]) -> list[Path]:
     return found
 
 
+def _reason(answer: dict) -> str:
+    return answer.get("error") or ("answered" if answer else "no answer")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("good", nargs="+", type=Path, metavar="FILE")
@@ -114,9 +118,9 @@ def main() -> None:
         unnamed = [name for name in refused if Path(name).name not in answers[name]["error"]]
         alone = {original: embed_alone(original) for original in dict.fromkeys(originals.values())}
         differing = [
-            name for name, path in originals.items() if answers[name].get("vectors") != {"module": alone[path]}
+            name for name, path in originals.items() if answers.get(name, {}).get("vectors") != {"module": alone[path]}
         ]
-        reasons = {kind: answers[name]["error"].replace(folder + "/", "") for name, kind in kinds.items()}
+        reasons = {kind: _reason(answers.get(name, {})).replace(folder + "/", "") for name, kind in kinds.items()}
     result = {
         "files": len(answers),
         "different_good_files": len(alone),

@@ -40,8 +40,11 @@ class Worker:
             start_new_session=True,  # so that one signal reaches compilers and helpers as well
         )
         self._buffer = b""
-        if self._answer(_START_TIMEOUT_S) is None:
-            end = self._last_words()
+        try:
+            end = "" if self._answer(_START_TIMEOUT_S) else self._last_words()
+        except TimeoutError:
+            end = f"it was silent for {_START_TIMEOUT_S:g} s"
+        if end:
             self.stop()
             raise RuntimeError(f"a worker did not start: {end}")
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def run_fuzzer(targets: Sequence[Target], config: FuzzConfig) -> FuzzResult:
     """Tries mutated inputs on targets; those that kill, hang or swell a process cost no more than themselves.
 
     Args:
-        targets: which ones; see `fuzz.targets.TARGETS`.
+        targets: which ones; see `fuzz.targets.all_targets`.
         config: how many inputs, and in how many processes.
 
     Returns:
@@ -127,8 +128,12 @@ def run_fuzzer(targets: Sequence[Target], config: FuzzConfig) -> FuzzResult:
     folder = Path(tempfile.mkdtemp(prefix="ncc-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
     try:
         with ThreadPoolExecutor(config.jobs) as threads:
-            for done in [threads.submit(run.serve, folder / str(number)) for number in range(config.jobs)]:
-                done.result()
+            try:
+                for done in [threads.submit(run.serve, folder / str(number)) for number in range(config.jobs)]:
+                    done.result()
+            except BaseException:  # Ctrl-C among them: the threads end after their blocks
+                run.give_up()
+                raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     order = {target.name: place for place, target in enumerate(targets)}
@@ -163,6 +168,12 @@ class _Run:
             self._blocks.put(block)
         self._lock = threading.Lock()
         self._alike: dict[tuple[str, str, str], int] = {}
+
+    def give_up(self) -> None:
+        """Leaves nothing to do."""
+        with suppress(queue.Empty):
+            while True:
+                self._blocks.get_nowait()
 
     def serve(self, folder: Path) -> None:
         """Takes blocks and has them done until there are none."""

@@ -21,7 +21,7 @@ class Problem:
     """What a target did that it may not.
 
     Attributes:
-        kind: "exception", "memory", "hang" or "death".
+        kind: "exception" or "memory".
         where: the innermost line of ncc that was running, or of the target.
         message: of the exception, or what was seen.
     """

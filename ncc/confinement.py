@@ -5,6 +5,7 @@ Landlock, and becomes the program. `SECURITY.md` says what that is for.
 """
 
 import functools
+import glob
 import os
 import subprocess
 from collections.abc import Sequence
@@ -15,11 +16,16 @@ __all__ = [
     "Permissions",
     "confine",
     "describe_confinement",
+    "find_loaders",
     "landlock_version",
     "launcher_failure",
     "quiet_environment",
 ]
 
+_LOADERS = (
+    *("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*"),
+    *("/nix/store/*-glibc-*/lib/ld-*", "/gnu/store/*-glibc-*/lib/ld-*"),
+)
 _LAUNCHER = Path(__file__).parent / "native" / "_confine"
 _FAILED = 125
 _CAN_NOT_START = b"_confine: exec "
@@ -44,6 +50,12 @@ class Permissions:
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     execute: tuple[str, ...] = ()
+
+
+@functools.cache
+def find_loaders() -> tuple[str, ...]:
+    """What starts programs that are linked to libraries: they need the right to start it too."""
+    return tuple(path for pattern in _LOADERS for path in sorted(glob.glob(pattern)))  # noqa: PTH207 - no root to start at
 
 
 def confine(

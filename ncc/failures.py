@@ -4,7 +4,10 @@ import errno
 from pathlib import Path
 from traceback import extract_tb
 
-__all__ = ["describe_failure", "lacks_room", "summarize_failure"]
+__all__ = ["REPORT", "describe_failure", "lacks_room", "summarize_failure"]
+
+REPORT = "; a defect of ncc, please report it"
+"""How the description of a defect ends."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE}
 
@@ -35,4 +38,4 @@ def describe_failure(error: BaseException) -> str:
     """A defect of ncc in one line: type, message, and the place that raised it."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}; a defect of ncc, please report it (NCC_DEBUG=1 shows more)"
+    return f"{type(error).__name__}: {error}{place}{REPORT}"

@@ -14,7 +14,7 @@ from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.streams import STDIN, read_stream
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "FoundPath", "expand_inputs", "load_module", "load_program"]
+__all__ = ["IR_EXTENSIONS", "STDIN", "FoundPath", "expand_inputs", "load_module", "load_program", "refuse_link_out"]
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
 
@@ -188,14 +188,27 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     """The folder that a path was found in, if it was.
 
     Raises:
-        InputError: the path is a link out of that folder, which whoever filled it may have made to read other files.
+        InputError: the path is a link out of that folder.
     """
     if not isinstance(source, FoundPath):
         return ()
-    real = Path(source).resolve()
-    if not real.is_relative_to(Path(source.folder).resolve()):
-        raise InputError(f"{source}: is a link out of {source.folder}, to {real}; name that file itself to read it")
+    refuse_link_out(source, source.folder)
     return (source.folder,)
+
+
+def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
+    """Refuses what whoever filled a folder may have made to read other files.
+
+    Args:
+        path: below the folder, as it was found.
+        folder: what the user named.
+
+    Raises:
+        InputError: the path leads out of the folder.
+    """
+    real = Path(path).resolve()
+    if not real.is_relative_to(Path(folder).resolve()):
+        raise InputError(f"{path}: is a link out of {folder}, to {real}; name that file itself to read it")
 
 
 def _is_blank(path: Path) -> bool:

@@ -14,6 +14,7 @@ STDIN = "-"
 MOST_BYTES = 2**31
 """What is read of a stream at most."""
 
+_PIECE = 2**20
 _OWN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 """Names that mean another file to every process, so that a compiler can't be given them."""
 
@@ -49,8 +50,12 @@ def refuse_device(source: str | os.PathLike[str]) -> None:
 
 
 def _read(stream: BinaryIO, name: str) -> bytes:
-    content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
+    pieces, size = [], 0
+    while size <= MOST_BYTES and (piece := stream.read(_PIECE)):  # `read` takes all of the memory that it is asked for
+        pieces.append(piece)
+        size += len(piece)
+    content = b"".join(pieces)
+    if size > MOST_BYTES:
         raise InputError(f"{name} has more than {MOST_BYTES >> 30} GiB; give it as a file")
     if not content.strip():
         raise InputError(f"{name} is empty")

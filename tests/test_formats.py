@@ -1,5 +1,6 @@
 """Files that were written once are read for ever, and answer as they did; what ships is of a known version."""
 
+import hashlib
 import json
 import runpy
 from pathlib import Path
@@ -37,6 +38,14 @@ def _assert_close(found: object, expected: object, where: str) -> None:
 def test_what_was_written_once_is_read_and_answers_as_it_did(name: str) -> None:
     _, ask = WRITTEN["FORMATS"][name.rpartition("-v")[0]]
     _assert_close(json.loads(json.dumps(ask(FOLDER / name))), EXPECTED[name], name)
+
+
+def test_what_ships_knows_the_hash_of_its_tensors() -> None:
+    tensors = sorted(ASSETS.rglob("*.safetensors"))
+    assert len(tensors) == 5
+    for path in tensors:
+        card = json.loads(path.with_suffix(".json").read_bytes())
+        assert card["tensors_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), path
 
 
 def test_every_format_is_there_in_its_present_version_and_small() -> None:

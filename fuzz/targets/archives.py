@@ -110,7 +110,7 @@ def _read_tar(data: bytes) -> None:
         assert total < 64 << 20
         extract_archive(folder / "archive", target)
     finally:
-        outside = [path.name for path in folder.iterdir() if path.name.startswith("extracted-")]
+        outside = [path.name for path in folder.iterdir() if path.name.startswith(".extracted.part-")]
         outside += [path.name for path in folder.parent.iterdir() if path.name == "outside"]
         assert not outside
 

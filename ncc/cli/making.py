@@ -32,7 +32,7 @@ training = typer.Typer(no_args_is_help=True, help="Train embeddings and heads.",
 def corpus_build(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE|FOLDER", help="Recipe in TOML, or a folder of code.")],
     output: OutputFolder,
-    jobs: Annotated[int | None, typer.Option(help="Worker processes; default one a core.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default one a core.")] = None,
     ir: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep the compiled IR here, and use what is here already.")
     ] = None,

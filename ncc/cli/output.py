@@ -162,9 +162,10 @@ def _reason(name: str, error: Exception) -> str:
     if os.environ.get("NCC_DEBUG"):
         with suppress(OSError):
             traceback.print_exception(error)
-    from ncc.failures import summarize_failure
+    from ncc.failures import REPORT, summarize_failure
 
-    return summarize_failure(name, error)
+    reason = summarize_failure(name, error)
+    return f"{reason} (NCC_DEBUG=1 shows more)" if reason.endswith(REPORT) else reason
 
 
 def _print(answer: dict[str, Any] | str) -> bool:
@@ -206,14 +207,19 @@ def check_writable(path: Path) -> None:
         fail(f"{path}: is a folder; expected a file to write")
     if not folder.is_dir():
         fail(f"{path}: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if not os.access(path if _exists(path) else folder, os.W_OK):
         fail(f"{path}: can't be written: Permission denied")
 
 
 def check_folder(folder: Path) -> None:
     """Ends the command at once, rather than after the work, where files can't be written into a folder."""
-    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if _exists(path))
     if not existing.is_dir():
         fail(f"{folder}: can't be written: {existing} is a file; expected a folder")
     if not os.access(existing, os.W_OK):
         fail(f"{folder}: can't be written: Permission denied")
+
+
+def _exists(path: Path) -> bool:
+    """Also where nobody may look, which `Path.exists` raises over."""
+    return os.path.exists(path)  # noqa: PTH110

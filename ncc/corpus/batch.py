@@ -111,6 +111,7 @@ def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None)
 
     Raises:
         OutputError: the shard can't be written.
+        MemoryError: all files together need too much; once `Batch.lose` was called each is counted by itself.
     """
     lost = batch.lost()
     if lost is None:
@@ -123,6 +124,19 @@ def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None)
     at(None)
     _add_up(batch, [_piece(batch, index) for index in whole], lost)
     shutil.rmtree(batch.shard / "pieces", ignore_errors=True)  # what a kill leaves of them is not read again
+
+
+def count_batch_or_pieces(batch: Batch) -> None:
+    """As `count_batch`, and file by file if all together need too much: for a process that nobody else watches.
+
+    Raises:
+        OutputError: the shard can't be written.
+    """
+    try:
+        count_batch(batch)
+    except MemoryError:
+        batch.lose({})
+        count_batch(batch)
 
 
 def _is_whole(shard: Path) -> bool:
@@ -140,7 +154,12 @@ def _count_files(batch: Batch, indices: Sequence[int], shard: Path, at: Callable
     compiler = Compiler(headers=batch.headers, kept=batch.kept_ir)
     for index in indices:
         at(index)
-        _count_file(batch.files[index], batch.recipe, builders, compiler, tally)
+        try:
+            _count_file(batch.files[index], batch.recipe, builders, compiler, tally)
+        except MemoryError as error:
+            if len(indices) > 1:  # the files before it may have taken what it lacks
+                raise
+            tally.failures[batch.files[index].path] = summarize_failure(batch.files[index].path, error)
     if len(indices) > 1:
         at(None)
     _save(builders, tally, shard)
@@ -167,7 +186,7 @@ def _count_file(
         contexts = {
             width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders
         }
-    except OutputError:  # a full disk is no fault of the file
+    except (OutputError, MemoryError):  # a full disk is no fault of the file
         raise
     except NccError as error:
         tally.failures[file.path] = str(error)

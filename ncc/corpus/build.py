@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ncc.corpus.batch import Batch, Tally, count_batch
+from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
 from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe
 from ncc.corpus.workers import FILE_SECONDS, count_batches
@@ -130,7 +130,7 @@ def build_corpus(
 
 def _count_by(executor: Executor, batches: Sequence[Batch]) -> Generator[None]:
     """Makes shards on a caller's executor, which stays open; yields after each."""
-    pending: set[Future[None]] = {executor.submit(count_batch, batch) for batch in batches}
+    pending: set[Future[None]] = {executor.submit(count_batch_or_pieces, batch) for batch in batches}
     try:
         for future in as_completed(pending):
             future.result()

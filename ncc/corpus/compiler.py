@@ -8,6 +8,7 @@ from ncc.corpus.files import CorpusFile
 from ncc.errors import NccError
 from ncc.frontend import compile_source
 from ncc.frontend.precompiled import with_header
+from ncc.inputs import refuse_link_out
 from ncc.storage import read_compressed, write_compressed
 
 __all__ = ["Compiler"]
@@ -33,6 +34,8 @@ class Compiler:
             OutputError: the IR can't be kept.
         """
         if not file.attempts:
+            if file.folder:
+                refuse_link_out(file.path, file.folder)
             return file.path
         kept = self._place(file)
         if kept and (found := read_compressed(kept)):

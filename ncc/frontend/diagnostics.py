@@ -17,7 +17,11 @@ __all__ = ["compile_error"]
 _MAX_ERRORS = 3
 _LONGEST_LINE = 1000
 _ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
-_OUT_OF_MEMORY = re.compile(r"^(?:LLVM ERROR: out of memory|.*std::bad_alloc|.*Cannot allocate memory)", re.MULTILINE)
+# whole phrases: a compiler prints lines of the source as well
+_OUT_OF_MEMORY = re.compile(
+    r"^LLVM ERROR: out of memory|instance of 'std::bad_alloc'|what\(\):\s+std::bad_alloc|: Cannot allocate memory$",
+    re.MULTILINE,
+)
 _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
 _NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '((?:/|\.\./).+)' file not found")

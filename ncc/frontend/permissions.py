@@ -4,7 +4,6 @@ A source is a stranger's: beside its own folder it reads nothing that the user d
 every path in them counts as named.
 """
 
-import glob
 import itertools
 import os
 import shutil
@@ -12,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ncc.confinement import Permissions
+from ncc.confinement import Permissions, find_loaders
 from ncc.frontend.compilers import Compiler
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
@@ -29,7 +28,6 @@ _SYSTEM = (
     *("/proc/cpuinfo", "/sys/devices/system/cpu"),
 )
 _SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LD_LIBRARY_PATH")
-_LOADERS = ("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*")
 
 _WITH_FOLDER = ("-include", "-imacros")
 # A flag stands before those that it begins with.
@@ -79,7 +77,7 @@ def compile_permissions(
         execute = [compiler.argv[0]]
         read.append(str(compiler.headers))
     else:
-        execute = [*_programs(compiler.argv[0]), *(path for pattern in _LOADERS for path in glob.glob(pattern))]  # noqa: PTH207
+        execute = [*_programs(compiler.argv[0]), *find_loaders()]
         read += [path for name in _SEARCH_VARIABLES for path in os.environ.get(name, "").split(os.pathsep) if path]
     return Permissions(read=tuple(read), write=tuple(writable), execute=tuple(execute))
 
@@ -89,7 +87,11 @@ def _around(folder: Path) -> list[str]:
     if not _is_everything(folder):
         return [str(folder)]
     with os.scandir(folder) as entries:
-        found = (entry.path for entry in entries if entry.name.lower().endswith(_BESIDE))
+        found = (
+            entry.path  # no link, which could lead anywhere, and no folder, which would bring all below it
+            for entry in entries
+            if entry.name.lower().endswith(_BESIDE) and entry.is_file(follow_symlinks=False)
+        )
         return list(itertools.islice(found, _MOST_BESIDE))
 
 
@@ -102,23 +104,24 @@ def _is_everything(folder: Path) -> bool:
 
 def _named_by(flags: Sequence[str]) -> Iterator[str]:
     """Every path in flags, and words that may be one: what does not exist allows nothing."""
-    folder_too = False
+    folder_too = quoted = False
     for flag in flags:
         if flag.startswith(_NO_PATHS) or flag == "-Xclang":
             continue
         joined = next((name for name in _JOINED if flag.startswith(name)), None)
         if joined:
             path = flag.removeprefix(joined)
-            folder_too = joined in _WITH_FOLDER
+            folder_too, quoted = joined in _WITH_FOLDER, joined == "-iquote"
         elif flag.startswith("-"):
             path = flag.partition("=")[2]
         else:
             path = flag.removeprefix("@")
         if path:
-            yield path
+            # -iquote is what ncc writes for a source's own folder, that of a user's home among them
+            yield from _around(Path(path)) if quoted and os.path.isdir(path) else (path,)  # noqa: PTH112 - see below
             if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may be no name for a file at all
                 yield from _around(Path(path).parent)
-            folder_too = False
+            folder_too = quoted = False
 
 
 def _programs(name: str, *, depth: int = 2) -> Iterator[str]:

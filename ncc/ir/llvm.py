@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from ncc.confinement import Permissions, confine, quiet_environment
+from ncc.confinement import Permissions, confine, find_loaders, quiet_environment
 from ncc.errors import NccError
 from ncc.limits import GIGABYTE, memory_limit, output_limit
 
@@ -172,8 +172,7 @@ def _helper_command() -> list[str]:
     read = [str(_HELPER), str(library), str(library.resolve()), "/etc/ld.so.cache", "/dev/null", *_LIBRARIES]
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
         read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
-    loaders = [str(path) for folder in ("/lib", "/lib64", "/lib/*") for path in Path("/").glob(f"{folder[1:]}/ld-*")]
-    permissions = Permissions(read=tuple(read), execute=(str(python), *loaders))
+    permissions = Permissions(read=tuple(read), execute=(str(python), *find_loaders()))
     # without the user's site-packages and start-up files, of which the helper needs none
     command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library.parent)]
     return confine(command, permissions, file_bytes=_LONGEST_ERRORS)

@@ -39,6 +39,9 @@ def limit(memory: int, seconds: int) -> None:
         signal.alarm(seconds)
         import resource
 
+        with contextlib.suppress(ValueError, OSError):  # that of a worker that started this; the next one bounds it too
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         with contextlib.suppress(ValueError, OSError):  # macOS knows the limit and refuses to set it
             soft = memory if hard == resource.RLIM_INFINITY else min(memory, hard)

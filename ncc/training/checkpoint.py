@@ -119,7 +119,7 @@ class Checkpoints:
             position = self._position(state)
             self._model.load_state_dict(state["model"])
             self._strategy.load_state_dict(state["strategy"], [rank["strategy"] for rank in state["ranks"]])
-        except AssetError:
+        except (AssetError, MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # torch raises whatever it stumbles over in a damaged file
             raise AssetError(

@@ -10,7 +10,7 @@ import pytest
 
 from ncc.corpus import CorpusFile, Recipe, Source, build_corpus
 from ncc.corpus.compiler import Compiler
-from ncc.errors import CompileError, OutputError
+from ncc.errors import CompileError, InputError, OutputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import Abstraction, read_module
 
@@ -54,6 +54,15 @@ def test_ir_is_kept_and_used_the_second_time(source, compiler, no_compiler):
     assert kept.stat().st_mtime_ns == stamp
     with pytest.raises(CompileError):
         replace(compiler, kept=None).ir_of(_file(source))
+
+
+def test_ir_that_is_a_link_out_of_its_folder_is_refused(compiler, tmp_path):
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("root:x:0\n")
+    (folder / "x.ll").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match=r"x\.ll: is a link out of .*code"):
+        compiler.ir_of(CorpusFile(str(folder / "x.ll"), "a", (), str(folder)))
 
 
 def test_nothing_is_kept_where_nobody_asks(source, tmp_path):

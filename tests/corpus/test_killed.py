@@ -16,10 +16,11 @@ import pytest
 
 import ncc.corpus.build as building
 from ncc.corpus import Recipe, Source, build_corpus, load_recipe
-from ncc.corpus.batch import Batch, Tally
+from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
 from ncc.corpus.files import CorpusFile
 from ncc.corpus.workers import count_batches
 from ncc.errors import NccError, OutputError
+from ncc.ir import read_module
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 REASONS = {
@@ -27,7 +28,7 @@ REASONS = {
     "aborts": "its worker was killed by signal 6 (SIGABRT)",
     "exits": "its worker ended with exit code 3",
     "fails": "AttributeError: 'str' object has no attribute 'no_such_attribute' at sitecustomize.py; a defect of "
-    "ncc, please report it (NCC_DEBUG=1 shows more)",
+    "ncc, please report it",
 }
 
 
@@ -202,6 +203,26 @@ def test_a_file_that_fills_memory_fails_for_that(sources, tmp_path, corpus_files
     ways = "needs more memory than it may take|its worker was killed by signal 6 .*"
     assert re.fullmatch(f".*/big.ll: ({ways})", report.failures[f"{sources}/big.ll"])
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
+
+
+def test_files_that_need_too_much_together_are_counted_one_by_one(sources, tmp_path, monkeypatch, corpus_files):
+    def read(ir, *, name, **options):
+        reads.append(name)
+        if len(reads) == 3:
+            raise MemoryError
+        return read_module(ir, name=name, **options)
+
+    reads = []
+    batch, whole = (
+        _batch(tmp_path / "batch", sources, "f0", "f1", "f2"),
+        _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),
+    )
+    count_batch_or_pieces(whole)
+    monkeypatch.setattr("ncc.corpus.batch.read_module", read)
+    count_batch_or_pieces(batch)
+    assert len(reads) == 6
+    assert batch.lost() == {}
+    assert corpus_files(tmp_path / "batch") == corpus_files(tmp_path / "whole")
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="asks Linux for the limits of a process")

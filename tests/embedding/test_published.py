@@ -1,5 +1,6 @@
 """Embeddings of other projects: inst2vec's pickles, which must run nothing, other formats, and typed pointers."""
 
+import functools
 import json
 import os
 import pickle
@@ -151,6 +152,7 @@ def test_a_pickle_can_t_change_what_it_calls(files, function):
         pickle.dumps(MATRIX)[:-30],
         b"c_codecs\nencode\n(Vx\nVutf-7\ntR.",
         b"cnumpy\ndtype\n(S'nonsense'\ntR.",
+        pickle.dumps(functools.reduce(lambda inner, _: [inner, inner], range(40), [1])),
     ],
 )
 def test_damaged_pickles_are_refused(files, data):

@@ -152,6 +152,25 @@ def test_a_home_is_more_than_the_folder_of_a_source(tmp_path, monkeypatch):
     (tmp_path / "nosy.c").write_text('#include ".ssh/id"\n')
     assert b"@beside" in compile_source(tmp_path / "good.c").ir
     refused(tmp_path / "nosy.c", ".ssh/id", "lies outside")
+    # which would compile with a macro for the name, were the folder all of its own
+    (tmp_path / "nosy.c").write_text('#include ".ssh/id"\nint f(void) { return UNDECLARED + key; }\n')
+    with pytest.raises(CompileError, match="lies outside"):
+        compile_program(str(tmp_path / "nosy.c"), CompileOptions(), tmp_path / "cache")
+
+
+@with_landlock
+@pytest.mark.parametrize("named", ["stolen.h", "all.h/id"])
+def test_links_and_folders_beside_a_source_in_a_home_are_not_its_own(tmp_path, monkeypatch, named):
+    home = tmp_path / "home"
+    secret = tmp_path / "outside"
+    for folder in (home, secret):
+        folder.mkdir()
+    (secret / "id").write_text("int key;\n")
+    monkeypatch.setenv("HOME", str(home))
+    (home / "stolen.h").symlink_to(secret / "id")
+    (home / "all.h").symlink_to(secret)
+    (home / "nosy.c").write_text(f'#include "{named}"\nint f(void) {{ return key; }}\n')
+    refused(home / "nosy.c", named)
 
 
 @with_landlock

@@ -175,6 +175,7 @@ def test_a_disk_that_fills_up_while_the_compiler_writes(monkeypatch, full):
         (1, b"/usr/bin/clang: error while loading: Cannot allocate memory\n", False, "needs more than 4 GB of memory"),
         (-11, b"", False, "was ended by signal SIGSEGV"),
         (1, b"a.c:1:1: error: no\n", False, "does not compile"),
+        (1, b'a.c:1:1: error: no\n  1 | p("Cannot allocate memory");\n', False, "does not compile"),
         (3, b"", False, "failed with exit code 3"),
     ],
 )

@@ -164,6 +164,17 @@ def test_a_damaged_checkpoint_is_named(tmp_path, content):
         _train(checkpoint=path)
 
 
+def test_a_checkpoint_that_there_is_no_memory_for_is_not_called_damaged(tmp_path, monkeypatch):
+    def no_memory(*_, **__):
+        raise MemoryError
+
+    path = tmp_path / "checkpoint.pt"
+    _train(checkpoint=path, epochs=1)
+    monkeypatch.setattr(torch, "load", no_memory)
+    with pytest.raises(MemoryError):
+        _train(checkpoint=path)
+
+
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     path = tmp_path / "checkpoint.pt"
     _train(checkpoint=path, epochs=1)

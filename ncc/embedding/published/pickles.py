@@ -28,7 +28,8 @@ def read_pickle(data: bytes) -> Any:
         Exception: it is damaged; of any type.
     """
     _check_lengths(data)
-    return _plain(_Unpickler(io.BytesIO(data), encoding="latin1").load())  # latin1: arrays that Python 2 pickled
+    found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # latin1: arrays that Python 2 pickled
+    return _plain(found, set())
 
 
 def _check_lengths(data: bytes) -> None:
@@ -42,14 +43,22 @@ def _check_lengths(data: bytes) -> None:
             raise ValueError(f"place {argument} of the memo in a file of {len(data)} bytes")
 
 
-def _plain(found: Any) -> Any:
-    """Data with arrays in place of what stands for them."""
+def _plain(found: Any, seen: set[int]) -> Any:
+    """Data with arrays in place of what stands for them.
+
+    Raises:
+        ValueError: a container is in two places: lists of one list twice, forty deep, would be a thousand billion.
+    """
     if isinstance(found, _Array):
         return found.array
+    if isinstance(found, dict | list | tuple) and found:
+        if id(found) in seen:
+            raise ValueError("a container that is in two places")
+        seen.add(id(found))
     if isinstance(found, dict):
-        return {_plain(name): _plain(value) for name, value in found.items()}
+        return {_plain(name, seen): _plain(value, seen) for name, value in found.items()}
     if isinstance(found, list | tuple):
-        return type(found)(map(_plain, found))
+        return type(found)(_plain(item, seen) for item in found)
     return found
 
 

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError, NccError, OutputError
+from ncc.failures import lacks_room, summarize_failure
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.inputs import IR_EXTENSIONS
+from ncc.inputs import IR_EXTENSIONS, refuse_link_out
 from ncc.ir import Abstraction
 from ncc.programs import Program
 from ncc.ranks import rank_and_world, wait_for_ranks
@@ -123,14 +124,17 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     """Finds the files of a folder of folders, one for each class.
 
     Raises:
-        InputError: There is no such folder, or fewer than two of its folders hold files that ncc reads.
+        InputError: There is no such folder, or fewer than two of its folders hold files that ncc reads, or one leads
+            out of it, or is a pipe or a device.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
     known = SOURCE_EXTENSIONS | IR_EXTENSIONS
     found = {
-        place.name: sorted((path for path in place.rglob("*") if path.suffix in known), key=_natural)
+        place.name: sorted(
+            (path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)), key=_natural
+        )
         for place in sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
     }
     found = {name: paths for name, paths in found.items() if paths}
@@ -138,6 +142,18 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
         raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
     label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
     return LabelledFiles(tuple(str(path) for paths in found.values() for path in paths), label, tuple(found))
+
+
+def _is_own_file(path: Path, folder: Path) -> bool:
+    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files.
+
+    Raises:
+        InputError: It is neither, or leads out of the folder.
+    """
+    refuse_link_out(path, folder)
+    if not path.is_file() and not path.is_dir():
+        raise InputError(f"{path}: is a pipe, a device or a broken link; expected a file")
+    return path.is_file()
 
 
 def _natural(path: Path) -> tuple[int, int, str]:
@@ -234,6 +250,10 @@ def _read_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> Non
             raise
         except NccError as error:
             program, way = None, f"!{error}"
+        except Exception as error:
+            if lacks_room(error):
+                raise OutputError(f"{path}: can't be worked on: {error}") from error
+            program, way = None, f"!{summarize_failure(path, error)}"
         programs.append(program)
         ways.append(way)
     table = _join(programs)

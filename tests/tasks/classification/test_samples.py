@@ -1,6 +1,9 @@
 """Labelled folders: found, compiled at several levels, kept, and joined to tables."""
 
 import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +14,7 @@ from ncc.errors import CompileError, InputError
 from ncc.inputs import load_program
 from ncc.programs import describe_program
 from ncc.tasks.classification import samples as under_test
+from ncc.tasks.classification.reading import ProgramReader
 from ncc.tasks.classification.samples import LabelledFiles, find_labelled_files, load_programs
 
 
@@ -43,6 +47,44 @@ def test_one_class_is_none(tmp_path, names):
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(InputError, match="nowhere: is not a folder"):
         find_labelled_files(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("place", ["a/link.ll", "c"])
+def test_links_out_of_the_folder_are_refused(tmp_path, place):
+    code = tmp_path / "code"
+    outside = tmp_path / "outside"
+    for folder in (code / "a", code / "b", outside):
+        folder.mkdir(parents=True)
+        (folder / "x.ll").write_text("define void @f() {\n  ret void\n}\n")
+    assert len(find_labelled_files(code).paths) == 2
+    (code / place).symlink_to(outside / "x.ll" if place.endswith(".ll") else outside)
+    with pytest.raises(InputError, match=rf"{place}.*: is a link out of .*code, to .*outside"):
+        find_labelled_files(code)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipes_are_not_waited_for(classes, tmp_path):
+    shutil.copytree(classes, tmp_path / "code")
+    os.mkfifo(tmp_path / "code" / "gemm" / "pipe.c")
+    with pytest.raises(InputError, match=r"pipe\.c: is a pipe, a device or a broken link"):
+        find_labelled_files(tmp_path / "code")
+
+
+def test_a_program_that_asks_too_much_costs_itself(classes, tmp_path, monkeypatch):
+    """Read in this process: what fails so is no `NccError`."""
+    paths = find_labelled_files(classes).paths[:3]
+
+    def asks_too_much(reader, path):
+        if path == paths[1]:
+            raise MemoryError
+        return read(reader, path)
+
+    read = ProgramReader.read
+    monkeypatch.setattr(ProgramReader, "read", asks_too_much)
+    monkeypatch.setattr(under_test, "ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
+    found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=tmp_path)
+    assert found.row.tolist() == [0, 2]
+    assert found.failures == {paths[1]: f"{paths[1]}: needs more memory than it may take"}
 
 
 def test_a_table_holds_what_each_file_says(classes, samples, tmp_path):
