@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.output import check_writable, fail
+from ncc.cli.output import check_folder, check_writable, fail
 from ncc.errors import InputError, NccError
 from ncc.provenance import command_line, environment
 
@@ -58,6 +58,8 @@ def runs_folder(cache: Path | None, no_cache: bool) -> Path | None:
 
     if cache and no_cache:
         fail("--cache and --no-cache exclude each other", code=2)
+    if cache:
+        check_folder(cache)
     return None if no_cache else cache or cache_folder() / "runs"
 
 

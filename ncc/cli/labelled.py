@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.figures import now_and_then
-from ncc.cli.output import say
+from ncc.cli.output import check_folder, say
 from ncc.ranks import rank_and_world
 
 __all__ = ["Levels", "ProgramFolder", "ProgramsCache", "labelled_files", "load_labelled_programs", "tell_batches"]
@@ -52,6 +52,8 @@ def load_labelled_programs(
     from ncc.tasks.classification.samples import load_programs
 
     files, names = labelled_files(folder, levels, data)
+    if cache:
+        check_folder(cache)
     samples = load_programs(
         files,
         names,

@@ -43,6 +43,8 @@ def corpus_build(
     """Compile, read and count every file of a recipe; start again to go on after a stop."""
     from ncc.corpus import build_corpus, load_recipe
 
+    for folder in filter(None, (output, ir)):
+        check_folder(folder)
     try:
         with _cluster(scheduler) if scheduler else nullcontext() as executor:
             report = build_corpus(

@@ -200,26 +200,31 @@ def progress_bar(total: int, what: str) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
+# os.path says no where nobody may look, and of names that no file can have: Path's questions raise then
+
+
 def check_writable(path: Path) -> None:
     """Ends the command at once, rather than after the work, where a file can't be written."""
     folder = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112
         fail(f"{path}: is a folder; expected a file to write")
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112
         fail(f"{path}: there is no folder {folder}")
-    if not os.access(path if _exists(path) else folder, os.W_OK):
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):  # noqa: PTH110
         fail(f"{path}: can't be written: Permission denied")
 
 
 def check_folder(folder: Path) -> None:
     """Ends the command at once, rather than after the work, where files can't be written into a folder."""
-    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if _exists(path))
-    if not existing.is_dir():
+    whole = folder.absolute()
+    try:
+        whole.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:  # nobody may look there, or no folder can have this name
+        fail(f"{folder}: can't be written: {error.strerror}")
+    existing = next(path for path in (whole, *whole.parents) if os.path.exists(path))  # noqa: PTH110
+    if not os.path.isdir(existing):  # noqa: PTH112
         fail(f"{folder}: can't be written: {existing} is a file; expected a folder")
     if not os.access(existing, os.W_OK):
         fail(f"{folder}: can't be written: Permission denied")
-
-
-def _exists(path: Path) -> bool:
-    """Also where nobody may look, which `Path.exists` raises over."""
-    return os.path.exists(path)  # noqa: PTH110

@@ -132,11 +132,13 @@ def test_heads_of_devices_on_a_full_disk(killer, tmp_path):
 # ---- places where nothing can be written, for root either
 
 
-@pytest.fixture(params=["below a file", "a file system without files"])
+@pytest.fixture(params=["below a file", "a file system without files", "a name that is too long"])
 def nowhere(request, tmp_path) -> Path:
     if request.param == "below a file":
         (tmp_path / "file").write_bytes(OLD)
         return tmp_path / "file" / "out"
+    if request.param == "a name that is too long":
+        return tmp_path / ("x" * 300) / "out"
     if not Path("/proc/self").is_dir():
         pytest.skip("needs a file system that takes no files")
     return Path("/proc/self/out")
