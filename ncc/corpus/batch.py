@@ -186,7 +186,7 @@ def _count_file(
         contexts = {
             width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders
         }
-    except (OutputError, MemoryError):  # a full disk is no fault of the file
+    except (OutputError, MemoryError):  # a full disk is no fault of the file, and full memory may be none
         raise
     except NccError as error:
         tally.failures[file.path] = str(error)
