@@ -41,7 +41,7 @@ class Worker:
         )
         self._buffer = b""
         try:
-            end = "" if self._answer(_START_TIMEOUT_S) else self._last_words()
+            end = self._last_words() if self._answer(_START_TIMEOUT_S) is None else ""
         except TimeoutError:
             end = f"it was silent for {_START_TIMEOUT_S:g} s"
         if end:
