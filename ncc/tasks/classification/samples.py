@@ -131,11 +131,14 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
     known = SOURCE_EXTENSIONS | IR_EXTENSIONS
+    places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
+    for place in places:
+        refuse_link_out(place, folder)
     found = {
         place.name: sorted(
             (path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)), key=_natural
         )
-        for place in sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
+        for place in places
     }
     found = {name: paths for name, paths in found.items() if paths}
     if len(found) < 2:
@@ -150,10 +153,13 @@ def _is_own_file(path: Path, folder: Path) -> bool:
     Raises:
         InputError: It is neither, or leads out of the folder.
     """
-    refuse_link_out(path, folder)
-    if not path.is_file() and not path.is_dir():
+    if path.is_symlink():
+        refuse_link_out(path, folder)
+    if path.is_file():
+        return True
+    if not path.is_dir():
         raise InputError(f"{path}: is a pipe, a device or a broken link; expected a file")
-    return path.is_file()
+    return False
 
 
 def _natural(path: Path) -> tuple[int, int, str]:
