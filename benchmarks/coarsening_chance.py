@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ncc.provenance import command_line, environment
-from ncc.tasks.coarsening.features import sample_features
-from ncc.tasks.coarsening.noise import measure_chance
-from ncc.tasks.coarsening.samples import load_kernel_ir, load_samples
+from ncc.coarsening.features import sample_features
+from ncc.coarsening.samples import load_kernel_ir, load_samples
+from ncc.runtime.provenance import command_line, environment
+from ncc.study.coarsening.noise import measure_chance
 
 
 def main() -> None:

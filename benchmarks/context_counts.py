@@ -18,7 +18,7 @@ import numpy as np
 
 from ncc.graph import XFG, build_xfg, count_contexts
 from ncc.ir import read_module
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 WIDTHS = (1, 2, 3)
 MAX_DEGREE = 64

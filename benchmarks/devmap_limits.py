@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from ncc.data import cache_folder
+from ncc.devices.fit import MapperMethod, load_inputs
+from ncc.devices.samples import DeviceMappingSamples, Unit, load_samples
 from ncc.embedding import load_embedding
-from ncc.provenance import command_line, environment
-from ncc.tasks.device_mapping import auxiliary_trees, load_samples, splits
-from ncc.tasks.device_mapping.controls import TreeConfig
-from ncc.tasks.device_mapping.evaluation import score_runs
-from ncc.tasks.device_mapping.mapper import MapperMethod, load_inputs
-from ncc.tasks.device_mapping.samples import DeviceMappingSamples, Unit
-from ncc.tasks.runs import Plan, Split, run_plans
+from ncc.runtime.provenance import command_line, environment
+from ncc.study.devices.controls import TreeConfig, auxiliary_trees
+from ncc.study.devices.evaluation import score_runs
+from ncc.study.devices.protocols import splits
+from ncc.study.runs import Plan, Split, run_plans
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 NOISE = (0.02, 0.05, 0.1, 0.2)

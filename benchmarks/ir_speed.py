@@ -35,7 +35,7 @@ from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
 from ncc.graph import build_xfg
 from ncc.ir import read_module
-from ncc.storage import write_atomically
+from ncc.runtime.storage import write_atomically
 
 SOURCES = Path(__file__).with_name("sources")
 RESULT = Path(__file__).with_name("results") / "ir_speed.json"

@@ -20,7 +20,7 @@ from pathlib import Path
 from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import read_module
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 FUNCTION = re.compile(rb"^define [^\n]*?@([-\w.$]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
 MAX_DEGREE = 64

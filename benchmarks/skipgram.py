@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding import CorpusCounts, SkipGramConfig, build_vocabulary, load_corpora, train_skipgram
 from ncc.embedding.pairs import skipgram_loss
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 EPOCHS = (1, 2, 4, 8, 16, 32, 48, 64, 128)
 GENSIM_EPOCHS = 5

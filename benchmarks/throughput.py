@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.heads.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.provenance import command_line, environment
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.runtime.provenance import command_line, environment
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
 DIM, ROWS, CLASSES = 200, 5000, 104

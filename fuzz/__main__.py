@@ -10,8 +10,8 @@ from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, FuzzResult, run_fuzzer
 from fuzz.targets import Target, all_targets, find_target
 from fuzz.trial import Problem, attempt
-from ncc.provenance import command_line, environment
-from ncc.storage import write_atomically
+from ncc.runtime.provenance import command_line, environment
+from ncc.runtime.storage import write_atomically
 
 
 def main() -> int:

@@ -4,12 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ncc.classification.head import ClassifierHead
+from ncc.classification.ngram_model import NgramModel
+from ncc.coarsening.head import CoarseningHead
+from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program_network import ProgramNetwork
 from ncc.graph import build_xfg, count_contexts
-from ncc.heads import ClassifierHead, CoarseningHead, EncodedProgram, KernelInputs, MapperHead, NgramModel
-from ncc.heads.mapper import Calibration, Process, Term, standardise
-from ncc.heads.program_network import ProgramNetwork
 from ncc.ir import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES
 from ncc.kernels.coarsening import FEATURE_NAMES as COARSENING_FEATURES

@@ -1,7 +1,7 @@
 """The Python API of vectors and graphs: each command's work as one function, with the command's name and defaults.
 
-Results are frozen dataclasses of NumPy arrays. Nothing here imports torch. Predictions are in `ncc.predictions`, which
-embedding does not load.
+Results are frozen dataclasses of NumPy arrays. Nothing here imports torch. Predictions are in the rooms of their
+tasks, which embedding does not load.
 """
 
 import os
@@ -170,7 +170,7 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
         InputError: the extension is none of these.
         OutputError: the file can't be written.
     """
-    from ncc.tables import write_vectors
+    from ncc.runtime.tables import write_vectors
 
     inputs = [module.module.name for module in modules for _ in module.labels(level)]
     labels = [label for module in modules for label in module.labels(level)]

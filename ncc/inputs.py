@@ -12,7 +12,7 @@ from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
 from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
-from ncc.streams import STDIN, read_stream
+from ncc.runtime.streams import STDIN, read_stream
 
 __all__ = ["IR_EXTENSIONS", "STDIN", "FoundPath", "expand_inputs", "load_module", "load_program", "refuse_link_out"]
 

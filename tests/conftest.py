@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = Path(__file__).parent / "samples" / "command.py"
-PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.tasks.runs"]
+PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]
 
 
 @dataclass

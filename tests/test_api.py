@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc import predictions
+from ncc import classification, coarsening, devices
 from ncc.api import EmbeddedModule, save_vectors
 from ncc.embedding import Embedding
 from ncc.errors import CompileError, InputError, IRError, OutputError
@@ -264,18 +264,18 @@ def test_tables_that_can_not_be_written_say_why(two, tmp_path):
         save_vectors(two, "module", tmp_path / "folder.npz")
 
 
-# ---- predictions; tests/predictions has what they say
+# ---- predictions; the tasks' rooms have what they say
 
 
 def test_predictions_are_reached_from_the_package():
-    for name in ("predict_device", "predict_device_curve", "explain_device", "predict_coarsening"):
-        assert getattr(ncc, name) is getattr(predictions, name)
-    for name in ("DevicePrediction", "DeviceCurve", "Explanation", "CoarseningAdvice"):
-        assert getattr(ncc, name) is getattr(predictions, name)
+    for room in (devices, coarsening, classification):
+        for name in set(room.__all__) & set(ncc.__all__):
+            assert getattr(ncc, name) is getattr(room, name)
+    assert {"classify", "predict_device", "predict_coarsening", "explain_device"} <= set(ncc.__all__)
 
 
 def test_embedding_does_not_load_what_predicts():
-    rooms = ("ncc.predictions", "ncc.heads", "ncc.kernels")
+    rooms = ("ncc.devices", "ncc.coarsening", "ncc.classification", "ncc.study", "ncc.kernels")
     code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({rooms})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

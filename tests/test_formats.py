@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.heads import load_classifier_head, load_coarsening_head, load_mapper_head
+from ncc.classification.files import load_classifier_head
+from ncc.coarsening.head import load_coarsening_head
+from ncc.devices.files import load_mapper_head
 
 FOLDER = Path(__file__).parent / "data" / "formats"
 ASSETS = Path(ncc.__file__).parent / "assets"

@@ -14,7 +14,7 @@ from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
 from ncc.data import iter_members
 from ncc.data.archives import extract_archive
-from ncc.storage import read_compressed
+from ncc.runtime.storage import read_compressed
 
 __all__ = ["TARGETS"]
 

@@ -11,12 +11,12 @@ from fuzz.grammar import random_module
 from fuzz.mutation import mutate_bytes
 from fuzz.samples import ROOT
 from fuzz.targets import Target
+from ncc.devices.head import describe_kernel
 from ncc.embedding import load_embedding
+from ncc.encoder.program import describe_program
 from ncc.errors import IRError
-from ncc.heads import describe_kernel
 from ncc.ir import read_module
 from ncc.kernels import coarsening_features
-from ncc.programs import describe_program
 
 __all__ = ["TARGETS", "TOKENS", "mutate_ir"]
 

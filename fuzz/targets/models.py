@@ -11,20 +11,16 @@ import numpy as np
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
+from ncc.classification.files import load_classifier_head, save_classifier_head
+from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
+from ncc.coarsening.predict import predict_coarsening
+from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
+from ncc.encoder.encoded_program import EncodedProgram
 from ncc.errors import InputError
-from ncc.heads import (
-    EncodedProgram,
-    load_classifier_head,
-    load_coarsening_head,
-    load_mapper_head,
-    save_classifier_head,
-    save_coarsening_head,
-    save_mapper_head,
-)
 from ncc.ir import read_module
 from ncc.kernels.coarsening import FEATURE_NAMES
-from ncc.predictions import predict_coarsening, predict_device
 
 __all__ = ["TARGETS"]
 

@@ -51,7 +51,7 @@ def embed(
     import numpy as np
 
     from ncc import api
-    from ncc.tables import FORMATS, write_vectors
+    from ncc.runtime.tables import FORMATS, write_vectors
 
     if level not in _LEVELS:
         fail(f"--level is {level!r}; expected one of {', '.join(_LEVELS)}", code=2)
@@ -130,7 +130,7 @@ def graph(
     from ncc.graph import EXPORTERS, EdgeKind
     from ncc.graph.export import to_dict
     from ncc.inputs import expand_inputs
-    from ncc.storage import write_atomically
+    from ncc.runtime.storage import write_atomically
 
     if output:
         if output.suffix not in EXPORTERS:
@@ -166,12 +166,14 @@ def info(as_json: Json = False) -> None:
     import llvmlite.binding as llvm
 
     import ncc
-    from ncc.confinement import describe_confinement
+    from ncc.classification.predict import load_shipped_classifier
+    from ncc.coarsening.predict import load_shipped_coarsening_head
     from ncc.data import data_folder
+    from ncc.devices.predict import PLATFORMS, load_device_head
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
     from ncc.inputs import IR_EXTENSIONS
-    from ncc.predictions import PLATFORMS, load_device_head, load_shipped_classifier, load_shipped_coarsening_head
+    from ncc.runtime.confinement import describe_confinement
 
     try:
         embedding = _load_embedding(None)

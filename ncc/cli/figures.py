@@ -11,7 +11,7 @@ import typer
 
 from ncc.cli.output import check_folder, check_writable, fail
 from ncc.errors import InputError, NccError
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 __all__ = [
     "Jobs",
@@ -44,7 +44,7 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and k
 
 def answer(figures: dict[str, Any], text: str, output: Path | None, as_json: bool) -> None:
     """Prints figures for people or machines, and writes them with their command and environment."""
-    from ncc.storage import write_atomically
+    from ncc.runtime.storage import write_atomically
 
     figures = {"command": command_line(), **environment(), **figures}
     if output:

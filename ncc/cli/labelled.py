@@ -8,7 +8,7 @@ import typer
 
 from ncc.cli.figures import now_and_then
 from ncc.cli.output import check_folder, say
-from ncc.ranks import rank_and_world
+from ncc.runtime.ranks import rank_and_world
 
 __all__ = ["Levels", "ProgramFolder", "ProgramsCache", "labelled_files", "load_labelled_programs", "tell_batches"]
 
@@ -27,8 +27,8 @@ def labelled_files(folder: Path | None, levels: str, data: str | None) -> tuple[
     Raises:
         NccError: there are none, or a level is unknown.
     """
-    from ncc.tasks.classification.places import level_names, programs_folder
-    from ncc.tasks.classification.samples import find_labelled_files
+    from ncc.classification.places import level_names, programs_folder
+    from ncc.classification.samples import find_labelled_files
 
     names = level_names(levels)
     return find_labelled_files(programs_folder(folder, data)), names
@@ -48,8 +48,8 @@ def load_labelled_programs(
     Raises:
         NccError: there are none, or the compiler or the cache fails.
     """
-    from ncc.tasks.classification.places import programs_cache
-    from ncc.tasks.classification.samples import load_programs
+    from ncc.classification.places import programs_cache
+    from ncc.classification.samples import load_programs
 
     files, names = labelled_files(folder, levels, data)
     if cache:

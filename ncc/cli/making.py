@@ -19,8 +19,8 @@ from ncc.cli.output import (
     say,
 )
 from ncc.errors import NccError
-from ncc.provenance import command_line
-from ncc.ranks import process_group, rank_and_world
+from ncc.runtime.provenance import command_line
+from ncc.runtime.ranks import process_group, rank_and_world
 
 __all__ = ["register"]
 
@@ -109,7 +109,7 @@ def train_embedding(
 
     from ncc.embedding import SkipGramConfig, fit_embedding, load_abstraction, load_corpora, save_embedding
     from ncc.embedding.gensim_engine import GensimConfig
-    from ncc.embedding.intrinsic import evaluate_embedding
+    from ncc.study.embedding import evaluate_embedding
 
     check_folder(output)
     torch.set_num_threads(threads)
@@ -188,9 +188,9 @@ def train_devmap(
     data: DataFolder = None,
 ) -> None:
     """Fit a device head to the CGO'17 tables, measured on kernels and programs held out."""
+    from ncc.devices.files import save_mapper_head
     from ncc.embedding import load_embedding
-    from ncc.heads import save_mapper_head
-    from ncc.tasks.device_mapping.shipping import train_device_head
+    from ncc.study.devices.shipping import train_device_head
 
     check_folder(output)
     try:
@@ -205,8 +205,8 @@ def train_devmap(
 @training.command("coarsening")
 def train_coarsening(output: OutputFolder, data: DataFolder = None) -> None:
     """Fit the head of thread coarsening to the PACT'14 table, measured on kernels held out."""
-    from ncc.heads import save_coarsening_head
-    from ncc.tasks.coarsening.shipping import train_coarsening_head
+    from ncc.coarsening.head import save_coarsening_head
+    from ncc.study.coarsening.shipping import train_coarsening_head
 
     check_folder(output)
     try:

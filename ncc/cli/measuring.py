@@ -38,7 +38,7 @@ from ncc.cli.output import (
     say,
 )
 from ncc.errors import NccError
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 if TYPE_CHECKING:
     from ncc.embedding import Embedding
@@ -54,7 +54,7 @@ evaluation = typer.Typer(no_args_is_help=True, help="Measure methods beside thei
 
 def _embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
     from ncc.embedding import load_embedding
-    from ncc.embedding.published import load_inst2vec
+    from ncc.study.vectors import load_inst2vec
 
     return load_inst2vec(*inst2vec) if inst2vec else load_embedding(folder)
 
@@ -79,8 +79,8 @@ def evaluate_embedding(
     as_json: Json = False,
 ) -> None:
     """Ask the paper's analogies and semantic distance test of an embedding, and draw it."""
-    from ncc.embedding import intrinsic
-    from ncc.embedding.published import load_ir2vec
+    from ncc.study import embedding as intrinsic
+    from ncc.study.vectors import load_ir2vec
 
     if method not in ("umap", "tsne"):
         fail(f"--method is {method!r}; expected umap or tsne", code=2)
@@ -121,7 +121,7 @@ def evaluate_coverage(
 ) -> None:
     """Count how many statements of code, or of corpora, an embedding has as they stand, and how far others back off."""
     from ncc.corpus import count_statements
-    from ncc.embedding.intrinsic import measure_coverage
+    from ncc.study.embedding import measure_coverage
 
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
     try:
@@ -166,10 +166,10 @@ def evaluate_devmap(
 
     A run that was stopped goes on from the folds that were finished when the command is given again.
     """
-    from ncc.storage import write_atomically
-    from ncc.tasks.device_mapping.comparison import compare_devices
-    from ncc.tasks.device_mapping.samples import load_samples
-    from ncc.tasks.report import device_report
+    from ncc.devices.samples import load_samples
+    from ncc.runtime.storage import write_atomically
+    from ncc.study.devices.comparison import compare_devices
+    from ncc.study.report import device_report
 
     folder = runs_folder(cache, no_cache)
     check_outputs(output, report)
@@ -212,10 +212,10 @@ def evaluate_coarsening(
     as_json: Json = False,
 ) -> None:
     """Measure thread coarsening under every protocol, controls beside published methods and ours."""
-    from ncc.storage import write_atomically
-    from ncc.tasks.coarsening.comparison import compare_coarsening
-    from ncc.tasks.coarsening.samples import load_samples
-    from ncc.tasks.report import coarsening_report
+    from ncc.coarsening.samples import load_samples
+    from ncc.runtime.storage import write_atomically
+    from ncc.study.coarsening.comparison import compare_coarsening
+    from ncc.study.report import coarsening_report
 
     folder = runs_folder(cache, no_cache)
     check_outputs(output, report)

@@ -162,7 +162,7 @@ def _reason(name: str, error: Exception) -> str:
     if os.environ.get("NCC_DEBUG"):
         with suppress(OSError):
             traceback.print_exception(error)
-    from ncc.failures import REPORT, summarize_failure
+    from ncc.runtime.failures import REPORT, summarize_failure
 
     reason = summarize_failure(name, error)
     return f"{reason} (NCC_DEBUG=1 shows more)" if reason.endswith(REPORT) else reason

@@ -24,7 +24,7 @@ from ncc.cli.output import (
 from ncc.errors import NccError
 
 if TYPE_CHECKING:
-    from ncc.predictions import LineShare
+    from ncc.devices.explain import LineShare
 
 __all__ = ["register"]
 
@@ -53,18 +53,18 @@ def predict_device(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
-    from ncc import predictions
+    from ncc import devices
     from ncc.frontend import language_of
     from ncc.inputs import expand_inputs
 
-    if platform not in predictions.PLATFORMS:
-        fail(f"--platform is {platform!r}; expected one of {', '.join(predictions.PLATFORMS)}", code=2)
+    if platform not in devices.PLATFORMS:
+        fail(f"--platform is {platform!r}; expected one of {', '.join(devices.PLATFORMS)}", code=2)
     for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
         if value is not None and not 0 <= value < float("inf"):
             fail(f"{name} is {value}; expected a number, 0 or more", code=2)
     if plot:
-        if plot.suffix not in predictions.PLOT_FORMATS:
-            fail(f"{plot}: extension {plot.suffix!r} is none of {' '.join(predictions.PLOT_FORMATS)}", code=2)
+        if plot.suffix not in devices.PLOT_FORMATS:
+            fail(f"{plot}: extension {plot.suffix!r} is none of {' '.join(devices.PLOT_FORMATS)}", code=2)
         if len(expand_inputs(inputs)) != 1:
             fail("--plot takes one input", code=2)
         check_writable(plot)
@@ -73,7 +73,7 @@ def predict_device(
     def work(name: str) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
-        answers = predictions.predict_device(
+        answers = devices.predict_device(
             source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=chosen
         )
         kernels = [answer.to_dict() for answer in answers]
@@ -84,13 +84,13 @@ def predict_device(
             for answer in answers
         ]
         if plot:
-            curves = predictions.predict_device_curve(source, wgsize=wgsize, platform=platform, options=chosen)
-            predictions.plot_curves(curves, plot)
+            curves = devices.predict_device_curve(source, wgsize=wgsize, platform=platform, options=chosen)
+            devices.plot_curves(curves, plot)
             for number, curve in enumerate(curves):
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
-            reasons = predictions.explain_device(
+            reasons = devices.explain_device(
                 source, transfer_bytes=transfer, wgsize=wgsize, platform=platform, options=chosen
             )
             for number, reason in enumerate(reasons):
@@ -112,7 +112,7 @@ def predict_device(
 
 def _read_once(name: str) -> str | bytes:
     """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
-    from ncc.streams import read_stream
+    from ncc.runtime.streams import read_stream
 
     text = read_stream(name)
     return name if text is None else text
@@ -137,10 +137,10 @@ def predict_coarsening(
     timeout: Timeout = 60.0,
 ) -> None:
     """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
-    from ncc import predictions
+    from ncc import coarsening
 
     try:
-        devices = predictions.load_shipped_coarsening_head().devices
+        devices = coarsening.load_shipped_coarsening_head().devices
     except NccError as error:
         fail(str(error))
     if platform is not None and platform not in devices:
@@ -148,7 +148,7 @@ def predict_coarsening(
     options = compile_options(clang, include, define, flag, optimization, language, timeout)
 
     def work(name: str) -> tuple[dict[str, Any], str]:
-        answers = predictions.predict_coarsening(name, platform=platform, options=options)
+        answers = coarsening.predict_coarsening(name, platform=platform, options=options)
         kernels = [answer.to_dict() for answer in answers]
         lines = [
             f"{name}: {answer.kernel}: factor {answer.factor}, {answer.speedup:.2f}x "

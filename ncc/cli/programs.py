@@ -40,7 +40,7 @@ from ncc.cli.output import (
     say,
 )
 from ncc.errors import NccError
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 __all__ = ["register"]
 
@@ -71,22 +71,22 @@ def classify(
     timeout: Timeout = 60.0,
 ) -> None:
     """Say which known problem a program solves; C and C++ may lack their include lines."""
-    from ncc import predictions
+    from ncc import classification
+    from ncc.classification.files import load_classifier_head
+    from ncc.classification.places import level_names
     from ncc.embedding import load_embedding
-    from ncc.heads import load_classifier_head
-    from ncc.tasks.classification.places import level_names
 
     options = compile_options(clang, include, define, flag, "1", language, timeout)
     with told_errors():
         names = level_names(levels) if levels is not None else None
     try:
-        loaded = load_classifier_head(head) if head else predictions.load_shipped_classifier()
+        loaded = load_classifier_head(head) if head else classification.load_shipped_classifier()
         table = load_embedding(embedding)
     except NccError as error:
         fail(str(error))
 
     def work(name: str) -> tuple[dict[str, Any], str]:
-        answer = predictions.classify(name, top=top, levels=names, options=options, head=loaded, embedding=table)
+        answer = classification.classify(name, top=top, levels=names, options=options, head=loaded, embedding=table)
         classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
         text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
         return answer.to_dict(), text
@@ -128,11 +128,11 @@ def evaluate_classify(
     as_json: Json = False,
 ) -> None:
     """Measure classifiers of programs beside their controls, on POJ-104 or on a folder of folders."""
+    from ncc.classification.networks import NetworkTraining
     from ncc.embedding import load_embedding
-    from ncc.storage import write_atomically
-    from ncc.tasks.classification.comparison import all_methods, compare_classifiers
-    from ncc.tasks.classification.networks import NetworkTraining
-    from ncc.tasks.report import classification_report
+    from ncc.runtime.storage import write_atomically
+    from ncc.study.classification.comparison import all_methods, compare_classifiers
+    from ncc.study.report import classification_report
 
     runs = runs_folder(cache, no_cache)
     check_outputs(output, report)
@@ -175,11 +175,11 @@ def _measure_head(
     jobs: int,
 ) -> tuple[dict[str, Any], str]:
     """A classifier on its test programs at some levels, by the bundled clang and others: figures, and a table."""
+    from ncc.classification.files import load_classifier_head
+    from ncc.classification.places import programs_cache
     from ncc.embedding import load_embedding
     from ncc.frontend import CompileOptions
-    from ncc.heads import load_classifier_head
-    from ncc.tasks.classification.places import programs_cache
-    from ncc.tasks.classification.robustness import measure_head
+    from ncc.study.classification.robustness import measure_head
 
     files, names = labelled_files(programs, levels, data)
     scores = measure_head(

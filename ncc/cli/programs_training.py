@@ -10,8 +10,8 @@ import typer
 from ncc.cli.labelled import Levels, ProgramFolder, ProgramsCache, load_labelled_programs
 from ncc.cli.output import DataFolder, EmbeddingFolder, OutputFolder, Seed, check_folder, fail, say
 from ncc.errors import NccError
-from ncc.provenance import command_line
-from ncc.ranks import process_group, rank_and_world
+from ncc.runtime.provenance import command_line
+from ncc.runtime.ranks import process_group, rank_and_world
 
 __all__ = ["register"]
 
@@ -59,11 +59,11 @@ def train_classify(
     """
     import torch
 
+    from ncc.classification.files import load_classifier_head, save_classifier_head
+    from ncc.classification.networks import NetworkTraining
     from ncc.embedding import load_embedding
-    from ncc.heads import load_classifier_head, save_classifier_head
-    from ncc.heads.program_lstm import ProgramLSTMConfig
-    from ncc.tasks.classification.networks import NetworkTraining
-    from ncc.tasks.classification.shipping import refit_classifier, train_classifier
+    from ncc.encoder.program_lstm import ProgramLSTMConfig
+    from ncc.study.classification.shipping import refit_classifier, train_classifier
     from ncc.training import TrainingConfig
 
     if search and refit:
@@ -123,7 +123,7 @@ def _tuned(
     Raises:
         NccError: the search failed, or there are several ranks.
     """
-    from ncc.tasks.classification.tuning import tune_training
+    from ncc.study.classification.tuning import tune_training
 
     if rank_and_world()[1] > 1:
         raise NccError("--search runs on one rank: search first, then train with what it found")

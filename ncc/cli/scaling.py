@@ -9,7 +9,7 @@ from ncc.cli.figures import ReportFile, ResultFile, answer, check_outputs, told_
 from ncc.cli.labelled import Levels, ProgramFolder, ProgramsCache
 from ncc.cli.output import DataFolder, EmbeddingFolder, Json, Seed, fail, say
 from ncc.errors import InputError
-from ncc.provenance import command_line, environment
+from ncc.runtime.provenance import command_line, environment
 
 __all__ = ["register"]
 
@@ -68,10 +68,10 @@ def bench_scaling(
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
-    from ncc.scaling import ProgramSource, SweepConfig, run_sweep
-    from ncc.scaling.page import check_drawing, scaling_report
-    from ncc.scaling.table import sweep_text
-    from ncc.storage import write_atomically
+    from ncc.runtime.storage import write_atomically
+    from ncc.study.scaling import ProgramSource, SweepConfig, run_sweep
+    from ncc.study.scaling.page import check_drawing, scaling_report
+    from ncc.study.scaling.table import sweep_text
 
     check_outputs(output, report)
     with told_errors():

@@ -21,10 +21,10 @@ from ncc.corpus.files import CorpusFile
 from ncc.corpus.recipe import Recipe
 from ncc.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder
 from ncc.errors import AssetError, NccError, OutputError
-from ncc.failures import lacks_room, summarize_failure
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import read_module
-from ncc.storage import write_atomically
+from ncc.runtime.failures import lacks_room, summarize_failure
+from ncc.runtime.storage import write_atomically
 
 __all__ = ["Batch", "Tally", "count_batch"]
 

@@ -21,7 +21,7 @@ from ncc.corpus.workers import FILE_SECONDS, count_batches
 from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
 from ncc.errors import InputError, NccError
-from ncc.storage import write_atomically
+from ncc.runtime.storage import write_atomically
 
 __all__ = ["CorpusReport", "build_corpus"]
 

@@ -9,7 +9,7 @@ from ncc.errors import NccError
 from ncc.frontend import compile_source
 from ncc.frontend.precompiled import with_header
 from ncc.inputs import refuse_link_out
-from ncc.storage import read_compressed, write_compressed
+from ncc.runtime.storage import read_compressed, write_compressed
 
 __all__ = ["Compiler"]
 

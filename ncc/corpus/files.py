@@ -13,7 +13,7 @@ from ncc.corpus.synthetic import generate
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.inputs import IR_EXTENSIONS
-from ncc.storage import write_atomically
+from ncc.runtime.storage import write_atomically
 
 __all__ = ["CorpusFile", "find_files"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from ncc.embedding.counts import load_counts
 from ncc.embedding.fit import load_abstraction
 from ncc.errors import InputError, NccError
-from ncc.failures import summarize_failure
 from ncc.frontend import CompileOptions
 from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Abstraction
+from ncc.runtime.failures import summarize_failure
 
 __all__ = ["StatementCounts", "count_statements"]
 

@@ -22,8 +22,8 @@ from typing import Any, Never
 
 from ncc.corpus.batch import Batch, count_batch
 from ncc.errors import NccError, OutputError
-from ncc.failures import describe_failure
-from ncc.limits import memory_limit
+from ncc.runtime.failures import describe_failure
+from ncc.runtime.limits import memory_limit
 
 __all__ = ["FILE_SECONDS", "count_batches"]
 

@@ -17,7 +17,7 @@ from ncc.data.archives import extract_archive
 from ncc.data.cards import DatasetCard, DatasetFile
 from ncc.data.folders import cache_folder, data_folder
 from ncc.errors import DataError, InputError, OutputError
-from ncc.storage import open_atomically
+from ncc.runtime.storage import open_atomically
 
 __all__ = ["DatasetStatus", "FileState", "FileStatus", "Registry"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError
-from ncc.storage import read_tensors, write_atomically
+from ncc.runtime.storage import read_tensors, write_atomically
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 

@@ -142,7 +142,7 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     """Writes ``counts.safetensors`` and ``counts.json`` into a folder, each in one step."""
     from safetensors.numpy import save
 
-    from ncc.storage import write_atomically
+    from ncc.runtime.storage import write_atomically
 
     folder = Path(folder)
     arrays: dict[str, NDArray[Any]] = {
@@ -183,7 +183,7 @@ def read_counts_card(folder: Path) -> CountsCard:
     Raises:
         AssetError: the file is missing or damaged, or of another format version.
     """
-    from ncc.storage import read_json
+    from ncc.runtime.storage import read_json
 
     path = folder / "counts.json"
     about = read_json(path, FORMAT_VERSION)
@@ -212,7 +212,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     Raises:
         AssetError: a file is missing or damaged, or of another format version.
     """
-    from ncc.storage import read_tensors
+    from ncc.runtime.storage import read_tensors
 
     folder = Path(folder)
     card = read_counts_card(folder)

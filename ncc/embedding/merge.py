@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding.counts import CountsCard, are_counts, ascend, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
-from ncc.storage import write_atomically
+from ncc.runtime.storage import write_atomically
 
 __all__ = ["merge_counts"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding.pairs import PairBlock, WeightedPairs, skipgram_loss
 from ncc.embedding.parts import part_matrix
-from ncc.ranks import rank_and_world, sum_over_ranks, wait_for_ranks
+from ncc.runtime.ranks import rank_and_world, sum_over_ranks, wait_for_ranks
 
 if TYPE_CHECKING:
     import torch

@@ -172,7 +172,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     Raises:
         OutputError: the folder can't be written.
     """
-    from ncc.storage import write_model
+    from ncc.runtime.storage import write_model
 
     folder = Path(folder)
     arrays: dict[str, NDArray[Any]] = {
@@ -203,7 +203,7 @@ def _load_shipped() -> Embedding:
 
 
 def _load(folder: Path) -> Embedding:
-    from ncc.storage import read_model
+    from ncc.runtime.storage import read_model
 
     card, arrays = read_model(folder, "embedding", FORMAT_VERSION, ("vectors", "counts"), kinds="fi")
     try:

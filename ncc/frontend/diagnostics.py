@@ -10,7 +10,7 @@ from pathlib import Path
 from ncc.errors import CompileError
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.processes import FinishedProcess
-from ncc.limits import GIGABYTE, memory_limit, output_limit
+from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 
 __all__ = ["compile_error"]
 

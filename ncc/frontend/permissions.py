@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ncc.confinement import Permissions, find_loaders
 from ncc.frontend.compilers import Compiler
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
+from ncc.runtime.confinement import Permissions, find_loaders
 
 __all__ = ["compile_permissions"]
 

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO
 
-from ncc.confinement import Permissions, confine, launcher_failure
 from ncc.errors import OutputError
-from ncc.limits import memory_limit, output_limit
+from ncc.runtime.confinement import Permissions, confine, launcher_failure
+from ncc.runtime.limits import memory_limit, output_limit
 
 __all__ = ["FinishedProcess", "run_process"]
 
@@ -49,7 +49,7 @@ def run_process(
     timeout_s: float,
     permissions: Permissions,
 ) -> FinishedProcess:
-    """Run a command to its end, within the limits of `ncc.limits`.
+    """Run a command to its end, within the limits of `ncc.runtime.limits`.
 
     Args:
         command: the path of the executable, and its arguments; no shell is involved.

@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ncc.confinement import quiet_environment
 from ncc.errors import CompileError
 from ncc.frontend.compilers import Compiler
 from ncc.frontend.diagnostics import compile_error
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.permissions import compile_permissions
 from ncc.frontend.processes import FinishedProcess, run_process
+from ncc.runtime.confinement import quiet_environment
 
 __all__ = ["run_compiler"]
 

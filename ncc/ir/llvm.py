@@ -3,8 +3,8 @@
 On input that it did not expect (nesting 10,000 deep, damaged bitcode, an odd data layout) LLVM does not always return
 an error: it overflows its stack or calls abort(), which would end the caller's Python process. Here it ends a helper,
 which is started when it is first needed, serves every later request, and is started anew after a crash, after a time
-limit, and after a large module. It reads no files but its own (see `ncc.confinement`), and each request has a limit of
-memory.
+limit, and after a large module. It reads no files but its own (see `ncc.runtime.confinement`), and each request has a
+limit of memory.
 """
 
 import atexit
@@ -21,9 +21,9 @@ import time
 from pathlib import Path
 from typing import IO
 
-from ncc.confinement import Permissions, confine, find_loaders, quiet_environment
 from ncc.errors import NccError
-from ncc.limits import GIGABYTE, memory_limit, output_limit
+from ncc.runtime.confinement import Permissions, confine, find_loaders, quiet_environment
+from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 
 __all__ = ["LLVMRefusalError", "print_module", "stop_helper"]
 

@@ -18,8 +18,8 @@ from torch import distributed as dist
 from torch import nn
 
 from ncc.errors import AssetError
-from ncc.ranks import rank_and_world
-from ncc.storage import write_atomically
+from ncc.runtime.ranks import rank_and_world
+from ncc.runtime.storage import write_atomically
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank

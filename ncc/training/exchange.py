@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from ncc.ranks import rank_and_world
+from ncc.runtime.ranks import rank_and_world
 
 __all__ = ["Exchange", "average", "flatten", "from_first_rank", "views_like"]
 

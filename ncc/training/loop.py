@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.ranks import rank_and_world, sum_over_ranks
+from ncc.runtime.ranks import rank_and_world, sum_over_ranks
 from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
 from ncc.training.draws import Draws

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from ncc.classification.files import load_classifier_head
 from ncc.corpus.synthetic import generate
-from ncc.heads import load_classifier_head
 
 WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
 LEVELS = ("--levels", "1,0")

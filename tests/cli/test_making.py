@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ncc.devices.files import load_mapper_head
+from ncc.devices.predict import load_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
-from ncc.heads import load_mapper_head
 from ncc.ir import Abstraction
-from ncc.predictions import load_device_head
-from ncc.tasks.device_mapping import shipping
+from ncc.study.devices import shipping
 
 
 @pytest.fixture

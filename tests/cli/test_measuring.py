@@ -129,7 +129,7 @@ class Comparison:
 @pytest.fixture
 def asked(ncc, monkeypatch):
     """Runs `ncc evaluate devmap` up to the comparison, and returns what that was asked for."""
-    monkeypatch.setattr("ncc.tasks.device_mapping.comparison.compare_devices", Comparison)
+    monkeypatch.setattr("ncc.study.devices.comparison.compare_devices", Comparison)
 
     def ask(*arguments):
         finished = ncc("evaluate", "devmap", "--json", *arguments)
@@ -191,7 +191,7 @@ def test_device_mapping_says_what_fails(ncc, monkeypatch, error, code):
     def fail(*_, **__):
         raise error("the reason")
 
-    monkeypatch.setattr("ncc.tasks.device_mapping.comparison.compare_devices", fail)
+    monkeypatch.setattr("ncc.study.devices.comparison.compare_devices", fail)
     finished = ncc("evaluate", "devmap")
     assert (finished.code, finished.err) == (code, "ncc: the reason\n")
 
@@ -240,7 +240,7 @@ class CoarseningTable(Comparison):
 
 
 def test_coarsening_passes_its_options_on(ncc, monkeypatch, tmp_path):
-    monkeypatch.setattr("ncc.tasks.coarsening.comparison.compare_coarsening", CoarseningTable)
+    monkeypatch.setattr("ncc.study.coarsening.comparison.compare_coarsening", CoarseningTable)
     options = ["--protocol", "pair", "--seeds", "2", "--seed", "7", "--networks", "--jobs", "3", "--data", "there"]
     options += ["--trees", "9"]
     finished = ncc("evaluate", "coarsening", "--json", *options, "--cache", tmp_path)

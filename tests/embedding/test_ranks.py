@@ -15,7 +15,7 @@ import torch
 
 from ncc.embedding import load_embedding
 from ncc.errors import NccError
-from ncc.ranks import process_group, rank_and_world, sum_over_ranks
+from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "samples" / "embedding_ranks.py"

@@ -11,7 +11,7 @@ import pytest
 
 from ncc.data import archives, iter_members
 from ncc.errors import DataError
-from ncc.storage import read_compressed, write_compressed
+from ncc.runtime.storage import read_compressed, write_compressed
 
 
 def _tar(members: dict[str, int], change=lambda member: None) -> bytes:

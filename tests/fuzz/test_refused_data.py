@@ -14,15 +14,15 @@ from fuzz import samples
 from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
+from ncc.coarsening.samples import read_tables
 from ncc.corpus import load_recipe
+from ncc.devices.samples import read_table
 from ncc.embedding import load_abstraction, load_counts, save_counts
 from ncc.embedding.merge import merge_counts
-from ncc.embedding.published.inst2vec import load_inst2vec
-from ncc.embedding.published.ir2vec import read_seeds
 from ncc.errors import AssetError, DataError, InputError, IRError
 from ncc.ir import read_module
-from ncc.tasks.coarsening.samples import read_tables
-from ncc.tasks.device_mapping.samples import read_table
+from ncc.study.vectors.inst2vec import load_inst2vec
+from ncc.study.vectors.ir2vec import read_seeds
 from ncc.training.checkpoint import Position
 
 

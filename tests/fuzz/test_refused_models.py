@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from fuzz import samples
+from ncc.classification.files import load_classifier_head, save_classifier_head
+from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
+from ncc.devices.files import load_mapper_head, save_mapper_head
 from ncc.embedding import load_embedding, save_embedding
 from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.errors import AssetError
-from ncc.heads import (
-    load_classifier_head,
-    load_coarsening_head,
-    load_mapper_head,
-    save_classifier_head,
-    save_coarsening_head,
-    save_mapper_head,
-)
 
 KINDS = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),

@@ -448,7 +448,7 @@ def test_unreachable_blocks_count_once() -> None:
 
 @pytest.fixture(scope="module")
 def legacy() -> dict[str, bytes]:
-    from ncc.tasks.device_mapping.samples import load_legacy_ir
+    from ncc.devices.samples import load_legacy_ir
 
     try:
         locate("legacy_ir", "devmap-kernels-llvm5.tar.xz")

@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 
 from ncc.embedding import SkipGramConfig, SkipGramResult, train_skipgram
-from ncc.ranks import process_group, rank_and_world
+from ncc.runtime.ranks import process_group, rank_and_world
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))
 CASES = {

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ncc.ranks import process_group
+from ncc.runtime.ranks import process_group
 from ncc.training import TrainingConfig, train
 
 CASES = {

@@ -13,20 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ncc.classification import files as classifier_files
+from ncc.classification.files import load_classifier_head, save_classifier_head
+from ncc.coarsening import head as coarsening
+from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
+from ncc.devices import files as mapper_files
+from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.devices.head import KernelInputs
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
-from ncc.heads import (
-    EncodedProgram,
-    KernelInputs,
-    classifier_files,
-    coarsening,
-    load_classifier_head,
-    load_coarsening_head,
-    load_mapper_head,
-    mapper_files,
-    save_classifier_head,
-    save_coarsening_head,
-    save_mapper_head,
-)
+from ncc.encoder.encoded_program import EncodedProgram
 
 HERE = Path(__file__).parent
 VERSIONS = {

@@ -1,0 +1,8 @@
+"""Which of the known problems a program solves: labelled programs, fit, head, prediction.
+
+What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
+"""
+
+from ncc.classification.predict import ClassShare, ProgramClasses, classify, load_shipped_classifier
+
+__all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]

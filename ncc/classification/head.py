@@ -1,0 +1,90 @@
+"""The classifier: a network and a linear model on n-grams, whose scores are added, in NumPy alone."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.classification.ngram_model import NgramModel
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program_network import ProgramNetwork
+
+__all__ = ["ClassPrediction", "ClassifierHead"]
+
+
+@dataclass(frozen=True)
+class ClassPrediction:
+    """What a classifier says of a program.
+
+    Attributes:
+        probability: (num_classes,) float64, calibrated.
+        fits: False where no class fits: the best one's probability is lower than that of all but a few programs of
+            known classes.
+    """
+
+    probability: NDArray[np.float64]
+    fits: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierHead:
+    """A trained classifier of programs.
+
+    Attributes:
+        network: reads statements in order.
+        ngrams: reads short runs of them.
+        ngram_factor: what its margins are multiplied by, before the network's scores are added.
+        classes: names of the classes.
+        temperature: what scores are divided by, so that probabilities are right on programs held out.
+        threshold: lowest probability of the best class at which a program is taken to be of a known class.
+        embedding_id: fingerprint of the embedding whose vocabulary is read.
+        about: data, command and scores, as the card in the JSON file.
+    """
+
+    network: ProgramNetwork
+    ngrams: NgramModel
+    ngram_factor: float
+    classes: tuple[str, ...]
+    temperature: float
+    threshold: float
+    embedding_id: str
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Checks that the parts fit each other.
+
+        Raises:
+            ValueError: they know different numbers of classes, or a number is out of range.
+        """
+        if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
+            raise ValueError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
+        counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
+        if len(set(counts)) > 1:
+            raise ValueError(f"network, n-grams and names are of {counts} classes")
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Optimisation levels that it was trained on."""
+        return tuple(str(level) for level in self.about.get("levels", ("-O1",)))
+
+    def predict(self, *views: EncodedProgram) -> ClassPrediction:
+        """Classifies a program.
+
+        Args:
+            views: the program, as one level or several made it; the scores of several are averaged.
+
+        Raises:
+            ValueError: there is no view.
+        """
+        if not views:
+            raise ValueError("expected a program, found none")
+        scores = np.mean([self.scores(view) for view in views], axis=0) / self.temperature
+        exponent = np.exp(scores - scores.max())
+        probability = exponent / exponent.sum()
+        return ClassPrediction(probability, bool(probability.max() >= self.threshold))
+
+    def scores(self, program: EncodedProgram) -> NDArray[np.float64]:
+        """Scores of the classes, (num_classes,) float64, before they are divided by the temperature."""
+        margins = self.ngrams.scores(program).astype(np.float64)
+        return self.network.scores(program) + self.ngram_factor * margins

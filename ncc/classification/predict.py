@@ -1,0 +1,128 @@
+"""Which of the problems that a classifier knows a program solves."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ncc
+from ncc.classification.files import load_classifier_head
+from ncc.classification.head import ClassifierHead
+from ncc.data import cache_folder
+from ncc.embedding import Embedding, load_embedding
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import describe_program
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.inputs import load_program
+from ncc.kernels.reading import Source, check_embedding
+
+__all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class and its probability."""
+
+    label: str
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramClasses:
+    """What a program is taken to be.
+
+    Attributes:
+        classes: the most probable classes, best first; probabilities are calibrated on programs held out.
+        fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
+            classes are like theirs.
+        compiled: how the source compiled, "IR" for IR; see `ncc.frontend.programs.compile_program`.
+        levels: optimisation levels that were read; none for IR, which is read as it is.
+        num_statements: statements that were read, at all levels.
+        unknown_rate: share of them that backed off in the embedding.
+    """
+
+    classes: tuple[ClassShare, ...]
+    fits: bool
+    compiled: str
+    levels: tuple[str, ...]
+    num_statements: int
+    unknown_rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        classes = [vars(share) for share in self.classes]
+        return {"classes": classes} | {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "classes"
+        }
+
+
+@functools.cache
+def load_shipped_classifier() -> ClassifierHead:
+    """The classifier that ships with ncc, of the 104 problems of POJ-104.
+
+    Raises:
+        AssetError: its files are missing or damaged.
+    """
+    return load_classifier_head(Path(ncc.__file__).with_name("assets") / "classify")
+
+
+def classify(
+    source: Source,
+    *,
+    top: int = 5,
+    levels: Sequence[str] | None = None,
+    options: CompileOptions | None = None,
+    head: ClassifierHead | None = None,
+    embedding: Embedding | None = None,
+) -> ProgramClasses:
+    """Says which problem a program solves.
+
+    Args:
+        source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
+        top: how many classes to give.
+        levels: optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
+            that the head was trained on.
+        options: how source is compiled otherwise.
+        head: default the one that ships with ncc.
+        embedding: the one that the head was trained on; default the one that ships with ncc.
+
+    Raises:
+        InputError: no function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
+        CompileError, IRError: as for `ncc.embed`.
+        AssetError: the head was trained on another embedding.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    if top < 1:
+        raise InputError(f"top is {top}; expected 1 or more")
+    head = head or load_shipped_classifier()
+    embedding = embedding or load_embedding()
+    check_embedding(embedding, head.embedding_id)
+    wanted = tuple(levels if levels is not None else head.levels)
+    if not wanted:
+        raise InputError("levels: expected one or more, found none")
+    modules, compiled = load_program(
+        source, wanted, options=options, abstraction=embedding.abstraction, cache=cache_folder() / "headers"
+    )
+    views: list[EncodedProgram] = []
+    unknown = 0.0
+    for module in modules:
+        program = describe_program(module)
+        if not len(program.text_id):
+            raise InputError(f"{module.name}: no function has a body")
+        lookup = embedding.look_up(program.texts).over(program.text_id)
+        views.append(EncodedProgram(lookup.word, program.literal, program.literal_start))
+        unknown += lookup.unknown_rate * len(lookup.word)
+    num_statements = sum(len(view.words) for view in views)
+    found = head.predict(*views)
+    best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
+    return ProgramClasses(
+        classes=tuple(ClassShare(head.classes[number], float(found.probability[number])) for number in best),
+        fits=found.fits,
+        compiled=compiled,
+        levels=() if compiled == "IR" else wanted,
+        num_statements=num_statements,
+        unknown_rate=unknown / num_statements,
+    )

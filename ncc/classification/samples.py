@@ -1,0 +1,359 @@
+"""Labelled programs: a folder for each class, compiled at several levels, read, and kept so that it is done once.
+
+Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun et al. 2018, section 6.1.
+"""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.classification.reading import ProgramReader, file_key
+from ncc.encoder.program import Program
+from ncc.errors import AssetError, InputError, NccError, OutputError
+from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.inputs import IR_EXTENSIONS, refuse_link_out
+from ncc.ir import Abstraction
+from ncc.runtime.failures import lacks_room, summarize_failure
+from ncc.runtime.ranks import rank_and_world, wait_for_ranks
+from ncc.runtime.storage import read_tensors, write_atomically
+
+__all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "find_labelled_files", "load_programs"]
+
+BATCH_FILES = 64
+_ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal", "texts", "ways")
+
+
+@dataclass(frozen=True)
+class LabelledFiles:
+    """Files and their classes.
+
+    Attributes:
+        paths: Of the n files, class by class.
+        label: (n,) int64 index into `classes`.
+        classes: Names of the folders; numbers in the order of numbers.
+    """
+
+    paths: tuple[str, ...]
+    label: NDArray[np.int64]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramTable:
+    """Programs as one compiler and level made them, one after the other.
+
+    Attributes:
+        texts: Distinct abstracted statements of all programs.
+        start: (n + 1,) int64 offsets of the programs' statements; a program that failed has none.
+        text_id: int32 index into `texts` of each statement.
+        opcode: uint8 numbers of `ncc.ir.OPCODES`.
+        literal_start: (num_statements + 1,) int64 offsets into `literal`.
+        literal: uint32 hashes, see `ncc.encoder.program.Program`.
+    """
+
+    texts: tuple[str, ...]
+    start: NDArray[np.int64]
+    text_id: NDArray[np.int32]
+    opcode: NDArray[np.uint8]
+    literal_start: NDArray[np.int64]
+    literal: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def rows(self, rows: NDArray[np.int64]) -> "ProgramTable":
+        """Some of the programs."""
+        parts = [np.arange(self.start[row], self.start[row + 1]) for row in rows.tolist()]
+        statements = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        lengths = np.diff(self.literal_start)[statements]
+        literals = np.repeat(self.literal_start[statements], lengths) + _counters(lengths)
+        return replace(
+            self,
+            start=_offsets([len(part) for part in parts]),
+            text_id=self.text_id[statements],
+            opcode=self.opcode[statements],
+            literal_start=_offsets(lengths),
+            literal=self.literal[literals],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSamples:
+    """Labelled programs at several levels.
+
+    Attributes:
+        files: Names of the n programs, class and file.
+        label: (n,) int64 index into `classes`, -1 where it is hidden.
+        classes: Names of the classes.
+        row: (n,) int64 place of each program among the files that were asked for.
+        views: Level → the n programs at that level.
+        ways: How many files took which way to compile, see `compile_program`.
+        failures: File → reason, of those that compile at no level or not at all of them; they are no samples.
+    """
+
+    files: tuple[str, ...]
+    label: NDArray[np.int64]
+    classes: tuple[str, ...]
+    row: NDArray[np.int64]
+    views: dict[str, ProgramTable]
+    ways: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def without_answers(self, rows: NDArray[np.int64]) -> Self:
+        """Returns a copy in which the classes of some rows are -1."""
+        label = self.label.copy()
+        label[rows] = -1
+        return replace(self, label=label)
+
+
+def find_labelled_files(folder: str | Path) -> LabelledFiles:
+    """Finds the files of a folder of folders, one for each class.
+
+    Raises:
+        InputError: There is no such folder, or fewer than two of its folders hold files that ncc reads, or one leads
+            out of it, or is a pipe or a device.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is not a folder")
+    known = SOURCE_EXTENSIONS | IR_EXTENSIONS
+    places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
+    for place in places:
+        refuse_link_out(place, folder)
+    found = {
+        place.name: sorted(
+            (path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)), key=_natural
+        )
+        for place in places
+    }
+    found = {name: paths for name, paths in found.items() if paths}
+    if len(found) < 2:
+        raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
+    label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
+    return LabelledFiles(tuple(str(path) for paths in found.values() for path in paths), label, tuple(found))
+
+
+def _is_own_file(path: Path, folder: Path) -> bool:
+    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files.
+
+    Raises:
+        InputError: It is neither, or leads out of the folder.
+    """
+    if path.is_symlink():
+        refuse_link_out(path, folder)
+    if path.is_file():
+        return True
+    if not path.is_dir():
+        raise InputError(f"{path}: is a pipe, a device or a broken link; expected a file")
+    return False
+
+
+def _natural(path: Path) -> tuple[int, int, str]:
+    """Numbers in their order, before other names."""
+    return (0, int(path.stem), path.name) if path.stem.isdecimal() else (1, 0, path.name)
+
+
+def load_programs(
+    files: LabelledFiles,
+    levels: Sequence[str] = ("-O1",),
+    *,
+    options: CompileOptions | None = None,
+    abstraction: Abstraction | None = None,
+    cache: Path,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> ProgramSamples:
+    """Compiles and reads programs; what was done before is read from the cache. Ranks share the work.
+
+    Args:
+        files: What to read; files of IR are read as they are, the same for every level.
+        levels: Optimisation levels, as "-O1".
+        options: Other options of the compiler.
+        abstraction: Of the statements.
+        cache: Folder for precompiled headers, for IR, and for what was read; kept by content.
+        jobs: Processes.
+        progress: Called with the number of batches done and of all.
+
+    Raises:
+        InputError: No file compiles at all levels.
+        CompileError: The compiler does not work.
+        NccError: A process died.
+        OutputError: The cache can't be written.
+    """
+    options = options or CompileOptions()
+    readers = [
+        ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
+    ]
+    batches = [files.paths[start : start + BATCH_FILES] for start in range(0, len(files.paths), BATCH_FILES)]
+    keys = ["".join(map(file_key, batch)) for batch in batches]  # once for all levels
+    tasks = [
+        (reader, batch, _place(reader, key)) for reader in readers for batch, key in zip(batches, keys, strict=True)
+    ]
+    rank, world = rank_and_world()
+    missing = [task for task in tasks if not task[2].exists()][rank::world]
+    wait_for_ranks()  # all have seen what is missing before anything is added
+    done = len(tasks) - len(missing)
+    if progress:
+        progress(done, len(tasks))
+    if missing:
+        for reader in readers:
+            reader.check_compiler()
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            pending = [pool.submit(_read_batch, *task) for task in missing]
+            try:
+                for future in as_completed(pending):
+                    future.result()
+                    done += 1
+                    if progress:
+                        progress(done, len(tasks))
+            except BrokenProcessPool as error:
+                raise NccError("a process died; give the command again to go on where it stopped") from error
+            finally:
+                for future in pending:
+                    future.cancel()
+    wait_for_ranks()
+    read = [_load_batch(*task) for task in tasks]
+    return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
+
+
+def _place(reader: ProgramReader, key: str) -> Path:
+    name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
+    return reader.cache / "programs" / name[:2] / f"{name}.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """A batch of programs, with how each compiled or why not ("!" and the reason)."""
+
+    table: ProgramTable
+    ways: tuple[str, ...]
+
+
+def _read_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> None:
+    """In a process of its own: reads a batch and writes it down."""
+    from safetensors.numpy import save
+
+    programs: list[Program | None] = []
+    ways = []
+    for path in batch:
+        try:
+            program, way = reader.read(path)
+        except OutputError:  # a full disk is no fault of the program
+            raise
+        except NccError as error:
+            program, way = None, f"!{error}"
+        except Exception as error:
+            if lacks_room(error):
+                raise OutputError(f"{path}: can't be worked on: {error}") from error
+            program, way = None, f"!{summarize_failure(path, error)}"
+        programs.append(program)
+        ways.append(way)
+    table = _join(programs)
+    arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
+    arrays |= {"literal_start": table.literal_start, "literal": table.literal}
+    arrays |= {name: _packed(strings) for name, strings in (("texts", table.texts), ("ways", ways))}
+    write_atomically(place, save(arrays))
+
+
+def _packed(strings: Sequence[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(list(strings)).encode(), np.uint8)
+
+
+def _load_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> _Batch:
+    try:
+        return _unpack(place, len(batch))
+    except (AssetError, ValueError):  # damaged: once more
+        _read_batch(reader, batch, place)
+        return _unpack(place, len(batch))
+
+
+def _unpack(place: Path, num_files: int) -> _Batch:
+    arrays = read_tensors(place, _ARRAYS)
+    texts, ways = (tuple(json.loads(arrays.pop(name).tobytes())) for name in ("texts", "ways"))
+    if len(ways) != num_files:
+        raise ValueError("another number of files")
+    return _Batch(ProgramTable(texts=texts, **arrays), ways)
+
+
+def _join(programs: Sequence[Program | None]) -> ProgramTable:
+    """Programs as a table with texts in common."""
+    known: dict[str, int] = {}
+    ids = []
+    for program in programs:
+        if program:
+            numbers = np.array([known.setdefault(text, len(known)) for text in program.texts], np.int32)
+            ids.append(numbers[program.text_id])
+    read = [program for program in programs if program]
+    return ProgramTable(
+        texts=tuple(known),
+        start=_offsets([len(program.text_id) if program else 0 for program in programs]),
+        text_id=np.concatenate([*ids, np.zeros(0, np.int32)]),
+        opcode=np.concatenate([*(program.opcode for program in read), np.zeros(0, np.uint8)]),
+        literal_start=_offsets(
+            np.concatenate([*(np.diff(program.literal_start) for program in read), np.zeros(0, int)])
+        ),
+        literal=np.concatenate([*(program.literal for program in read), np.zeros(0, np.uint32)]),
+    )
+
+
+def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:
+    ways = [[way for batch in view for way in batch.ways] for view in batches]
+    failures: dict[str, str] = {}
+    for view in ways:
+        failures |= {path: way[1:] for path, way in zip(files.paths, view, strict=True) if way.startswith("!")}
+    tables = [_concatenate([batch.table for batch in view]) for view in batches]
+    whole = np.array([path not in failures for path in files.paths])
+    for table in tables:
+        whole &= np.diff(table.start) > 0  # a file without a function says nothing
+    kept = np.flatnonzero(whole)
+    if not len(kept):
+        reason = next(iter(failures.values()), "no function has a body")
+        raise InputError(f"none of {len(files.paths)} files can be read: {reason}")
+    for row in np.flatnonzero(~whole).tolist():
+        failures.setdefault(files.paths[row], f"{files.paths[row]}: no function has a body")
+    root = os.path.commonpath(files.paths)
+    return ProgramSamples(
+        files=tuple(os.path.relpath(files.paths[row], root) for row in kept.tolist()),
+        label=files.label[kept],
+        classes=files.classes,
+        row=kept,
+        views={level: table.rows(kept) for level, table in zip(levels, tables, strict=True)},
+        ways=dict(Counter(ways[0][row] for row in kept.tolist())),
+        failures=failures,
+    )
+
+
+def _concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
+    known: dict[str, int] = {}
+    numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
+    return ProgramTable(
+        texts=tuple(known),
+        start=_offsets(np.concatenate([np.diff(table.start) for table in tables])),
+        text_id=np.concatenate([number[table.text_id] for number, table in zip(numbers, tables, strict=True)]),
+        opcode=np.concatenate([table.opcode for table in tables]),
+        literal_start=_offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
+        literal=np.concatenate([table.literal for table in tables]),
+    )
+
+
+def _offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _counters(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, 2… for each length, one after the other."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

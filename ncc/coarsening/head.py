@@ -1,0 +1,182 @@
+"""`CoarseningHead`: speedups of a kernel at each coarsening factor, from one feature of its IR; and its files.
+
+All that was learnt is a straight line for each device and factor, so an answer needs NumPy alone.
+"""
+
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import AssetError, InputError
+from ncc.runtime.storage import read_model, text_in, write_model
+
+__all__ = ["CoarseningHead", "CoarseningPrediction", "load_coarsening_head", "save_coarsening_head"]
+
+FORMAT_VERSION = 1
+INTERVAL = 0.8
+LEAST_SPEEDUP = 0.01
+MOST_SPEEDUP = 1e9
+SCALES = ("log", "plain")
+_TENSORS = ("offset", "slope", "spread")
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseningPrediction:
+    """What is known of coarsening one kernel on one device.
+
+    Attributes:
+        factor: the factor of the highest expected speedup; 1 means not to coarsen.
+        speedup: expected speedup over no coarsening at that factor.
+        interval: (low, high), which held the measured speedup in 80 % of cases, on kernels held out, where the answer
+            was to coarsen; (1, 1) where it is not to.
+        factors: all factors, ascending.
+        speedups: expected speedup at each of them, (len(factors),) float64.
+    """
+
+    factor: int
+    speedup: float
+    interval: tuple[float, float]
+    factors: tuple[int, ...]
+    speedups: Array
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseningHead:
+    """Lines in one feature of a kernel, for each device and factor.
+
+    Attributes:
+        feature_names: names of the features that a kernel is described by, in order.
+        feature: number of the one that counts.
+        devices: names of the devices, in the order of the tensors' rows; a last row stands for any other device.
+        factors: coarsening factors, ascending, from 1.
+        scale: whether lines give speedups ("plain") or their logarithms ("log").
+        offset: (len(devices) + 1, len(factors)) float64, the lines' values where the feature is 0.
+        slope: (len(devices) + 1, len(factors)) float64, per unit of the feature.
+        spread: (2,) float64: measured over expected speedup of kernels held out, 10 % and 90 % quantile.
+        about: data, command and scores, as the card in the JSON file.
+    """
+
+    feature_names: tuple[str, ...]
+    feature: int
+    devices: tuple[str, ...]
+    factors: tuple[int, ...]
+    scale: str
+    offset: Array
+    slope: Array
+    spread: Array
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Checks that the parts fit each other.
+
+        Raises:
+            ValueError: a shape is wrong, a number is not finite, or a name is not known.
+        """
+        shape = (len(self.devices) + 1, len(self.factors))
+        if self.offset.shape != shape or self.slope.shape != shape or self.spread.shape != (2,):
+            raise ValueError(f"lines {self.offset.shape} and {self.slope.shape}, spread {self.spread.shape}")
+        if not all(np.isfinite(array).all() for array in (self.offset, self.slope, self.spread)):
+            raise ValueError("a number is not finite")
+        ascending = all(one < other for one, other in itertools.pairwise(self.factors))
+        known = 0 <= self.feature < len(self.feature_names) and self.scale in SCALES
+        if not known or self.factors[:1] != (1,) or not ascending:
+            raise ValueError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors!s:.80}")
+        if not 0 < self.spread[0] <= self.spread[1] <= MOST_SPEEDUP:
+            raise ValueError(f"spread is {self.spread}; expected ascending numbers above 0")
+
+    def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
+        """Predicts for one kernel.
+
+        Args:
+            features: (len(feature_names),) float64, the kernel's features.
+            device: one of ``devices``; None for what all of them together would say.
+
+        Raises:
+            InputError: the device is not known, or the features are not so many or not finite.
+            AssetError: the lines lead beyond all numbers.
+        """
+        if device is not None and device not in self.devices:
+            raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
+        if features.shape != (len(self.feature_names),) or not np.isfinite(features).all():
+            raise InputError(f"expected {len(self.feature_names)} finite features, found shape {features.shape}")
+        row = len(self.devices) if device is None else self.devices.index(device)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.offset[row] + self.slope[row] * features[self.feature]
+            speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
+        best = int(np.argmax(speedups))
+        speedup = float(speedups[best])
+        if not speedup < MOST_SPEEDUP:
+            raise AssetError(
+                f"the thread-coarsening head says that factor {self.factors[best]} is {speedup:g} times as fast; "
+                "its file is damaged"
+            )
+        low, high = (speedup * self.spread).tolist() if best else (1.0, 1.0)
+        return CoarseningPrediction(self.factors[best], speedup, (low, high), self.factors, speedups)
+
+
+def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
+    """Writes ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: the folder can't be written.
+    """
+    folder = Path(folder)
+    card = {
+        "format_version": FORMAT_VERSION,
+        "feature_names": head.feature_names,
+        "feature": head.feature_names[head.feature],
+        "devices": head.devices,
+        "factors": head.factors,
+        "scale": head.scale,
+        "about": head.about,
+    }
+    write_model(folder, "head", card, {name: getattr(head, name) for name in _TENSORS})
+
+
+def load_coarsening_head(folder: str | Path) -> CoarseningHead:
+    """Reads what `save_coarsening_head` wrote.
+
+    Raises:
+        AssetError: a file is missing, damaged, or of another format version.
+    """
+    folder = Path(folder)
+    card, tensors = read_model(folder, "head", FORMAT_VERSION, _TENSORS, kinds="f")
+    with np.errstate(invalid="ignore"):  # what is no number is refused below
+        arrays = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    try:
+        names, devices = (_texts(card[field]) for field in ("feature_names", "devices"))
+        factors = tuple(card["factors"])
+        if not all(type(factor) is int for factor in factors):
+            raise TypeError("a factor is no whole number")
+        return CoarseningHead(
+            feature_names=names,
+            feature=names.index(card["feature"]),
+            devices=devices,
+            factors=factors,
+            scale=text_in(card, "scale"),
+            offset=arrays["offset"],
+            slope=arrays["slope"],
+            spread=arrays["spread"],
+            about=dict(card["about"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssetError(f"{folder}: is not a thread-coarsening head ({error!r}); it is damaged") from error
+
+
+def _texts(found: object) -> tuple[str, ...]:
+    """Distinct texts of a JSON list.
+
+    Raises:
+        TypeError, ValueError: it is none, or a text is there twice.
+    """
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise TypeError("names are no list of texts")
+    if len(set(found)) != len(found):
+        raise ValueError("a name is there twice")
+    return tuple(found)

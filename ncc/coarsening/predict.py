@@ -1,0 +1,98 @@
+"""How many work-items of a kernel to merge into one, and what is gained by it."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ncc
+from ncc.coarsening.head import CoarseningHead, load_coarsening_head
+from ncc.embedding import load_embedding
+from ncc.frontend import CompileOptions
+from ncc.kernels import coarsening_features
+from ncc.kernels.reading import Source, read_kernels
+
+__all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoarseningAdvice:
+    """The thread-coarsening factor for one kernel.
+
+    Attributes:
+        kernel: the kernel's name.
+        factor: work-items to merge into one; 1 means to leave the kernel as it is.
+        speedup: expected speedup over factor 1.
+        interval: (low, high) of that speedup; held the measured one of 80 % of kernels held out.
+        speedups: factor → expected speedup.
+        platform: the device asked about, or None for what all devices together say.
+        num_statements: statements of the kernel and of what it calls.
+        unknown_rate: share of them that backed off in the embedding; the answer does not depend on it.
+    """
+
+    kernel: str
+    factor: int
+    speedup: float
+    interval: tuple[float, float]
+    speedups: dict[int, float]
+    platform: str | None
+    num_statements: int
+    unknown_rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@functools.cache
+def load_shipped_coarsening_head() -> CoarseningHead:
+    """The head that ships with ncc.
+
+    Raises:
+        AssetError: its files are missing or damaged.
+    """
+    return load_coarsening_head(Path(ncc.__file__).with_name("assets") / "coarsening")
+
+
+def predict_coarsening(
+    source: Source,
+    *,
+    platform: str | None = None,
+    options: CompileOptions | None = None,
+    head: CoarseningHead | None = None,
+) -> tuple[CoarseningAdvice, ...]:
+    """Predicts the best thread-coarsening factor for every kernel of a file.
+
+    Args:
+        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
+        platform: one of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
+            None for any other.
+        options: how source is compiled.
+        head: default the one that ships with ncc.
+
+    Returns:
+        One answer a kernel, in the order of the file.
+
+    Raises:
+        InputError: no kernel, an unknown platform, or what `ncc.embed` raises.
+        CompileError, IRError: as for `ncc.embed`.
+
+    Reference: Magni, Dubach, O'Boyle 2014 (task and data).
+    """
+    head = head or load_shipped_coarsening_head()
+    answers = []
+    for kernel in read_kernels(source, load_embedding(), None, options):
+        found = head.predict(coarsening_features(kernel.module, kernel.function), platform)
+        answers.append(
+            CoarseningAdvice(
+                kernel=kernel.name,
+                factor=found.factor,
+                speedup=found.speedup,
+                interval=found.interval,
+                speedups=dict(zip(found.factors, found.speedups.tolist(), strict=True)),
+                platform=platform,
+                num_statements=len(kernel.statements),
+                unknown_rate=kernel.lookup.unknown_rate,
+            )
+        )
+    return tuple(answers)

@@ -1,0 +1,260 @@
+"""Samples of thread coarsening: OpenCL kernels, their text, and their runtimes at each factor on four GPUs.
+
+Reads the tables of Cummins et al. (PACT 2017, case study B), whose measurements are those of Magni et al. (PACT 2014).
+A row here is a pair of kernel and device. The runtimes' table has a line for each kernel *and factor*, and a different
+number of them for each kernel: whoever takes its line k for kernel k, as two published programs do, pairs texts with
+the wrong labels. Here lines are looked up by kernel and factor.
+"""
+
+import csv
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.data import iter_members, locate
+from ncc.errors import DataError, InputError
+
+__all__ = [
+    "DEVICES",
+    "DEVICE_TITLES",
+    "FACTORS",
+    "CoarseningSamples",
+    "Unit",
+    "clamp_to_measured",
+    "load_kernel_ir",
+    "load_samples",
+    "read_tables",
+]
+
+Unit = Literal["kernel", "source", "device"]
+Folder = str | os.PathLike[str] | None
+
+FACTORS = (1, 2, 4, 8, 16, 32)
+"""Coarsening factors: how many work-items become one."""
+DEVICES = ("Fermi", "Kepler", "Cypress", "Tahiti")
+"""The devices by the names that the tables have for them."""
+DEVICE_TITLES = {
+    "Fermi": "NVIDIA GTX 480",
+    "Kepler": "NVIDIA Tesla K20c",
+    "Cypress": "AMD Radeon HD 5900",
+    "Tahiti": "AMD Tahiti 7970",
+}
+_NUM_COMPONENTS = 7
+LONGEST_NAME = 200
+"""Letters of a kernel's name: an array of names gives each as much room as the longest takes."""
+_RUNTIME_COLUMNS = (
+    "kernel",
+    "cf",
+    *(f"PCA{i + 1}" for i in range(_NUM_COMPONENTS)),
+    *(f"runtime_{device}" for device in DEVICES),
+    "src",
+)
+_ORACLE_COLUMNS = ("kernel", *(f"{what}_{device}" for device in DEVICES for what in ("cf", "runtime")))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoarseningSamples:
+    """Pairs of kernel and device; row i of every array belongs to pair i.
+
+    Args:
+        kernel: Names of the kernels, (n,) str.
+        device: Names of the devices, (n,) str, see `DEVICES`.
+        source: OpenCL text of the kernels, identifiers rewritten, (n,) object. Two kernels can have one text.
+        components: Magni et al.'s seven principal components of static counts of the kernel after coarsening by each
+            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device.
+        runtime: Runtimes at each of `FACTORS`, (n, 6) float64; NaN where not measured. The tables name no unit;
+            only quotients are used.
+    """
+
+    kernel: np.ndarray
+    device: np.ndarray
+    source: np.ndarray
+    components: NDArray[np.float64]
+    runtime: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def speedup(self) -> NDArray[np.float64]:
+        """Runtime without coarsening / runtime at each factor, (n, 6) float64; NaN where not measured."""
+        return self.runtime[:, :1] / self.runtime
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """Which of `FACTORS` is the fastest, (n,) int64 indices; -1 where nothing is known."""
+        known = np.isfinite(self.runtime)
+        fastest = np.argmin(np.where(known, self.runtime, np.inf), axis=1)
+        return np.where(known.any(axis=1), fastest, -1)
+
+    def groups(self, unit: Unit) -> np.ndarray:
+        """Return the name of each row's kernel or device, or its source text, (n,).
+
+        Raises:
+            InputError: `unit` is none of these.
+        """
+        if unit not in get_args(Unit):
+            raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
+        names: np.ndarray = self.source.astype(str) if unit == "source" else getattr(self, unit)
+        return names
+
+    def without_answers(self, rows: NDArray[np.int64]) -> "CoarseningSamples":
+        """Return a copy in which some rows' runtimes are hidden.
+
+        Args:
+            rows: Row indices, (m,) int64.
+
+        Returns:
+            The samples, with NaN for these rows' runtimes.
+        """
+        runtime = self.runtime.copy()
+        runtime[rows] = np.nan
+        return dataclasses.replace(self, runtime=runtime)
+
+
+def load_samples(folder: Folder = None) -> CoarseningSamples:
+    """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`.
+
+    Args:
+        folder: The data folder; None stands for NCC_DATA, then the cache.
+
+    Returns:
+        The samples, kernel by kernel in the order of the oracles' table, each on the four `DEVICES`.
+
+    Raises:
+        DataError: A table is missing, fails its checksum or is malformed.
+
+    Reference:
+        Magni, Dubach, O'Boyle, Automatic Optimization of Thread-Coarsening for Graphics Processors, PACT 2014;
+        Cummins et al., End-to-End Deep Learning of Optimization Heuristics, PACT 2017, case study B.
+    """
+    runtimes = locate("coarsening", "pact-2014-runtimes.csv", folder)
+    return read_tables(runtimes, locate("coarsening", "pact-2014-oracles.csv", folder))
+
+
+def load_kernel_ir(folder: Folder = None) -> dict[str, bytes]:
+    """Load the kernels' LLVM 5 IR.
+
+    Args:
+        folder: The data folder; None stands for NCC_DATA, then the cache.
+
+    Returns:
+        Name of the kernel → text of its .ll file.
+
+    Raises:
+        DataError: The archive is missing, fails its checksum or is damaged.
+    """
+    archive = locate("legacy_ir", "coarsening-kernels-llvm5.tar.xz", folder)
+    return {PurePosixPath(name).stem: text for name, text in iter_members(archive, ".ll")}
+
+
+def read_tables(runtimes: Path, oracles: Path) -> CoarseningSamples:
+    """Read the two published tables.
+
+    Args:
+        runtimes: CSV file with a line for each kernel and factor.
+        oracles: CSV file with a line for each kernel: the best factor and its runtime on each device.
+
+    Returns:
+        The samples, in the order of the oracles' table.
+
+    Raises:
+        DataError: A column is missing, a value is malformed, a kernel lacks its runtime without coarsening, its lines
+            disagree on its text, or the oracles contradict the runtimes.
+    """
+    best = {row["kernel"]: row for row in _read_rows(oracles, _ORACLE_COLUMNS)}
+    rows = _read_rows(runtimes, _RUNTIME_COLUMNS)
+    names = list(best)
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise DataError(f"{oracles}: a kernel's name is longer than {LONGEST_NAME} letters")
+    if unknown := {row["kernel"] for row in rows}.symmetric_difference(names):
+        raise DataError(f"{runtimes}: {oracles.name} has other kernels: {', '.join(sorted(unknown)):.200}")
+    source: dict[str, str] = {}
+    components = np.full((len(names), len(FACTORS), _NUM_COMPONENTS), np.nan)
+    runtime = np.full((len(names), len(DEVICES), len(FACTORS)), np.nan)
+    seen = np.zeros((len(names), len(FACTORS)), bool)
+    place = {name: number for number, name in enumerate(names)}
+    for row in rows:
+        kernel, factor = place[row["kernel"]], _factor_index(runtimes, row)
+        if seen[kernel, factor] or source.setdefault(row["kernel"], row["src"]) != row["src"]:
+            raise DataError(f"{runtimes}: {_where(row)}: given twice, or with another text than at another factor")
+        seen[kernel, factor] = True
+        components[kernel, factor] = [_number(runtimes, row, f"PCA{i + 1}") for i in range(_NUM_COMPONENTS)]
+        runtime[kernel, :, factor] = [_number(runtimes, row, f"runtime_{device}") for device in DEVICES]
+    if np.isinf(components).any():
+        raise DataError(f"{runtimes}: a component is not finite")
+    samples = CoarseningSamples(
+        kernel=np.repeat(names, len(DEVICES)),
+        device=np.tile(DEVICES, len(names)),
+        source=np.repeat(np.array([source[name] for name in names], dtype=object), len(DEVICES)),
+        components=np.repeat(components, len(DEVICES), axis=0),
+        runtime=runtime.reshape(-1, len(FACTORS)),
+    )
+    _check(runtimes, samples, best)
+    return samples
+
+
+def _check(path: Path, samples: CoarseningSamples, oracles: dict[str, dict[str, str]]) -> None:
+    for row in range(len(samples)):
+        kernel, device = str(samples.kernel[row]), str(samples.device[row])
+        measured = samples.runtime[row]
+        if not np.isfinite(measured[0]) or (measured <= 0).any() or np.isinf(measured).any():
+            raise DataError(f"{path}: {kernel} on {device}: a runtime is not above 0, or that at factor 1 is missing")
+        oracle = oracles[kernel]
+        factor, fastest = (_number(path, oracle, f"{what}_{device}") for what in ("cf", "runtime"))
+        if factor not in FACTORS or measured[FACTORS.index(int(factor))] != fastest or fastest > np.nanmin(measured):
+            raise DataError(f"{path}: {kernel} on {device}: the oracle, factor {factor:g}, is not the fastest")
+
+
+def _read_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            reader = csv.DictReader(stream)
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
+            if missing:
+                raise DataError(f"{path}: missing column {', '.join(missing)}")
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: can't be read as a table ({error})") from error
+    if not rows or any(None in row.values() for row in rows):
+        raise DataError(f"{path}: no rows, or one with too few cells")
+    return rows
+
+
+def _factor_index(path: Path, row: dict[str, str]) -> int:
+    factor = _number(path, row, "cf")
+    if factor not in FACTORS:
+        raise DataError(f"{path}: {_where(row)}: expected a factor of {', '.join(map(str, FACTORS))}")
+    return FACTORS.index(int(factor))
+
+
+def _number(path: Path, row: dict[str, str], column: str) -> float:
+    try:
+        return float(row[column] or "nan")
+    except ValueError as error:
+        raise DataError(f"{path}: {_where(row)}: column {column}: {error}") from error
+
+
+def _where(row: dict[str, str]) -> str:
+    factor = f" at factor {row['cf']:.40}" if "cf" in row else ""
+    return f"{row['kernel']:.80}{factor}"
+
+
+def clamp_to_measured(runtime: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Replace factors that were not measured by the largest smaller one that was.
+
+    Args:
+        runtime: Measured runtimes, (n, 6) float64, NaN where not measured; factor 1 always is.
+        chosen: Indices of factors, (..., n) int64.
+
+    Returns:
+        Indices of factors, (..., n) int64.
+    """
+    number = np.where(np.isfinite(runtime), np.arange(runtime.shape[1]), 0)
+    last_measured = np.maximum.accumulate(number, axis=1)
+    return last_measured[np.arange(len(runtime)), chosen]

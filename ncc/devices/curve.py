@@ -1,0 +1,197 @@
+"""How the answer, CPU or GPU, depends on the size of the data, and where it flips."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.devices.predict import choose_head
+from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.storage import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PLOT_FORMATS", "DeviceCurve", "plot_curves", "predict_device_curve"]
+
+PLOT_FORMATS = (".png", ".svg", ".pdf")
+"""Extensions of files that a plot can be written to."""
+
+Array = NDArray[np.float64]
+
+_SIZES = np.geomspace(2.0**10, 2.0**32, 89)
+_GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeviceCurve:
+    """Predictions for one kernel over sizes of its data.
+
+    Attributes:
+        kernel: The kernel's name.
+        platform: "amd" or "nvidia".
+        wgsize: As given; None was answered by covering the range seen in training.
+        transfer_bytes: (n,) float64, ascending.
+        speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
+        low, high: (n,) float64 ends of its 80 % interval.
+        flips: Sizes in bytes at which the expected speedup passes 1, between those asked for.
+        seen: (smallest, largest) transfer in training: beyond, the head extrapolates.
+    """
+
+    kernel: str
+    platform: str
+    wgsize: float | None
+    transfer_bytes: Array
+    speedup_gpu_over_cpu: Array
+    low: Array
+    high: Array
+    flips: tuple[float, ...]
+    seen: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
+        """Draws the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
+
+        Raises:
+            InputError: Neither or both are given, the extension is none of these, or matplotlib is not installed.
+            OutputError: The file can't be written.
+        """
+        if (path is None) == (axes is None):
+            raise InputError("plot takes a path or axes, one of them")
+        if axes is not None:
+            _draw(self, axes)
+        elif path is not None:
+            plot_curves([self], path)
+
+
+def predict_device_curve(
+    source: Source,
+    *,
+    transfer_bytes: Sequence[float] | None = None,
+    wgsize: float | None = None,
+    platform: str = "nvidia",
+    options: CompileOptions | None = None,
+    head: MapperHead | None = None,
+    embedding: Embedding | None = None,
+) -> tuple[DeviceCurve, ...]:
+    """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
+
+    Args:
+        source: As for `predict_device`.
+        transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
+        wgsize: Work-items a work-group.
+        platform: "amd" or "nvidia".
+        options: How source is compiled.
+        head: Default the one that ships with ncc for the platform.
+        embedding: That it was trained on; default the one that ships with ncc.
+
+    Raises:
+        InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
+        CompileError, IRError, AssetError: As for `predict_device`.
+    """
+    sizes = _SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
+    if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
+        raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
+    head = choose_head(platform, head)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    return tuple(_curve(kernel, head, sizes, wgsize, platform) for kernel in kernels)
+
+
+def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None, platform: str) -> DeviceCurve:
+    inputs = kernel_inputs(kernel)
+    answers = [head.predict(inputs, float(size), wgsize) for size in sizes]
+    ratio = np.array([answer.log_ratio for answer in answers])
+    turns = np.flatnonzero((ratio[:-1] > 0) != (ratio[1:] > 0))
+    share = ratio[turns] / (ratio[turns] - ratio[turns + 1])
+    logs = np.log(sizes)
+    return DeviceCurve(
+        kernel=kernel.name,
+        platform=platform,
+        wgsize=wgsize,
+        transfer_bytes=sizes,
+        speedup_gpu_over_cpu=np.exp(ratio),
+        low=np.exp([answer.interval[0] for answer in answers]),
+        high=np.exp([answer.interval[1] for answer in answers]),
+        flips=tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist()),
+        seen=head.transfer_range,
+    )
+
+
+def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> None:
+    """Draws the curves of a file's kernels one above the other.
+
+    Raises:
+        InputError: The extension is none of .png, .svg and .pdf, or matplotlib is not installed.
+        OutputError: The file can't be written.
+    """
+    path = Path(path)
+    if path.suffix not in PLOT_FORMATS:
+        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("pictures need matplotlib, which is not installed: 'pip install matplotlib'") from error
+    figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
+    for number, curve in enumerate(curves, 1):
+        _draw(curve, figure.add_subplot(len(curves), 1, number))
+    buffer = BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:])
+    write_atomically(path, buffer.getvalue())
+
+
+def _draw(curve: DeviceCurve, axes: "Axes") -> None:
+    sizes = curve.transfer_bytes
+    axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80 % interval")
+    axes.plot(sizes, curve.speedup_gpu_over_cpu, color=_GPU, linewidth=2, label="expected")
+    axes.axhline(1, color=_INK, linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(sizes[0], sizes[-1])
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(min(bottom, 0.5), max(top, 2))
+    for number, flip in enumerate(curve.flips):
+        axes.axvline(flip, color=_CPU, linestyle="--", linewidth=1)
+        axes.annotate(
+            _readable(flip),
+            (flip, 1),
+            textcoords="offset points",
+            xytext=(4, 6 + 11 * (number % 4)),
+            color=_CPU,
+            fontsize=9,
+        )
+    for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
+        if sizes[0] < edge < sizes[-1]:
+            axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
+    axes.xaxis.set_major_formatter(lambda value, _: _readable(value))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    axes.yaxis.set_minor_formatter(lambda _value, _: "")
+    group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
+    axes.set_title(f"{curve.kernel} on {curve.platform}{group}", loc="left", fontsize=11, color=_INK)
+    axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
+    axes.set_ylabel("CPU time / GPU time")
+    axes.text(0.995, 0.97, "GPU faster", transform=axes.transAxes, ha="right", va="top", color=_GPU, fontsize=9)
+    axes.text(0.995, 0.03, "CPU faster", transform=axes.transAxes, ha="right", va="bottom", color=_CPU, fontsize=9)
+    axes.legend(loc="upper left", frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _readable(size: float) -> str:
+    """Bytes in the largest unit that leaves a number above 1."""
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"

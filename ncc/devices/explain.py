@@ -1,0 +1,103 @@
+"""Which statements drove an answer: how it would change if each source line's statements did nothing.
+
+Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.devices.predict import choose_head
+from ncc.embedding import Embedding, load_embedding
+from ncc.frontend import CompileOptions
+from ncc.kernels.reading import Kernel, Source, read_kernels
+
+__all__ = ["Explanation", "LineShare", "explain_device"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineShare:
+    """What one source line, or one statement where lines don't tell statements apart, contributed.
+
+    Attributes:
+        line: Line of the source, or 0.
+        statements: Abstracted texts of its statements, each once.
+        effect: Log(CPU time / GPU time) as predicted less what it would be without them: positive speaks for the GPU.
+    """
+
+    line: int
+    statements: tuple[str, ...]
+    effect: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What drove the answer for one kernel.
+
+    Attributes:
+        kernel: The kernel's name.
+        log_ratio: Predicted log(CPU time / GPU time).
+        lines: Contributions, the strongest first. They need not add up: lines that do the same share their effect.
+    """
+
+    kernel: str
+    log_ratio: float
+    lines: tuple[LineShare, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        lines = [
+            {"line": share.line, "statements": list(share.statements), "effect": share.effect} for share in self.lines
+        ]
+        return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
+
+
+def explain_device(
+    source: Source,
+    *,
+    transfer_bytes: float | None = None,
+    wgsize: float | None = None,
+    platform: str = "nvidia",
+    options: CompileOptions | None = None,
+    head: MapperHead | None = None,
+    embedding: Embedding | None = None,
+) -> tuple[Explanation, ...]:
+    """Says which lines of each kernel drove the answer of `predict_device`, whose arguments it takes.
+
+    Lines are known where the IR has debug information; source is compiled with it. Every statement stands for itself
+    where there is none, or where all of them are on one line.
+
+    Raises:
+        InputError, CompileError, IRError, AssetError: As for `predict_device`.
+    """
+    head = choose_head(platform, head)
+    options = replace(options or CompileOptions(), debug_lines=True)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
+
+
+def _explain(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgsize: float | None) -> Explanation:
+    whole = head.predict(kernel_inputs(kernel), transfer_bytes, wgsize).log_ratio
+    lines = kernel.module.source_line[kernel.statements]
+    shares = []
+    for group in _groups(kernel, lines):
+        rest = head.predict(kernel_inputs(kernel, without=frozenset(group)), transfer_bytes, wgsize).log_ratio
+        texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
+        line = int(kernel.module.source_line[group[0]])
+        shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))
+    shares.sort(key=lambda share: -abs(share.effect))
+    return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
+
+
+def _groups(kernel: Kernel, lines: NDArray[np.int32]) -> list[list[int]]:
+    """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
+    inside = ~np.isin(kernel.statements, kernel.module.function_start)
+    by_line = len(np.unique(lines[inside])) > 1
+    groups: dict[tuple[int, int], list[int]] = {}
+    for statement, line in zip(kernel.statements[inside].tolist(), lines[inside].tolist(), strict=True):
+        groups.setdefault((line, 0 if line and by_line else statement), []).append(statement)
+    everything = sum(map(len, groups.values()))
+    return [group for group in groups.values() if len(group) < everything]

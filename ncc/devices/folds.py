@@ -1,0 +1,44 @@
+"""Folds of groups: rows of one kernel or application stay together, and folds are about as large as each other."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import InputError
+
+__all__ = ["Split", "balanced_folds", "check_folds"]
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Row indices of training and of test rows."""
+
+
+def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
+    """Folds of about the same number of rows that keep rows of equal group together.
+
+    Raises:
+        InputError: There are fewer groups than folds, or fewer than two folds.
+    """
+    # Not GroupKFold: shuffled, it balances the number of groups only, so that several of NPB's large
+    # applications could share a fold; unshuffled, it takes no seed, and its older releases sort
+    # groups of one size in an order that depends on the processor.
+    names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    check_folds(len(names), num_folds, "groups")
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    fold_of_group, fold_sizes = np.empty(len(names), dtype=np.int64), np.zeros(num_folds, dtype=np.int64)
+    for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:  # largest first
+        lightest = int(np.argmin(fold_sizes))
+        fold_of_group[group] = lightest
+        fold_sizes[lightest] += sizes[group]
+    fold_of_row = fold_of_group[codes]
+    return ((np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)) for fold in range(num_folds))
+
+
+def check_folds(found: int, wanted: int, what: str) -> None:
+    """Refuses more folds than there are things to deal out.
+
+    Raises:
+        InputError: There are, or fewer than two folds are wanted.
+    """
+    if wanted < 2 or found < wanted:
+        raise InputError(f"can't make {wanted} folds: expected at least {max(2, wanted)} {what}, found {found}")

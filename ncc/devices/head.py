@@ -1,0 +1,316 @@
+"""`MapperHead`: log(CPU time / GPU time) of a kernel from what it does, what it looks like and how much data it moves.
+
+An average of Gaussian processes, each with another idea of which kernels are alike, on plain arrays.
+
+Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import AssetError, InputError
+from ncc.graph import reachable_statements
+from ncc.ir import OPCODES, Module
+from ncc.kernels import FEATURE_NAMES, profile_kernel
+from ncc.kernels.reading import Kernel
+
+__all__ = [
+    "INTERVAL",
+    "Blocks",
+    "Calibration",
+    "KernelInputs",
+    "MapperHead",
+    "Process",
+    "RatioPrediction",
+    "Term",
+]
+
+Array = NDArray[np.float64]
+Blocks = dict[str, Array]
+"""Name of a block of columns → (n, k) float64."""
+
+INTERVAL = 0.8
+_EVEN = 0.5 + 1e-6
+_LARGEST_LOG = 100.0
+"""Of a ratio of times: e¹⁰⁰ is out of this world."""
+
+_COLUMN = {name: number for number, name in enumerate(FEATURE_NAMES)}
+_PROFILE = (
+    "dimensions", "depth", "open_depth", "fixed_trips", "weighted_flops", "intensity", "coalesced_share",
+    "weighted_global_irregular", "local_share", "weighted_barrier", "divergent_share", "weighted_divergent_branch",
+    "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
+    "weighted_division", "divergent_loops",
+)  # fmt: skip
+_MIN_NEIGHBORS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class KernelInputs:
+    """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
+
+    Attributes:
+        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.graph.profile_kernel`.
+        opcodes: (n, num_opcodes) float64 how often each opcode occurs.
+        vectors: (n, dim) float64 means of the vectors of the kernels' statements.
+    """
+
+    profile: Array
+    opcodes: Array
+    vectors: Array
+
+    def __len__(self) -> int:
+        return len(self.profile)
+
+    def rows(self, index: NDArray[np.int64]) -> "KernelInputs":
+        """Some of the rows."""
+        return KernelInputs(self.profile[index], self.opcodes[index], self.vectors[index])
+
+    def repeat(self, times: int) -> "KernelInputs":
+        """The first row as often as that."""
+        return self.rows(np.zeros(times, np.int64))
+
+    def blocks(self, transfer_bytes: Array, wgsize: Array) -> Blocks:
+        """The blocks of columns that the members of a head look at.
+
+        ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads
+        have as many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of
+        the data.
+
+        Args:
+            transfer_bytes: (n,) float64.
+            wgsize: (n,) float64.
+        """
+        transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
+        column = {name: self.profile[:, number] for name, number in _COLUMN.items()}
+        dims, depth, open_depth = column["dimensions"], column["depth"], column["open_depth"]
+
+        def total(*names: str) -> Array:
+            return np.log1p(sum(np.expm1(column[name]) for name in names))
+
+        data = [transfer, group]
+        profile = [
+            *(column[name] for name in _PROFILE),
+            total("weighted_global_load", "weighted_global_store"),
+            total("weighted_global_far", "weighted_global_irregular"),
+            total("weighted_private_load", "weighted_private_store"),
+            dims + depth,
+            dims + open_depth,
+            dims * transfer,
+            (dims + depth) * transfer,
+            (dims + open_depth) * transfer,
+            transfer + column["weighted_flops"],
+        ]
+        return {
+            "data": np.stack(data, axis=1),
+            "shape": np.stack([dims, depth], axis=1),
+            "growth": np.stack([dims + depth, (dims + depth) * transfer], axis=1),
+            "profile": np.stack([*data, *profile], axis=1),
+            "opcodes": np.log1p(self.opcodes),
+            "embedding": self.vectors,
+        }
+
+
+def describe_kernel(
+    module: Module, function: int, vectors: NDArray[np.floating], without: Collection[int] = ()
+) -> KernelInputs:
+    """What is known of one kernel from its IR, as inputs of one row.
+
+    Args:
+        module: The module.
+        function: Number of the kernel among its functions.
+        vectors: (num_statements of the module, dim) vectors of its statements.
+        without: Statements that are taken to do nothing.
+    """
+    statements = reachable_statements(module, function)
+    if without:
+        statements = statements[~np.isin(statements, list(without))]
+    return KernelInputs(
+        profile_kernel(module, function, without).features[None, :],
+        np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
+        vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
+    )
+
+
+def kernel_inputs(kernel: Kernel, without: Collection[int] = ()) -> KernelInputs:
+    """What a head is told of a kernel that was read, as if some statements did nothing."""
+    return describe_kernel(kernel.module, kernel.function, kernel.vectors, without)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of a covariance: variance × exp(-distance / length).
+
+    Attributes:
+        variance: At distance 0.
+        weights: Block → its share of the squared distance, which is the mean over its standardised columns.
+        length: Distance over which the covariance falls to 1/e.
+    """
+
+    variance: float
+    weights: Mapping[str, float]
+    length: float
+
+    def covariance(self, a: Blocks, b: Blocks) -> Array:
+        """(n, m) float64 between the rows of standardised blocks."""
+        squared = sum(weight * _squared_distance(a[name], b[name]) for name, weight in self.weights.items())
+        return self.variance * np.exp(-np.sqrt(squared) / self.length)
+
+
+def _squared_distance(a: Array, b: Array) -> Array:
+    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    result: Array = np.maximum(squared, 0) / a.shape[1]
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Process:
+    """A Gaussian process that was fitted.
+
+    Attributes:
+        terms: Of its covariance.
+        mean: What it predicts far from all training rows.
+        weights: (rows,) float64 of the covariances with the training rows.
+    """
+
+    terms: tuple[Term, ...]
+    mean: float
+    weights: Array
+
+    def predict(self, rows: Blocks, training: Blocks) -> Array:
+        """(n,) float64."""
+        covariance = sum(term.covariance(rows, training) for term in self.terms)
+        result: Array = self.mean + covariance @ self.weights
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What scores of kernels that were not trained on turned out to mean.
+
+    Attributes:
+        score: (k,) float64, ascending.
+        log_ratio: (k,) float64 what was measured.
+        slope: Log ratio for each unit of score.
+    """
+
+    score: Array
+    log_ratio: Array
+    slope: float
+
+    def apply(self, score: Array) -> tuple[Array, Array]:
+        """Expected log ratio of each score, (n,), and what it may turn out to be, (n, neighbours) float64.
+
+        The latter are the errors that were made at the nearest scores, around the expected value.
+        """
+        location = self.slope * score
+        size = min(len(self.score), max(_MIN_NEIGHBORS, len(self.score) // 5))
+        start = np.clip(np.searchsorted(self.score, score) - size // 2, 0, len(self.score) - size)
+        errors = self.log_ratio - self.slope * self.score
+        return location, location[:, None] + errors[start[:, None] + np.arange(size)]
+
+
+@dataclass(frozen=True)
+class RatioPrediction:
+    """What is known of log(CPU time / GPU time) for one kernel.
+
+    Attributes:
+        log_ratio: positive where the GPU is the faster device.
+        interval: (low, high), which should hold the true value in 80 % of cases.
+        probability_gpu: of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
+    """
+
+    log_ratio: float
+    interval: tuple[float, float]
+    probability_gpu: float
+
+
+@dataclass(frozen=True, eq=False)
+class MapperHead:
+    """All that it takes to predict.
+
+    Attributes:
+        mean, scale: Block → (k,) float64 of its columns in training; a column that was constant has scale 0.
+        training: Block → (rows, k) float64 standardised training rows.
+        processes: The Gaussian processes.
+        process_scale: (processes,) float64 by which their outputs are divided before they are averaged.
+        calibration: For kernels of programs that were not in training.
+        reference: (m, 2) float64 pairs (transfer bytes, work-group size) that stand for a missing input.
+        embedding_id: fingerprint of the embedding that the vectors come from.
+        about: platform, data, command and scores.
+    """
+
+    mean: Blocks
+    scale: Blocks
+    training: Blocks
+    processes: tuple[Process, ...]
+    process_scale: Array
+    calibration: Calibration
+    reference: Array
+    embedding_id: str
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def transfer_range(self) -> tuple[float, float]:
+        """Smallest and largest transfer in training, in bytes."""
+        logs = self.training["data"][:, 0] * self.scale["data"][0] + self.mean["data"][0]
+        return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
+
+    def predict(
+        self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None
+    ) -> RatioPrediction:
+        """Predicts for one kernel.
+
+        Args:
+            inputs: Of one row.
+            transfer_bytes: Bytes moved between host and device; None covers the range seen in training.
+            wgsize: Work-items a work-group; None likewise.
+
+        Raises:
+            InputError: An input is negative or not finite.
+            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
+        """
+        for name, value in (("transfer", transfer_bytes), ("wgsize", wgsize)):
+            if value is not None and (not np.isfinite(value) or value < 0):
+                raise InputError(f"{name} is {value}; expected a number, 0 or more")
+        rows = self.reference if transfer_bytes is None or wgsize is None else self.reference[:1]
+        sizes = [
+            np.full(len(rows), rows[:, column] if value is None else value)
+            for column, value in enumerate((transfer_bytes, wgsize))
+        ]
+        location, samples = self.calibration.apply(self.score(inputs.repeat(len(rows)), *sizes))
+        answer = summarise(float(location.mean()), samples.ravel())
+        if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
+            raise AssetError(
+                f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
+                f"(interval {answer.interval}); its file is damaged"
+            )
+        return answer
+
+    def score(self, inputs: KernelInputs, transfer_bytes: Array, wgsize: Array) -> Array:
+        """Average of what the processes say, (n,) float64; positive for the GPU, in units of its spread in training."""
+        blocks = standardise(inputs.blocks(transfer_bytes, wgsize), self.mean, self.scale)
+        outputs = np.stack([process.predict(blocks, self.training) for process in self.processes])
+        score: Array = (outputs / self.process_scale[:, None]).mean(axis=0)
+        return score
+
+
+def summarise(location: float, samples: Array) -> RatioPrediction:
+    """A prediction from its expected value and samples around it."""
+    tail = (1 - INTERVAL) / 2
+    low, high = np.quantile(samples, (tail, 1 - tail))
+    probability = float((np.count_nonzero(samples > 0) + 1) / (len(samples) + 2))
+    # the device named is that of the expected ratio; where the samples lean the other way there is nothing to choose
+    probability = max(probability, _EVEN) if location > 0 else min(probability, 1 - _EVEN)
+    return RatioPrediction(location, (min(float(low), location), max(float(high), location)), probability)
+
+
+def standardise(blocks: Blocks, mean: Blocks, scale: Blocks) -> Blocks:
+    """Columns less their mean in units of their scale; those of scale 0 become 0."""
+    return {
+        name: (columns - mean[name]) / np.where(scale[name] > 0, scale[name], np.inf)
+        for name, columns in blocks.items()
+    }

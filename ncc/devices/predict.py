@@ -1,0 +1,134 @@
+"""CPU or GPU: which device should run a kernel faster, and by how much."""
+
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ncc
+from ncc.devices.files import load_mapper_head
+from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.kernels.reading import Kernel, Source, read_kernels
+
+__all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_device_head", "predict_device"]
+
+PLATFORMS = ("amd", "nvidia")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevicePrediction:
+    """Which device should run a kernel faster, and by how much.
+
+    Attributes:
+        kernel: the kernel's name.
+        device: "CPU" or "GPU".
+        confidence: probability that this device is the faster one, 0.5 to 1.
+        speedup_gpu_over_cpu: expected CPU time / GPU time; above 1 the GPU is faster.
+        interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
+        platform: "amd" or "nvidia": the measurements behind the answer.
+        transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
+        num_statements: statements of the kernel and of what it calls.
+        unknown_rate: share of them that backed off.
+    """
+
+    kernel: str
+    device: str
+    confidence: float
+    speedup_gpu_over_cpu: float
+    interval: tuple[float, float]
+    platform: str
+    transfer_bytes: float | None
+    wgsize: float | None
+    num_statements: int
+    unknown_rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def load_device_head(platform: str) -> MapperHead:
+    """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+
+    Raises:
+        InputError: there is no such platform.
+        AssetError: its files are missing or damaged.
+    """
+    return choose_head(platform, None)
+
+
+def choose_head(platform: str, head: MapperHead | None) -> MapperHead:
+    """The head that was given, or else the one that ships for the platform.
+
+    Raises:
+        InputError: there is no such platform, whichever head answers: answers carry its name.
+        AssetError: its files are missing or damaged.
+    """
+    if platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+    return head or _shipped_head(platform)
+
+
+@functools.cache
+def _shipped_head(platform: str) -> MapperHead:
+    return load_mapper_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
+
+
+def predict_device(
+    source: Source,
+    *,
+    transfer_bytes: float | None = None,
+    wgsize: float | None = None,
+    platform: str = "nvidia",
+    options: CompileOptions | None = None,
+    head: MapperHead | None = None,
+    embedding: Embedding | None = None,
+) -> tuple[DevicePrediction, ...]:
+    """Predicts the faster device for every kernel of a file.
+
+    Args:
+        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
+        transfer_bytes: bytes moved between host and device.
+        wgsize: work-items a work-group.
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
+        options: how source is compiled.
+        head: default the one that ships with ncc for the platform.
+        embedding: that it was trained on; default the one that ships with ncc.
+
+    Returns:
+        One prediction a kernel, in the order of the file.
+
+    Raises:
+        InputError: no kernel, an unknown platform, a negative input, or what `ncc.embed` raises.
+        CompileError, IRError: as for `ncc.embed`.
+        AssetError: the head was trained on another embedding.
+
+    Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
+    """
+    head = choose_head(platform, head)
+    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    return tuple(_predict(kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
+
+
+def _predict(
+    kernel: Kernel, head: MapperHead, platform: str, transfer_bytes: float | None, wgsize: float | None
+) -> DevicePrediction:
+    answer = head.predict(kernel_inputs(kernel), transfer_bytes, wgsize)
+    # one distribution decides both, so that they can't contradict each other
+    is_gpu = answer.probability_gpu > 0.5
+    return DevicePrediction(
+        kernel=kernel.name,
+        device="GPU" if is_gpu else "CPU",
+        confidence=answer.probability_gpu if is_gpu else 1 - answer.probability_gpu,
+        speedup_gpu_over_cpu=math.exp(answer.log_ratio),
+        interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
+        platform=platform,
+        transfer_bytes=transfer_bytes,
+        wgsize=wgsize,
+        num_statements=len(kernel.statements),
+        unknown_rate=kernel.lookup.unknown_rate,
+    )

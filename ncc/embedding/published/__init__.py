@@ -1,6 +1,0 @@
-"""Vocabularies that other projects publish, read as embeddings of ours so that they can be compared."""
-
-from ncc.embedding.published.inst2vec import load_inst2vec
-from ncc.embedding.published.ir2vec import load_ir2vec
-
-__all__ = ["load_inst2vec", "load_ir2vec"]

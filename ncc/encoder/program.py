@@ -1,0 +1,51 @@
+"""A program as classifiers read it: the statements of its author's functions, in order, with their literals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.encoder.literals import statement_literals
+from ncc.encoder.names import is_library_function
+from ncc.ir import Module
+
+__all__ = ["Program", "describe_program"]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Statements of a program, and what abstraction took from them.
+
+    Attributes:
+        texts: Distinct abstracted statements.
+        text_id: (m,) int32 index of each statement into `texts`.
+        opcode: (m,) uint8 numbers of `ncc.ir.OPCODES`.
+        literal_start: (m + 1,) int32 offsets into `literal`.
+        literal: uint32 hashes of constants and of outside names, see `ncc.encoder.literals`.
+    """
+
+    texts: tuple[str, ...]
+    text_id: NDArray[np.int32]
+    opcode: NDArray[np.uint8]
+    literal_start: NDArray[np.int32]
+    literal: NDArray[np.uint32]
+
+
+def describe_program(module: Module) -> Program:
+    """Takes the functions that are not the C++ library's or the compiler's; all, where there are no others.
+
+    Headers bring functions into a module by the hundred, others with every compiler and level.
+    """
+    own = [not is_library_function(name) for name in module.function_names]
+    if not any(own):
+        own = [True] * len(own)
+    statements = np.flatnonzero(np.array(own)[module.statement_function]).astype(np.int32)
+    used, text_id = np.unique(module.text_id[statements], return_inverse=True)
+    start, literal = statement_literals(module, statements)
+    return Program(
+        texts=tuple(module.texts[number] for number in used.tolist()),
+        text_id=text_id.astype(np.int32),
+        opcode=module.opcode[statements],
+        literal_start=start,
+        literal=literal,
+    )

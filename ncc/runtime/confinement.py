@@ -1,0 +1,125 @@
+"""Runs programs that meet other people's input without the rights to read, write or start anything else.
+
+The work is done by a small launcher, ``ncc/native/confine``, which Linux alone has: it sets limits, gives up rights by
+Landlock, and becomes the program. `SECURITY.md` says what that is for.
+"""
+
+import functools
+import glob
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = [
+    "Permissions",
+    "confine",
+    "describe_confinement",
+    "find_loaders",
+    "landlock_version",
+    "launcher_failure",
+    "quiet_environment",
+]
+
+_LOADERS = (
+    *("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*"),
+    *("/nix/store/*-glibc-*/lib/ld-*", "/gnu/store/*-glibc-*/lib/ld-*"),
+)
+_LAUNCHER = Path(__file__).parents[1] / "native" / "_confine"
+_FAILED = 125
+_CAN_NOT_START = b"_confine: exec "
+
+# What programs need to start and to print; the rest of an environment may hold passwords.
+_ORDINARY = (
+    *("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ"),
+    *("SOURCE_DATE_EPOCH", "SDKROOT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "PATHEXT", "USERPROFILE", "LOCALAPPDATA"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permissions:
+    """Paths that a program may use; a folder stands for all that is below it, and one that is missing for nothing.
+
+    Attributes:
+        read: to read.
+        write: to read, and to make, change and remove files.
+        execute: to read and to start.
+    """
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    execute: tuple[str, ...] = ()
+
+
+@functools.cache
+def find_loaders() -> tuple[str, ...]:
+    """What starts programs that are linked to libraries: they need the right to start it too."""
+    return tuple(path for pattern in _LOADERS for path in sorted(glob.glob(pattern)))  # noqa: PTH207 - no root to start at
+
+
+def confine(
+    command: Sequence[str],
+    permissions: Permissions,
+    *,
+    memory_bytes: int | None = None,
+    file_bytes: int | None = None,
+    end_with_parent: bool = False,
+) -> list[str]:
+    """The command that runs a command within limits, and with these permissions only where the system can do that.
+
+    Args:
+        command: the path of an executable, and its arguments.
+        permissions: what it may use.
+        memory_bytes: the most address space it may take.
+        file_bytes: the most it may write to a file.
+        end_with_parent: kill it when the thread that started it ends.
+
+    Returns:
+        The arguments to start; those given where there is no launcher.
+    """
+    if not _LAUNCHER.exists():
+        return list(command)
+    options: list[str] = []
+    if memory_bytes is not None:
+        options += ["--memory", str(memory_bytes)]
+    if file_bytes is not None:
+        options += ["--file", str(file_bytes)]
+    if end_with_parent:
+        options += ["--parent", str(os.getpid())]
+    for right in ("read", "write", "execute"):
+        for path in dict.fromkeys(getattr(permissions, right)):
+            options += [f"--{right}", path]
+    return [str(_LAUNCHER), *options, "--", *command]
+
+
+def launcher_failure(returncode: int, stderr: bytes) -> OSError | None:
+    """Why the launcher could not start its command; None where it could."""
+    if returncode != _FAILED or not stderr.startswith(b"_confine: "):
+        return None
+    if stderr.startswith(_CAN_NOT_START):
+        number = int(stderr.removeprefix(_CAN_NOT_START))
+        return OSError(number, os.strerror(number))
+    return OSError(0, stderr.decode(errors="replace").strip())
+
+
+@functools.cache
+def landlock_version() -> int:
+    """The version of Landlock that confines programs here; 0 for none."""
+    if not _LAUNCHER.exists():
+        return 0
+    asked = subprocess.run([_LAUNCHER, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return int(asked.stdout)
+
+
+def describe_confinement() -> str:
+    """What keeps compilers and LLVM from the rest of the system here, in words."""
+    if not _LAUNCHER.exists():
+        return "none (time limits only)"
+    version = landlock_version()
+    return f"Landlock ABI {version}" if version else "none (limits only)"
+
+
+def quiet_environment() -> dict[str, str]:
+    """What a confined program gets of the environment: where programs and libraries lie, and the C locale."""
+    return {name: value for name, value in os.environ.items() if name in _ORDINARY} | {"LC_ALL": "C"}

@@ -1,0 +1,150 @@
+"""The table of algorithm classification: controls, the paper's head and ours with its ablations, on the same splits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ncc.classification.fit import CombinedMethod
+from ncc.classification.networks import NetworkTraining, PlainLSTMMethod, ProgramLSTMMethod
+from ncc.classification.ngram_fit import NgramMethod
+from ncc.classification.samples import ProgramSamples
+from ncc.embedding import Embedding
+from ncc.errors import InputError
+from ncc.study.classification.controls import Majority, count_controls
+from ncc.study.classification.evaluation import ClassificationMethod, ClassificationScore, evaluate
+from ncc.study.classification.protocols import PROTOCOLS
+
+__all__ = ["ClassificationComparison", "all_methods", "compare_classifiers"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationComparison:
+    """Scores of methods under protocols, and what they were measured on.
+
+    Attributes:
+        scores: One for each method and protocol.
+        classes: Names of the classes.
+        num_programs: Programs that compile.
+        ways: How they compiled, see `ncc.frontend.programs.compile_program`.
+        failures: File → reason, of those that don't.
+    """
+
+    scores: tuple[ClassificationScore, ...]
+    classes: tuple[str, ...]
+    num_programs: int
+    ways: dict[str, int]
+    failures: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        protocols: dict[str, Any] = {}
+        for score in self.scores:
+            protocols.setdefault(score.protocol, {"methods": {}})["methods"][score.method] = score.to_dict()
+        return {
+            "num_programs": self.num_programs,
+            "ways": self.ways,
+            "failures": len(self.failures),
+            "protocols": protocols,
+        }
+
+    def to_text(self) -> str:
+        """A table for people."""
+        lines: list[str] = []
+        for i, score in enumerate(self.scores):
+            if i == 0 or score.protocol != self.scores[i - 1].protocol:
+                title = f"{score.protocol}: {score.num_training} to train on, {score.num_samples} to test"
+                lines += [*([""] if i else []), f"{title:<58}{'accuracy':>9}{'interval':>16}{'no twins':>10}"]
+                lines[-1] += f"{'top 5':>9}{'F1':>8}{'ECE':>8}{'seconds':>10}"
+            lines.append(_line(score))
+        return "\n".join(lines)
+
+
+def _line(score: ClassificationScore) -> str:
+    metrics = score.metrics
+    interval = f"{100 * metrics.accuracy.low:.2f}–{100 * metrics.accuracy.high:.2f}"
+    figures = f"{metrics.accuracy.value:>9.2%}{interval:>16}{metrics.accuracy_without_twins.value:>10.2%}"
+    return (
+        f"{score.method:<58}{figures}{metrics.top5.value:>9.2%}{100 * metrics.macro_f1:>8.2f}"
+        f"{100 * metrics.calibration_error:>8.2f}{score.seconds:>10,.0f}"
+    )
+
+
+def all_methods(
+    embedding: Embedding, training: NetworkTraining | None = None, num_trees: int = 300
+) -> tuple[ClassificationMethod, ...]:
+    """Controls, the paper's head, ours and its ablations.
+
+    Args:
+        embedding: Vectors to begin with.
+        training: How our network is trained; None for the defaults.
+        num_trees: Trees of the controls' forests.
+    """
+    ours = training or NetworkTraining()
+    network = ours.network
+    ablations = {
+        "ncc's network alone": ours,
+        "network without literals": replace(ours, network=replace(network, buckets=0)),
+        "network without pretraining": replace(ours, pretrained=False),
+        "network without literals and pretraining": replace(
+            ours, network=replace(network, buckets=0), pretrained=False
+        ),
+        "network with the vectors kept": replace(ours, network=replace(network, train_vectors=False)),
+        "network with two layers": replace(ours, network=replace(network, layers=2)),
+    }
+    return (
+        Majority(),
+        *count_controls(num_trees),
+        PlainLSTMMethod(embedding),
+        NgramMethod(embedding),
+        CombinedMethod(ProgramLSTMMethod(embedding, ours), NgramMethod(embedding)),
+        *(ProgramLSTMMethod(embedding, options, name=name) for name, options in ablations.items()),
+    )
+
+
+def compare_classifiers(
+    samples: ProgramSamples,
+    methods: Sequence[ClassificationMethod],
+    *,
+    protocol: str = "grouped",
+    patterns: Sequence[str] = ("*",),
+    per_class: Sequence[int] = (),
+    seeds: Sequence[int] = (204,),
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ClassificationComparison:
+    """Measures methods under protocols.
+
+    Args:
+        samples: The programs.
+        methods: As of `all_methods`.
+        protocol: One of `PROTOCOLS`, or "all".
+        patterns: Which methods to run, by their names, as a shell matches files.
+        per_class: A learning curve: train on at most so many programs of each class; empty for all.
+        seeds: Of the methods.
+        jobs: Runs at a time.
+        cache: Folder of earlier results; None keeps none.
+        progress: Called with a line of text after each run.
+
+    Raises:
+        InputError: No method matches, or there is no such protocol.
+    """
+    if protocol != "all" and protocol not in PROTOCOLS:
+        raise InputError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}, all")
+    chosen = [method for method in methods if any(fnmatchcase(method.name, pattern) for pattern in patterns)]
+    if not chosen:
+        names = ", ".join(method.name for method in methods)
+        raise InputError(f"no method matches {', '.join(patterns)}; there are {names}")
+    if any(size < 1 for size in per_class):
+        raise InputError(f"programs of a class: expected 1 or more, found {min(per_class)}")
+    protocols = [name for name in PROTOCOLS if protocol in ("all", name)]
+    sizes: list[int | None] = [*sorted(per_class, reverse=True)] or [None]
+    runs = [(name, size) for name in protocols for size in sizes]
+    scores = [
+        score
+        for name, size in runs
+        for score in evaluate(samples, chosen, name, seeds, per_class=size, jobs=jobs, cache=cache, progress=progress)
+    ]
+    return ClassificationComparison(tuple(scores), samples.classes, len(samples), samples.ways, samples.failures)

@@ -1,0 +1,128 @@
+"""Scores of a classifier: accuracy, also without near-duplicates of training programs, and how right its confidence is.
+
+Reference for the calibration error: Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities using
+Bayesian binning"), 15 bins of equal width.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.study.bootstrap import Bootstrap, Estimate, estimate
+
+__all__ = ["ClassificationMetrics", "fit_temperature", "fit_threshold", "measure"]
+
+_BINS = 15
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassificationMetrics:
+    """What the probabilities that a method gave to classes are worth.
+
+    Attributes:
+        accuracy: Share of programs whose most probable class is theirs.
+        accuracy_without_twins: The same, of the programs that have no near-duplicate in training.
+        top5: Share of programs whose class is among the five most probable.
+        macro_f1: Mean over the classes of F1, mean over the seeds.
+        calibration_error: Mean distance between confidence and accuracy, mean over the seeds.
+        num_twins: Programs that have a near-duplicate in training.
+        confusion: (num_classes, num_classes) int64, true class by predicted class, all seeds together.
+    """
+
+    accuracy: Estimate
+    accuracy_without_twins: Estimate
+    top5: Estimate
+    macro_f1: float
+    calibration_error: float
+    num_twins: int
+    confusion: NDArray[np.int64]
+
+
+def measure(
+    probability: NDArray[np.float64],
+    label: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    twins: NDArray[np.bool_],
+    bootstrap: Bootstrap | None = None,
+) -> ClassificationMetrics:
+    """Scores what a method predicted.
+
+    Args:
+        probability: (seeds, n, num_classes) float64.
+        label: (n,) int64 true classes.
+        groups: (n,) int64; rows of a group are drawn together for intervals.
+        twins: (n,) bool, whether a program has a near-duplicate in training.
+        bootstrap: How intervals are drawn; None for the defaults.
+    """
+    own = probability[:, np.arange(len(label)), label]
+    rank = (probability > own[:, :, None]).sum(axis=2)
+    chosen = probability.argmax(axis=2)
+    right = chosen == label
+    alone = np.broadcast_to(~twins, right.shape)
+    terms = np.stack([right, right & alone, alone, rank < 5, np.ones_like(right)], axis=2).astype(np.float64)
+
+    def figures(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        count = sums[..., 4]
+        return np.stack(
+            [sums[..., 0] / count, sums[..., 1] / np.maximum(sums[..., 2], 1), sums[..., 3] / count], axis=-1
+        )
+
+    accuracy, without, top5 = estimate(terms, groups, figures, bootstrap)
+    num_classes = probability.shape[2]
+    tables = [_confusion(label, found, num_classes) for found in chosen]
+    return ClassificationMetrics(
+        accuracy=accuracy,
+        accuracy_without_twins=without,
+        top5=top5,
+        macro_f1=float(np.mean([_macro_f1(table) for table in tables])),
+        calibration_error=float(
+            np.mean([_calibration_error(rows.max(axis=1), hit) for rows, hit in zip(probability, right, strict=True)])
+        ),
+        num_twins=int(twins.sum()),
+        confusion=np.sum(tables, axis=0),
+    )
+
+
+def _confusion(label: NDArray[np.int64], chosen: NDArray[np.int64], num_classes: int) -> NDArray[np.int64]:
+    table = np.zeros((num_classes, num_classes), np.int64)
+    np.add.at(table, (label, chosen), 1)
+    return table
+
+
+def _macro_f1(table: NDArray[np.int64]) -> float:
+    """Mean F1 of the classes that occur."""
+    right, true, said = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    occurs = true > 0
+    return float(np.mean(2 * right[occurs] / np.maximum(true + said, 1)[occurs]))
+
+
+def _calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    gap = np.bincount(place, confidence, _BINS) - np.bincount(place, right, _BINS)
+    return float(np.abs(gap).sum() / len(right))
+
+
+def fit_temperature(probability: NDArray[np.float64], label: NDArray[np.int64]) -> float:
+    """The number that logarithms of probabilities are best divided by: the least cross-entropy on programs held out.
+
+    Reference: Guo et al. 2017 ("On calibration of modern neural networks").
+
+    Args:
+        probability: (n, num_classes) float64.
+        label: (n,) int64.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    scores = np.log(np.maximum(probability, 1e-12))
+
+    def loss(log_temperature: float) -> float:
+        return float(-log_softmax(scores / np.exp(log_temperature), axis=1)[np.arange(len(label)), label].mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
+
+
+def fit_threshold(probability: NDArray[np.float64], share: float = 0.01) -> float:
+    """The confidence that all but a share of the programs of known classes reach: (n, num_classes) float64."""
+    return float(np.quantile(probability.max(axis=1), share))

@@ -1,0 +1,153 @@
+"""How a trained classifier does on programs that another level or another compiler made of the same sources."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.classification.head import ClassifierHead
+from ncc.classification.ngram_fit import encoded_programs
+from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
+from ncc.embedding import Embedding
+from ncc.errors import AssetError
+from ncc.frontend import CompileOptions
+from ncc.study.classification.evaluation import load_split
+from ncc.study.classification.metrics import measure
+
+__all__ = ["RobustnessScore", "measure_head"]
+
+_MISTAKES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustnessScore:
+    """A classifier on its test programs, as one compiler and level made them.
+
+    Attributes:
+        level: Optimisation level; "usual" for all levels that the classifier was trained on, read together.
+        clang: The compiler, or None for the bundled one.
+        num_samples: Test programs that compile so.
+        accuracy: Share of them whose most probable class is theirs.
+        interval: Its 95 % bootstrap interval.
+        usual_accuracy: The same of the same programs as they are usually read.
+        calibration_error: Mean distance between confidence and accuracy.
+        unknown_rate: Share of the statements that backed off in the embedding.
+        share_that_fits: Share of them that are not taken for "none of these".
+        confused: The mistakes that are made most often: true class, predicted class, how often.
+    """
+
+    level: str
+    clang: str | None
+    num_samples: int
+    accuracy: float
+    interval: tuple[float, float]
+    usual_accuracy: float
+    calibration_error: float
+    unknown_rate: float
+    share_that_fits: float
+    confused: tuple[tuple[str, str, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        return vars(self)
+
+
+def measure_head(
+    head: ClassifierHead,
+    embedding: Embedding,
+    files: LabelledFiles,
+    variants: list[CompileOptions],
+    *,
+    cache: Path,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[RobustnessScore]:
+    """Measures a classifier on the test programs of the split that it was trained by, in several variants.
+
+    Args:
+        head: The classifier.
+        embedding: The one that it was trained on.
+        files: All programs, those that were trained on included.
+        variants: Level and compiler of each variant.
+        cache: As for `load_programs`.
+        jobs: Processes.
+        progress: As for `load_programs`.
+
+    Raises:
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
+        InputError, NccError, OutputError: As for `load_programs`.
+    """
+    if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
+        raise AssetError("the classifier was trained on other classes, or on another embedding")
+    if head.about["training"] == head.about["programs"]:
+        raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
+    load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
+    usual = load(files, head.levels)
+    split, groups = load_split(usual)
+    test = usual.row[split.test]
+    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])
+    usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
+    usually_right[test], group[test] = answers.chosen == files.label[test], groups[split.test]
+
+    def score(options: CompileOptions | None, rows: NDArray[np.int64], answers: _Answers) -> RobustnessScore:
+        """Of the answers for some of the files."""
+        label = files.label[rows]
+        metrics = measure(answers.probability[None], label, group[rows], np.zeros(len(rows), bool))
+        return RobustnessScore(
+            level=options.optimization if options else "usual",
+            clang=options.clang if options else None,
+            num_samples=len(rows),
+            accuracy=metrics.accuracy.value,
+            interval=(metrics.accuracy.low, metrics.accuracy.high),
+            usual_accuracy=float(usually_right[rows].mean()),
+            calibration_error=metrics.calibration_error,
+            unknown_rate=answers.unknown_rate,
+            share_that_fits=float(answers.fits.mean()),
+            confused=_confused(label, answers.chosen, files.classes),
+        )
+
+    scores = [score(None, test, answers)]
+    part = LabelledFiles(tuple(files.paths[row] for row in test.tolist()), files.label[test], files.classes)
+    for options in variants:
+        found = load(part, (options.optimization,), options=options)
+        scores.append(score(options, test[found.row], _answers(head, embedding, [*found.views.values()])))
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """What a classifier says of n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
+
+    probability: NDArray[np.float64]
+    fits: NDArray[np.bool_]
+    unknown_rate: float
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        return self.probability.argmax(axis=1)
+
+
+def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
+    """For the programs of tables, one of each level, read together."""
+    programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
+    found = [head.predict(*views) for views in programs]
+    unknown = sum(
+        embedding.look_up(table.texts).over(table.text_id).unknown_rate * len(table.text_id) for table in tables
+    )
+    return _Answers(
+        np.stack([answer.probability for answer in found]),
+        np.array([answer.fits for answer in found]),
+        unknown / sum(len(table.text_id) for table in tables),
+    )
+
+
+def _confused(
+    label: NDArray[np.int64], chosen: NDArray[np.int64], classes: tuple[str, ...]
+) -> tuple[tuple[str, str, int], ...]:
+    pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
+    return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))

@@ -1,0 +1,120 @@
+"""Evaluation protocols of thread coarsening as index splits, and what each lets through to the test rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ncc.coarsening.samples import CoarseningSamples, Unit
+from ncc.errors import InputError
+from ncc.study.runs import Split
+
+__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+
+Protocol = Literal["kernel", "source", "pair", "device"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeakageReport:
+    """How many test rows have a twin among the training rows of their fold, summed over all folds.
+
+    Args:
+        protocol: The protocol that was audited.
+        num_folds: Folds.
+        num_test_rows: Test rows of all folds.
+        shared_kernel: Those whose kernel (by name) is also in training, measured on another device.
+        shared_source: Those whose source text is; kernels of different names can have one text.
+        shared_ir: Those whose IR is, byte by byte; None where no IR was given.
+    """
+
+    protocol: Protocol
+    num_folds: int
+    num_test_rows: int
+    shared_kernel: int
+    shared_source: int
+    shared_ir: int | None
+
+
+def splits(samples: CoarseningSamples, protocol: Protocol) -> tuple[Split, ...]:
+    """Split samples into training and test rows, every row being tested exactly once.
+
+    - `kernel`, the headline: leaves out one kernel after the other, with all its devices.
+    - `source`: the same, but kernels of one text together. The published tables have one pair of them, mt and mtLocal.
+    - `pair`: leaves out one pair of kernel and device, so that the same kernel on the other devices is in training:
+      IR2Vec's protocol. A vector that merely recognises the kernel does well.
+    - `device`: leaves out one kernel, on one device, with that device's rows alone for training: Magni et al.'s,
+      DeepTune's and inst2vec's protocol, a model for each device.
+
+    Args:
+        samples: The n samples.
+        protocol: One of `PROTOCOLS`.
+
+    Returns:
+        Row indices of training and test rows, fold by fold, each (m,) int64, ascending.
+
+    Raises:
+        InputError: The protocol is unknown, or a fold would have nothing to train on.
+
+    Reference:
+        Magni et al., PACT 2014, section 6; Cummins et al., PACT 2017, case study B; Ben-Nun et al., NeurIPS 2018,
+        section 6.3 (`device`). VenkataKeerthy et al., IR2Vec, TACO 2020, section 6 (`pair`).
+    """
+    rows = np.arange(len(samples))
+    if protocol in ("kernel", "source"):
+        names = samples.groups(protocol)
+        folds = [(rows[names != name], rows[names == name]) for name in _in_order(names)]
+    elif protocol == "pair":
+        folds = [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
+    elif protocol == "device":
+        same = samples.device[:, None] == samples.device[None, :]
+        np.fill_diagonal(same, False)
+        folds = [(rows[same[row]], rows[row : row + 1]) for row in rows]
+    else:
+        raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    if not folds or any(len(train) == 0 for train, _ in folds):
+        raise InputError(f"protocol {protocol!r}: a fold has no training rows; expected two {protocol}s or more")
+    return tuple(folds)
+
+
+def independent_unit(protocol: Protocol) -> Unit:
+    """Return what may count as independent when an interval is put on a protocol's result.
+
+    The devices of one kernel are alike, so never pairs: texts for `source`, else kernels.
+    """
+    return "source" if protocol == "source" else "kernel"
+
+
+def audit_leakage(
+    samples: CoarseningSamples, protocol: Protocol, ir: Mapping[str, bytes] | None = None
+) -> LeakageReport:
+    """Count the test rows that share something telling with a training row of their fold.
+
+    Args:
+        samples: The samples.
+        protocol: One of `PROTOCOLS`.
+        ir: Name of the kernel → its IR (see `load_kernel_ir`).
+
+    Raises:
+        InputError: As for `splits`.
+    """
+    folds = splits(samples, protocol)
+
+    def shared(column: np.ndarray) -> int:
+        codes = np.unique(column, return_inverse=True)[1]
+        return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
+
+    return LeakageReport(
+        protocol=protocol,
+        num_folds=len(folds),
+        num_test_rows=sum(len(test) for _, test in folds),
+        shared_kernel=shared(samples.kernel),
+        shared_source=shared(samples.groups("source")),
+        shared_ir=None if ir is None else shared(np.array([ir[str(name)] for name in samples.kernel])),
+    )
+
+
+def _in_order(names: np.ndarray) -> list[str]:
+    """Distinct names in order of appearance."""
+    return list(dict.fromkeys(names.tolist()))

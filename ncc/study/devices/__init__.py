@@ -1,0 +1,1 @@
+"""Device mapping measured: protocols, controls, scores, and the head that ships beside them."""

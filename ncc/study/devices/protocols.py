@@ -1,0 +1,137 @@
+"""Evaluation protocols of device mapping as index splits, and what each lets through to the test rows."""
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+
+from ncc.devices.folds import Split, balanced_folds, check_folds
+from ncc.devices.samples import DeviceMappingSamples, Unit
+from ncc.errors import InputError
+
+__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+
+Protocol = Literal["published", "kernel", "application", "suite"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+
+_FILE_NAME = re.compile(rb"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeakageReport:
+    """How many test rows have a twin among the training rows of their fold, summed over all folds.
+
+    Args:
+        protocol: The protocol that was audited.
+        platform: The samples' platform; transfer and work-group sizes differ between platforms.
+        seed: The split's seed.
+        num_test_rows: Test rows of all folds.
+        shared_kernel: Those whose kernel (by name) is also in training, at another data size.
+        shared_source: Those whose source text is; kernels of different names can have one text.
+        shared_ir: Those whose IR is, byte by byte but for the lines that name its file; None where no IR was given.
+        shared_transfer: Those whose exact transfer size is.
+        shared_auxiliary: Those whose exact pair of transfer size and work-group size is.
+        shared_application: Those whose application is.
+        shared_suite: Those whose suite is.
+    """
+
+    protocol: Protocol
+    platform: str
+    seed: int
+    num_test_rows: int
+    shared_kernel: int
+    shared_source: int
+    shared_ir: int | None
+    shared_transfer: int
+    shared_auxiliary: int
+    shared_application: int
+    shared_suite: int
+
+
+def splits(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, num_folds: int = 10) -> Iterator[Split]:
+    """Split samples into training and test rows, every row being tested exactly once.
+
+    `published` is the papers' protocol: folds over rows, stratified by label, so that most test rows
+    have their own kernel in training. `kernel` and `application` keep all rows of one kernel or
+    application together, in folds of balanced size; `suite` leaves out one suite after the other.
+    Even `application` lets a few source texts through, those that occur under two applications' names;
+    see `audit_leakage`.
+
+    Args:
+        samples: The n samples.
+        protocol: One of `PROTOCOLS`.
+        seed: Shuffles the rows, or which groups share a fold; `suite` has nothing to shuffle. The
+            papers use 204.
+        num_folds: Number of folds, at least 2; `suite` has one per suite.
+
+    Returns:
+        Row indices of training and test rows, fold by fold, each (m,) int64, ascending.
+
+    Raises:
+        InputError: The protocol is unknown, or the samples are too few for so many folds.
+
+    Reference:
+        Cummins et al., PACT 2017, case study A (`published`).
+    """
+    if protocol == "published":
+        check_folds(np.bincount(samples.is_gpu, minlength=2).min(), num_folds, "rows of either label")
+        folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+        return iter(folds.split(samples.counts, samples.is_gpu))
+    if protocol == "suite":
+        check_folds(len(np.unique(samples.suite)), 2, "suites")
+        return iter(LeaveOneGroupOut().split(samples.counts, groups=samples.suite))
+    if protocol not in PROTOCOLS:
+        raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    return balanced_folds(samples.groups(protocol), num_folds, seed)
+
+
+def independent_unit(protocol: Protocol) -> Unit:
+    """Return what may count as independent when an interval is put on a protocol's result.
+
+    Rows of one kernel are alike, so never rows: kernels for `published`, else the protocol's groups.
+    """
+    return "kernel" if protocol == "published" else protocol
+
+
+def audit_leakage(
+    samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, ir: Sequence[bytes] | None = None
+) -> LeakageReport:
+    """Count the test rows that share something telling with a training row of their fold.
+
+    Args:
+        samples: The samples.
+        protocol: One of `PROTOCOLS`.
+        seed: The split's seed.
+        ir: Text of each row's kernel, n texts, such as the legacy IR; None leaves the IR out.
+
+    Returns:
+        Counts of rows, summed over the folds.
+
+    Raises:
+        InputError: As for `splits`, or there is not one text of IR for each row.
+    """
+    if ir is not None and len(ir) != len(samples):
+        raise InputError(f"ir: expected one text for each of {len(samples)} rows, found {len(ir)}")
+    folds = list(splits(samples, protocol, seed))
+
+    def shared(column: Iterable[Hashable]) -> int:
+        numbers: dict[Hashable, int] = {}
+        codes = np.array([numbers.setdefault(value, len(numbers)) for value in column])
+        return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
+
+    return LeakageReport(
+        protocol=protocol,
+        platform=samples.platform,
+        seed=seed,
+        num_test_rows=sum(len(test) for _, test in folds),
+        shared_kernel=shared(samples.benchmark),
+        shared_source=shared(samples.source),
+        shared_ir=None if ir is None else shared(_FILE_NAME.sub(b"", text) for text in ir),
+        shared_transfer=shared(samples.transfer_bytes),
+        shared_auxiliary=shared(zip(samples.transfer_bytes, samples.wgsize, strict=True)),
+        shared_application=shared(samples.application),
+        shared_suite=shared(samples.suite),
+    )

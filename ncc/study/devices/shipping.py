@@ -1,0 +1,67 @@
+"""Fits the device head that ships: measured on kernels and on programs held out, then fitted on all."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ncc.devices.fit import MapperMethod, load_inputs
+from ncc.devices.head import MapperHead
+from ncc.devices.samples import Platform, load_samples
+from ncc.embedding import Embedding
+from ncc.study.devices.evaluation import evaluate
+from ncc.study.devices.protocols import Protocol
+
+__all__ = ["train_device_head"]
+
+_MEASURED: tuple[Protocol, ...] = ("kernel", "application")
+
+
+def train_device_head(
+    platform: Platform,
+    embedding: Embedding,
+    *,
+    folder: str | None = None,
+    seed: int = 204,
+    progress: Callable[[str], None] | None = None,
+) -> MapperHead:
+    """Fits the head of a platform.
+
+    Args:
+        platform: "amd" or "nvidia".
+        embedding: what the head is to work on.
+        folder: data folder; None stands for NCC_DATA, then the cache.
+        seed: of folds.
+        progress: called with a line of text now and then.
+
+    Returns:
+        The head, with the scores of its kind under the protocols by kernel and by application in its card. Users'
+        kernels are of programs that were not in training, so the second is what they may expect.
+
+    Raises:
+        DataError: the tables or the IR are missing or damaged.
+    """
+    start = time.perf_counter()
+    samples = load_samples(platform, folder)
+    method = MapperMethod(load_inputs(samples, embedding, folder))
+    scores: dict[str, Any] = {}
+    for protocol in _MEASURED:
+        score = evaluate(samples, method, protocol, (seed,))
+        scores[f"by {protocol}"] = {
+            "accuracy": round(score.metrics.accuracy.value, 4),
+            "geomean_speedup_over_best_static": round(score.metrics.geomean_speedup.value, 4),
+            "coverage_of_80_percent_interval": round(score.coverage.value, 4) if score.coverage else None,
+        }
+        if progress:
+            progress(f"{platform}, by {protocol}: {score.metrics.accuracy.value:.1%}")
+    rows = np.arange(len(samples))
+    method.fit(samples, rows, np.random.default_rng(seed))
+    about = {
+        "platform": platform,
+        "data": "CGO'17 device mapping (Cummins et al. 2017), 680 rows; kernels as LLVM 5 IR",
+        "protocol": f"10 folds, one run, seed {seed}",
+        "scores": scores,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+    return method.to_head(samples, embedding, about)

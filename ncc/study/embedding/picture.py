@@ -1,0 +1,169 @@
+"""Pictures of an embedding: its most frequent statements on a plane, coloured by family.
+
+Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
+"""
+
+import importlib
+import io
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.table import Embedding, normalised
+from ncc.errors import InputError
+from ncc.runtime.storage import write_atomically
+from ncc.study.embedding.families import FAMILIES, family_of
+from ncc.study.embedding.statements import exact_rows
+
+__all__ = ["MARKS", "METHODS", "Mark", "Projection", "project", "write_png"]
+
+_FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a family is drawn; colours that the colour-blind tell apart, each used twice with another shape."""
+
+    color: str
+    shape: str
+
+
+_COLORS = ("#0072B2", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#882255", "#E69F00", "#666666")
+MARKS: dict[str, Mark] = {
+    family: Mark(_COLORS[at // 2], ("circle", "triangle")[at % 2]) for at, family in enumerate(FAMILIES)
+}
+"""The mark of every family."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Words on a plane.
+
+    Attributes:
+        rows: (n,) int32 rows of the embedding, most frequent first.
+        xy: (n, 2) float32 coordinates; only distances between neighbours mean something.
+        families: (n,) the family of each.
+        texts: (n,) the statements.
+        method: umap or tsne.
+    """
+
+    rows: NDArray[np.int32]
+    xy: NDArray[np.float32]
+    families: tuple[str, ...]
+    texts: tuple[str, ...]
+    method: str
+
+    @property
+    def title(self) -> str:
+        """One line that says what is to be seen."""
+        name = {"umap": "UMAP", "tsne": "t-SNE"}.get(self.method, self.method)
+        return f"The {len(self.rows):,} most frequent statements, by {name}"
+
+    @property
+    def drawn_families(self) -> list[str]:
+        """Families that have a statement here, in the order of the legend."""
+        present = set(self.families)
+        return [family for family in FAMILIES if family in present]
+
+
+def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+    with warnings.catch_warnings():
+        # of optional parts that are not installed, and of one thread being all that a seed allows
+        warnings.filterwarnings("ignore", module=r"(umap|pynndescent|numba|sklearn|scipy)(\.|$)")
+        try:
+            umap = importlib.import_module("umap")
+        except ImportError as error:
+            raise InputError(
+                "method 'umap' needs umap-learn, which is not installed: 'pip install umap-learn', or use method 'tsne'"
+            ) from error
+        reducer = umap.UMAP(
+            n_neighbors=min(15, len(vectors) - 1),
+            metric="cosine",
+            init="pca",
+            random_state=seed,
+            n_jobs=1,
+        )
+        return reducer.fit_transform(vectors)
+
+
+def _tsne(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    return TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
+
+
+METHODS: dict[str, Callable[[NDArray[np.float32], int], NDArray[np.float32]]] = {"umap": _umap, "tsne": _tsne}
+"""Projections by name."""
+
+
+def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000, seed: int = 204) -> Projection:
+    """Lays the most frequent statements of an embedding out on a plane.
+
+    Args:
+        embedding: the vectors; generalised forms take no part.
+        method: umap (needs umap-learn) or tsne.
+        max_words: most statements to show.
+        seed: of the projection; the same seed gives the same picture on the same machine.
+
+    Raises:
+        InputError: the method is unknown or not installed, or there are fewer than 5 statements to show.
+    """
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is none of {', '.join(METHODS)}")
+    rows = exact_rows(embedding.vocabulary)
+    rows = rows[np.argsort(-embedding.vocabulary.counts[rows], kind="stable")][: max(max_words, 0)]
+    if len(rows) < _FEWEST:
+        raise InputError(
+            f"{len(rows)} statements to show (max_words is {max_words}, the embedding has "
+            f"{len(exact_rows(embedding.vocabulary))}); expected {_FEWEST} or more"
+        )
+    xy = np.asarray(METHODS[method](normalised(embedding.vectors[rows]), seed), np.float32)
+    texts = tuple(embedding.vocabulary.words[row] for row in rows.tolist())
+    return Projection(rows, xy, tuple(map(family_of, texts)), texts, method)
+
+
+def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
+    """Draws a projection as a PNG picture.
+
+    Raises:
+        InputError: matplotlib is not installed.
+        OutputError: the file can't be written.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("pictures need matplotlib, which is not installed: 'pip install matplotlib'") from error
+    figure = Figure(figsize=(12, 8), dpi=150, facecolor="white", layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.set_title(projection.title, loc="left", fontsize=12, color="#222222")
+    sizes = Counter(projection.families)
+    of_family = np.array(projection.families)
+    handles = {}
+    for family in sorted(projection.drawn_families, key=lambda family: -sizes[family]):  # rare ones on top
+        x, y = projection.xy[of_family == family].T
+        mark = MARKS[family]
+        handles[family] = axes.scatter(
+            x, y, s=9, c=mark.color, marker={"circle": "o", "triangle": "^"}[mark.shape], linewidths=0, alpha=0.8
+        )
+    legend = axes.legend(
+        [handles[family] for family in projection.drawn_families],
+        [f"{family} ({sizes[family]:,})" for family in projection.drawn_families],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1),
+        frameon=False,
+        markerscale=2.5,
+        fontsize=10,
+        labelspacing=0.7,
+    )
+    for handle in filter(None, legend.legend_handles):
+        handle.set_alpha(1)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(path, picture.getvalue())

@@ -1,0 +1,79 @@
+"""Regret: how much slower than with a perfect choice the rows run, as cumulative distributions of all methods."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.study.report.drawing import Curve, draw_curves
+from ncc.study.report.kinds import Kind, Scored
+from ncc.study.report.markup import Html, figure
+
+__all__ = ["regret_figure", "share_within"]
+
+Array = NDArray[np.float64]
+
+_TICKS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+_MOST_TICKS = 9
+_NUM_POINTS = 100
+
+
+def share_within(slowdown: Array, limits: Array) -> Array:
+    """Return the share of rows that are slowed down by at most each limit, (k,) float64.
+
+    Args:
+        slowdown: Time with the choice made / time with the best one, (n,) float64.
+        limits: Limits, (k,) float64.
+    """
+    # a choice as good as the best may differ from it in the last digit
+    return np.searchsorted(np.sort(slowdown), limits * (1 + 1e-12), side="right") / len(slowdown)
+
+
+def regret_figure(
+    slowdowns: Mapping[str, Mapping[str, Array]],
+    chosen: Mapping[str, Mapping[Kind, Scored]],
+    kind_of: Callable[[str], Kind],
+    best: str,
+) -> Html:
+    """Return the picture of all methods' regret.
+
+    Args:
+        slowdowns: Protocol → method → time with the choice made / time with the best one, (m,) float64, seeds pooled.
+        chosen: Protocol → the methods to be told apart; the others are drawn in the background.
+        kind_of: From the name of a method to its kind.
+        best: What the best choice is, for the words.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    most = max(float(rows.max()) for of_method in slowdowns.values() for rows in of_method.values())
+    limits = np.geomspace(1, max(most, 1.1), _NUM_POINTS)
+    panels, said = {}, []
+    for protocol, of_method in slowdowns.items():
+        told = {score.method for score in chosen[protocol].values()}
+        panels[protocol] = [
+            Curve(method if method in told else "", kind_of(method), limits, share_within(rows, limits))
+            for method, rows in of_method.items()
+        ]
+        for method in told:
+            within = share_within(of_method[method], np.array([1.1, 2.0]))
+            said.append(f"{protocol}, {method}: {within[0]:.0%} of the rows within 1.1×, {within[1]:.0%} within 2×")
+    return figure(
+        draw_curves(panels, f"time over that of {best}", "share of the rows", ticks=_ticks(limits[-1])),
+        "Regret",
+        f"Cumulative distribution of the slowdown against a perfect choice. {'; '.join(sorted(said))}.",
+        f"How much slower the rows run than with {best}, which is at 1×. Where a curve begins on the left is the share "
+        "of rows that lose nothing; how fast it rises from there says whether the mistakes are cheap. A perfect choice "
+        "would be a level line at 100 %. All seeds are pooled.",
+        "Strong lines are the best method of each kind (named in the panel), thin ones all others.",
+    )
+
+
+def _ticks(most: float) -> list[float]:
+    """Some factors up to the largest, far enough from each other for their labels."""
+    apart = np.log(most) / _MOST_TICKS
+    ticks = [_TICKS[0]]
+    for tick in _TICKS[1:]:
+        if tick <= most and np.log(tick / ticks[-1]) >= apart:
+            ticks.append(tick)
+    return ticks

@@ -1,0 +1,98 @@
+"""Starts the processes of a run, waits for their end or the time limit, and says how it went."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ncc.study.scaling.plan import Run
+from ncc.study.scaling.programs import ProgramSource
+from ncc.study.scaling.results import Job, Measured, RunResult
+
+__all__ = ["start_run", "worker_command"]
+
+_GRACE_S = 10.0
+
+
+def worker_command(job_file: Path, world: int) -> list[str]:
+    """What starts the ranks of a run; one rank alone starts without torchrun, as one would without other ranks."""
+    worker = ["-m", "ncc.study.scaling.worker", str(job_file)]
+    if world == 1:
+        return [sys.executable, *worker]
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    return [sys.executable, *launcher, *worker]
+
+
+def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s: float = 3600.0) -> RunResult:
+    """Runs a training in processes of its own; a failure is a result as well.
+
+    Args:
+        run: What to train and how.
+        source: The programs.
+        device: "cpu" or "cuda".
+        timeout_s: Seconds after which all its processes are ended.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    with TemporaryDirectory() as folder:
+        launched = time.time()
+        job = Job(run=run, source=source, device=device, folder=folder, launched_s=launched, timeout_s=timeout_s)
+        job_file = Path(folder) / "job.json"
+        job.save(job_file)
+        environment = {**os.environ, "OMP_NUM_THREADS": str(run.setting.threads)}
+        try:
+            error = _wait(worker_command(job_file, run.setting.world), environment, timeout_s)
+        except subprocess.TimeoutExpired:
+            error = f"not done after {timeout_s:g} s, and ended"
+        else:
+            if error and job.failure_file.exists():
+                error = job.failure_file.read_text(encoding="utf-8")
+        wall_s = time.time() - launched
+        if error is None and not job.result_file.exists():
+            error = "ended without a result"
+        measured = None if error else Measured.load(job.result_file)
+        return RunResult(run=run, wall_s=wall_s, load=load, measured=measured, error=error)
+
+
+def _wait(command: Sequence[str], environment: dict[str, str], timeout_s: float) -> str | None:
+    """Runs a command to its end; returns what went wrong.
+
+    Raises:
+        subprocess.TimeoutExpired: The time limit passed; all its processes were ended.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # a group, so that one signal reaches all
+    )
+    with process:
+        try:
+            messages = process.communicate(timeout=timeout_s)[1]
+        except BaseException:
+            _end(process)
+            raise
+    if process.returncode == 0:
+        return None
+    last = next((line.strip() for line in reversed(messages.splitlines()) if line.strip(" =-")), "no message")
+    return f"exit code {process.returncode}: {last}"
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """Ends a command with all its children: torchrun, which keeps ranks outside its group, is asked to first."""
+    for number, grace_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
+        try:
+            os.killpg(process.pid, number)
+            process.communicate(timeout=grace_s)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            process.communicate()
+        return

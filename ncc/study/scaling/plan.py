@@ -1,0 +1,185 @@
+"""The runs of a sweep: ranks × strategy × compression × batch size × model size, each as often as asked for."""
+
+from dataclasses import dataclass, replace
+
+from ncc.classification.networks import NetworkTraining
+from ncc.encoder.program_lstm import ProgramLSTMConfig
+
+__all__ = ["SCALINGS", "Run", "Setting", "SweepConfig"]
+
+SCALINGS = ("strong", "weak")
+"""What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What is varied in a sweep; runs of one setting differ in their seed alone.
+
+    Attributes:
+        world: Ranks.
+        threads: Of each rank.
+        strategy: How ranks share the work.
+        compression: How gradients are sent.
+        batch_size: Programs a step, over all ranks.
+        hidden: Units of each direction of the LSTM.
+        epochs: Passes over the programs.
+        per_class: Training programs of each class, at most; None for all.
+    """
+
+    world: int
+    threads: int
+    strategy: str
+    compression: str
+    batch_size: int
+    hidden: int
+    epochs: int
+    per_class: int | None
+
+    def training(self, seed: int) -> NetworkTraining:
+        """How the network is trained: as by ``ncc train classify``, but for what the setting says.
+
+        Raises:
+            ValueError: A value is out of its range, unknown, or does not go with another.
+        """
+        loop = replace(
+            NetworkTraining().loop,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            strategy=self.strategy,
+            compression=self.compression,
+            seed=seed,
+        )
+        return NetworkTraining(network=ProgramLSTMConfig(hidden=self.hidden), min_steps=1, loop=loop)
+
+    def to_text(self) -> str:
+        """In a line."""
+        ranks = f"{self.world} rank{'s' if self.world > 1 else ''}"
+        threads = f" of {self.threads} threads" if self.threads > 1 else ""
+        sent = "" if self.compression == "none" else f" with {self.compression}"
+        shared = f", {self.strategy}{sent}" if self.world > 1 else ""
+        return f"{ranks}{threads}{shared}, batch {self.batch_size}, hidden {self.hidden}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One training, with the machine to itself as far as this program is concerned.
+
+    Attributes:
+        setting: What it trains and how.
+        repeat: From 0.
+        seed: Of weights, order of programs and dropout; runs of one repeat share it.
+    """
+
+    setting: Setting
+    repeat: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepConfig:
+    """What a sweep runs.
+
+    Attributes:
+        worlds: Numbers of ranks; 1 is among them, as speedups are measured against it.
+        strategies: How ranks share the work. One rank has nothing to share, and runs once for all of them.
+        compressions: How gradients are sent, with strategy mirrored; the others send them as they are.
+        batch_sizes: Programs a step: over all ranks, or with weak scaling for each.
+        hidden: Units of each direction of the LSTM: the sizes of the model.
+        epochs: Passes over the programs.
+        per_class: Training programs of each class, at most, with weak scaling for each rank; None for all.
+        scaling: One of `SCALINGS`.
+        threads: Of a run with one rank, tried one after the other; several ranks have one thread each.
+        target: Accuracy on the validation programs, the time to which is measured; None for no target.
+        repeats: Runs of each setting, with seeds from `seed` on.
+        device: "cpu" or "cuda".
+        seed: Of the first repeat.
+        timeout_s: Seconds after which a run is given up, and recorded as failed.
+    """
+
+    worlds: tuple[int, ...] = (1, 2)
+    strategies: tuple[str, ...] = ("mirrored",)
+    compressions: tuple[str, ...] = ("none",)
+    batch_sizes: tuple[int, ...] = (64,)
+    hidden: tuple[int, ...] = (128,)
+    epochs: int = 12
+    per_class: int | None = None
+    scaling: str = "strong"
+    threads: tuple[int, ...] = (1,)
+    target: float | None = None
+    repeats: int = 1
+    device: str = "cpu"
+    seed: int = 204
+    timeout_s: float = 3600.0
+
+    def __post_init__(self) -> None:
+        """Checks the ranges, also those of the trainings.
+
+        Raises:
+            ValueError: A value is out of its range, unknown, or does not go with another.
+        """
+        for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
+            if not getattr(self, name):
+                raise ValueError(f"{name}: expected one or more, found none")
+        for name in ("worlds", "batch_sizes", "hidden", "threads"):
+            if min(getattr(self, name)) < 1:
+                raise ValueError(f"{name}: expected 1 or more, found {min(getattr(self, name))}")
+        self._check_scaling()
+        self._check_training()
+        if self.repeats < 1 or self.timeout_s <= 0:
+            raise ValueError("expected 1 repeat or more, and a time limit above 0")
+        if self.target is not None and not 0 < self.target <= 1:
+            raise ValueError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
+
+    def _check_scaling(self) -> None:
+        if 1 not in self.worlds:
+            raise ValueError("worlds: expected 1 among them, which speedups are measured against")
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
+        if self.scaling == "weak" and self.per_class is None:
+            raise ValueError("weak scaling needs the number of programs per class that each rank trains on")
+        if self.per_class is not None and self.per_class < 1:
+            raise ValueError(f"per_class is {self.per_class}; expected 1 or more")
+
+    def _check_training(self) -> None:
+        if "mirrored" not in self.strategies and set(self.compressions) != {"none"}:
+            found = ", ".join(name for name in self.compressions if name != "none")
+            raise ValueError(f"compression {found} needs strategy mirrored, not {', '.join(self.strategies)} alone")
+        for strategy in self.strategies:
+            for compression in self.compressions if strategy == "mirrored" else ("none",):
+                self._setting(2, 1, strategy, compression, self.batch_sizes[0], self.hidden[0]).training(self.seed)
+
+    def settings(self) -> list[Setting]:
+        """What is run, each once, model by model."""
+        found = []
+        for hidden in self.hidden:
+            for batch_size in self.batch_sizes:
+                for threads in self.threads:
+                    found.append(self._setting(1, threads, "mirrored", "none", batch_size, hidden))
+                for world in sorted(set(self.worlds) - {1}):
+                    for strategy in self.strategies:
+                        for compression in self.compressions if strategy == "mirrored" else ("none",):
+                            found.append(self._setting(world, 1, strategy, compression, batch_size, hidden))
+        return list(dict.fromkeys(found))
+
+    def runs(self) -> list[Run]:
+        """All runs; a repeat runs every setting before the next begins, so that a change of the machine meets all."""
+        return [
+            Run(setting=setting, repeat=repeat, seed=self.seed + repeat)
+            for repeat in range(self.repeats)
+            for setting in self.settings()
+        ]
+
+    def _setting(
+        self, world: int, threads: int, strategy: str, compression: str, batch_size: int, hidden: int
+    ) -> Setting:
+        factor = world if self.scaling == "weak" else 1
+        return Setting(
+            world=world,
+            threads=threads,
+            strategy=strategy,
+            compression=compression,
+            batch_size=factor * batch_size,
+            hidden=hidden,
+            epochs=self.epochs,
+            per_class=None if self.per_class is None else factor * self.per_class,
+        )

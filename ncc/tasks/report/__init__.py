@@ -1,7 +1,0 @@
-"""Reports of an evaluation, each one HTML page that needs no other file and no net: tables, audit, pictures."""
-
-from ncc.tasks.report.classification import classification_report
-from ncc.tasks.report.coarsening import coarsening_report
-from ncc.tasks.report.devices import device_report
-
-__all__ = ["classification_report", "coarsening_report", "device_report"]

@@ -1,0 +1,128 @@
+"""Small trainings of a network in two stages: each rank writes what its whole model ended with.
+
+Arguments: the rank, and a folder where the two meet and leave their results.
+"""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import torch
+from torch import nn
+
+from benchmarks.pipeline import schedule
+from benchmarks.pipeline.program_stages import split_program_lstm
+from benchmarks.pipeline.stage import PipelineStatistics
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.runtime.ranks import process_group
+from ncc.training import TrainingConfig
+from ncc.training.optimizer import ClippedAdamW
+
+WORDS, DIM, BUCKETS, CLASSES, HIDDEN = 11, 4, 7, 3, 5
+NUMBER = 8 + 8 + 3
+"""The last batch has fewer samples than there are micro-batches."""
+OPTIONS = {"epochs": 3, "batch_size": 8, "clip": 0.05, "learning_rate": 1e-2}
+"""The gradient's norm is larger, so that it matters that it is the whole model's."""
+CASES = {"one": 1, "four": 4}
+"""Name → micro-batches."""
+
+
+class Programs:
+    """Random programs whose class their first word says."""
+
+    def __init__(self, number: int = NUMBER) -> None:
+        rng = np.random.default_rng(0)
+        self.words = [torch.from_numpy(rng.integers(0, WORDS, length)) for length in rng.integers(3, 12, number)]
+        self.literals = [
+            [torch.from_numpy(rng.integers(0, BUCKETS, count)) for count in rng.integers(0, 3, len(words))]
+            for words in self.words
+        ]
+        self.label = torch.tensor([int(words[0]) % CLASSES for words in self.words])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def batches(self, batch_size, rng):
+        order = rng.permutation(len(self))
+        return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+
+    def batch(self, samples, rng):
+        words = nn.utils.rnn.pad_sequence([self.words[i] for i in samples], batch_first=True)
+        none = torch.zeros(0, dtype=torch.int64)
+        literals = [some for i in samples for some in self.literals[i] + [none] * (words.shape[1] - len(self.words[i]))]
+        counts = torch.tensor([len(some) for some in literals])
+        lengths = torch.tensor([len(self.words[i]) for i in samples])
+        return (words, lengths, torch.cat(literals), counts.cumsum(0) - counts), self.label[samples]
+
+
+def network(dropout: float = 0.0, seed: int = 0) -> ProgramLSTM:
+    """Of two layers."""
+    torch.manual_seed(seed)
+    vectors = np.random.default_rng(seed).normal(size=(WORDS, DIM)).astype(np.float32)
+    sizes = {"hidden": HIDDEN, "layers": 2, "dense": 6, "buckets": BUCKETS}
+    return ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig(**sizes, dropout=dropout, word_dropout=dropout))
+
+
+class Recording(ClippedAdamW):
+    """Keeps the gradients of the first step."""
+
+    first: list[torch.Tensor]
+
+    def step(self, rate):
+        if not hasattr(self, "first"):
+            self.first = [parameter.grad.clone() for parameter in self._parameters]
+            type(self).last = self
+        super().step(rate)
+
+
+def result(rank: int, micro_batches: int, dropout: float = 0.0, **options) -> dict:
+    """Trains and returns weights, losses, statistics, and the gradients of this rank's stage in the first step."""
+    model = network(dropout, seed=rank)  # the first rank's weights are to count
+    stages, statistics = split_program_lstm(model), PipelineStatistics()
+    told = []
+    with mock.patch.object(schedule, "ClippedAdamW", Recording):
+        losses = schedule.train_in_stages(
+            stages,
+            Programs(),
+            nn.functional.cross_entropy,
+            TrainingConfig(**(OPTIONS | options)),
+            micro_batches=micro_batches,
+            progress=lambda *now: told.append(now),
+            statistics=statistics,
+        )
+    assert told == [*enumerate(losses, 1)]
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not any(stage.training for stage in stages)
+    names = [name for name, _ in stages[rank].named_parameters()]
+    return {
+        "model": model.state_dict(),
+        "losses": losses,
+        "statistics": vars(statistics) | {"bubble": statistics.bubble, "waiting": statistics.seconds_waiting},
+        "gradients": dict(zip(names, Recording.last.first, strict=True)),
+    }
+
+
+def all_cases(rank: int) -> dict[str, dict]:
+    """Everything, by name."""
+    cases = {name: result(rank, micro_batches) for name, micro_batches in CASES.items()}
+    cases |= {f"{name}, not clipped": result(rank, number, clip=1e9, epochs=1) for name, number in CASES.items()}
+    cases |= {
+        name: result(rank, 2, 0.2, epochs=8, clip=1.0, learning_rate=3e-2) for name in ("dropout", "dropout again")
+    }
+    cases["mixed"] = result(rank, 2, mixed_precision=True)
+    return cases
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    warnings.simplefilter("error", FutureWarning)
+    rank, folder = int(sys.argv[1]), Path(sys.argv[2])
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2"}
+    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size=2"):
+        cases = all_cases(rank)
+    torch.save(cases, folder / f"rank{rank}.pt")
+    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
+    assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end

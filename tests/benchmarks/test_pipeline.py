@@ -1,0 +1,175 @@
+"""A network in two stages on two ranks: the model of one process, what is sent, and what is refused."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from benchmarks.pipeline.program_stages import split_program_lstm
+from benchmarks.pipeline.schedule import train_in_stages
+from benchmarks.pipeline.stage import PipelineStatistics
+from ncc.encoder.program_lstm import ProgramLSTM
+from ncc.errors import NccError
+from ncc.training import TrainingConfig, train
+
+SCRIPT = Path(__file__).parent / "pipeline_ranks.py"
+RANKS = runpy.run_path(str(SCRIPT))
+UNDETERMINED = "query.bias"
+"""Attention doesn't depend on it: its gradient is nothing but rounding, which AdamW makes steps of."""
+
+
+@pytest.fixture(scope="module")
+def two(run_ranks, tmp_path_factory) -> list[dict]:
+    """What each of two ranks came to."""
+    return run_ranks(SCRIPT, 2, tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict:
+    """What one process comes to."""
+    model = RANKS["network"]()
+    losses = train(model, RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig(**RANKS["OPTIONS"]))
+    return {"model": model.state_dict(), "losses": losses}
+
+
+@pytest.fixture
+def model() -> ProgramLSTM:
+    return RANKS["network"]()
+
+
+def _first_batch() -> tuple:
+    """The first batch of the first epoch."""
+    from ncc.training.draws import Draws
+
+    data = RANKS["Programs"]()
+    draws = Draws(TrainingConfig().seed, 0, 0, torch.device("cpu"))
+    return data.batch(data.batches(RANKS["OPTIONS"]["batch_size"], draws.rng)[0], draws.rng)
+
+
+def test_all_ranks_end_with_the_whole_model(two):
+    for name, case in two[0].items():
+        assert case["losses"] == two[1][name]["losses"]
+        for tensor, other in zip(case["model"].values(), two[1][name]["model"].values(), strict=True):
+            assert torch.equal(tensor, other)
+
+
+@pytest.mark.parametrize("name", RANKS["CASES"])
+def test_stages_give_the_model_of_one_process(two, alone, name):
+    case = two[0][name]
+    assert case["losses"] == pytest.approx(alone["losses"], abs=1e-5)
+    assert case["model"].keys() == alone["model"].keys()
+    for key, tensor in alone["model"].items():
+        if key != UNDETERMINED:
+            assert torch.allclose(case["model"][key], tensor, atol=1e-5, rtol=0), key
+
+
+@pytest.mark.parametrize("name", RANKS["CASES"])
+def test_stages_have_the_gradients_of_the_whole(two, model, name):
+    inputs, target = _first_batch()
+    nn.functional.cross_entropy(model(*inputs), target).backward()
+    gradients = {**two[0][f"{name}, not clipped"]["gradients"], **two[1][f"{name}, not clipped"]["gradients"]}
+    expected = {key: parameter.grad for key, parameter in model.named_parameters()}
+    assert gradients.keys() == expected.keys()
+    for key, gradient in expected.items():
+        assert torch.allclose(gradients[key], gradient, atol=1e-7, rtol=1e-5), key
+
+
+def test_the_norm_that_is_clipped_is_the_whole_models(two):
+    gradients = [gradient for rank in two for gradient in rank["four"]["gradients"].values()]
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    assert float(norm) == pytest.approx(RANKS["OPTIONS"]["clip"], rel=1e-4)
+
+
+def test_stages_learn_with_dropout_and_draw_the_same_again(two):
+    one, other = two[0]["dropout"], two[0]["dropout again"]
+    assert one["losses"] == other["losses"]
+    assert one["losses"][-1] < 0.9 * one["losses"][0]
+
+
+def test_mixed_precision_comes_close(two, alone):
+    assert two[0]["mixed"]["losses"] == pytest.approx(alone["losses"], abs=0.02)
+    assert two[0]["mixed"]["losses"] != two[0]["one"]["losses"]
+
+
+def test_bytes_sent_are_those_of_arithmetic(two):
+    data, hidden, dim = RANKS["Programs"](), RANKS["HIDDEN"], RANKS["DIM"]
+    longest, batch, steps = max(map(len, data.words)), RANKS["OPTIONS"]["batch_size"], 3 * 3
+    one, four = ([rank[name]["statistics"]["bytes_sent"] for rank in two] for name in ("one", "four"))
+    # what goes to and fro is of one size, and a norm of 8 bytes goes with it
+    assert one[0] == one[1]
+    assert four[0] == four[1]
+    whole = 4 * (batch * longest * 2 * hidden + batch * 2 * dim)
+    assert 0.5 * (steps - 3) * whole < one[0] <= (steps - 3) * whole + 3 * whole * 3 // batch + 8 * steps
+    # micro-batches are padded to the largest of a step, not to the batch's longest sequence
+    assert 0.8 * one[0] < four[0] <= one[0]
+
+
+def test_statistics_tell_computing_from_waiting(two):
+    for rank in two:
+        told = rank["four"]["statistics"]
+        assert (told["samples"], told["steps"]) == (3 * RANKS["NUMBER"], 9)
+        assert told["seconds_computing"] > 0
+        assert told["waiting"] > 0
+        assert 0 < told["bubble"] < 1
+        assert told["seconds_in_steps"] < told["seconds_total"]
+
+
+def test_one_stage_after_the_other_is_the_network_with_dropout():
+    model = RANKS["network"](dropout=0.3)
+    (words, *others), _ = _first_batch()
+    torch.manual_seed(5)
+    expected = model(words, *others)
+    torch.manual_seed(5)
+    first, last = split_program_lstm(model)
+    sent = first((), words, *others)
+    (scores,) = last(sent, words, *others)
+    assert torch.equal(scores, expected)
+    assert last.received_shapes(words, *others) == tuple(tuple(tensor.shape) for tensor in sent)
+    assert first.received_shapes(words, *others) == ()
+
+
+def test_stages_share_the_networks_parameters_under_their_names(model):
+    stages = split_program_lstm(model)
+    own = {name: tensor.data_ptr() for stage in stages for name, tensor in stage.state_dict().items()}
+    assert own == {name: tensor.data_ptr() for name, tensor in model.state_dict().items()}
+
+
+def test_a_network_of_one_layer_has_no_two_stages(model):
+    object.__setattr__(model.config, "layers", 1)
+    with pytest.raises(ValueError, match=r"a network of 1 layer\(s\); two stages need one of 2"):
+        split_program_lstm(model)
+
+
+def test_two_stages_need_two_ranks(model):
+    with pytest.raises(NccError, match=r"2 stage\(s\) on 1 rank\(s\).*start it with torchrun --nproc-per-node 2"):
+        train_in_stages(split_program_lstm(model), RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig())
+
+
+def _pretend_two_ranks(monkeypatch):
+    monkeypatch.setattr("benchmarks.pipeline.schedule.rank_and_world", lambda: (0, 2))
+
+
+def test_a_batch_is_cut_into_one_piece_or_more(model, monkeypatch):
+    _pretend_two_ranks(monkeypatch)
+    with pytest.raises(ValueError, match="micro_batches is 0; expected 1 or more"):
+        train_in_stages(
+            split_program_lstm(model),
+            RANKS["Programs"](),
+            nn.functional.cross_entropy,
+            TrainingConfig(),
+            micro_batches=0,
+        )
+
+
+@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}, {"accumulate": 2}])
+def test_options_of_whole_models_are_refused(model, monkeypatch, options):
+    _pretend_two_ranks(monkeypatch)
+    stages, data = split_program_lstm(model), RANKS["Programs"]()
+    with pytest.raises(ValueError, match=f"{next(iter(options.values()))}.* not for stages; leave them"):
+        train_in_stages(stages, data, nn.functional.cross_entropy, TrainingConfig(**options))
+
+
+def test_nothing_measured_is_no_bubble():
+    assert PipelineStatistics().bubble == 0

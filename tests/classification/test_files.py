@@ -1,0 +1,263 @@
+"""The classifier's files: read as they were written, and refused where they were damaged."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file, save_file
+
+from ncc.classification.files import load_classifier_head, save_classifier_head
+from ncc.classification.head import ClassifierHead
+from ncc.classification.ngram_model import NgramModel
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.encoder.program_network import ProgramNetwork
+from ncc.errors import AssetError, OutputError
+
+WORDS, ROWS, DIM, NGRAM_BUCKETS = 60, 40, 10, 50
+ROW = np.array([*range(ROWS), *range(WORDS - ROWS)], np.int32)
+CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
+
+
+def _head() -> ClassifierHead:
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(ROWS, DIM)).astype(np.float32)
+    model = ProgramLSTM(vectors, len(CLASSES), ProgramLSTMConfig(layers=2, hidden=6, dense=7, buckets=30))
+    weights, bias = rng.normal(size=(len(CLASSES), NGRAM_BUCKETS)), rng.normal(size=len(CLASSES))
+    rarity = rng.uniform(0, 3, NGRAM_BUCKETS).astype(np.float32)
+    return ClassifierHead(
+        network=ProgramNetwork(
+            tensors={name: tensor.numpy().copy() for name, tensor in model.state_dict().items()},
+            row=ROW,
+            layers=2,
+            longest=100,
+        ),
+        ngrams=NgramModel.rounded(weights, bias, rarity),
+        ngram_factor=4.5,
+        classes=CLASSES,
+        temperature=1.25,
+        threshold=0.5,
+        embedding_id="cafe",
+        about={"seed": 204, "levels": ["-O1"], "test_accuracy": {"-O1": 0.99}},
+    )
+
+
+NETWORK = sorted(_head().network.tensors)
+NGRAMS = [f"ngrams.{name}" for name in ("weights", "scale", "bias", "rarity")]
+
+
+def _program(length: int) -> EncodedProgram:
+    rng = np.random.default_rng(length)
+    start = np.concatenate([[0], rng.integers(0, 4, length).cumsum()]).astype(np.int32)
+    literals = rng.integers(0, 2**32, start[-1], dtype=np.uint32)
+    return EncodedProgram(rng.integers(0, WORDS, length).astype(np.int32), literals, start)
+
+
+@pytest.fixture
+def saved(tmp_path, forget_hash):
+    save_classifier_head(_head(), tmp_path)
+    forget_hash(tmp_path / "head.json")
+    return tmp_path
+
+
+def test_a_head_is_read_as_it_was_written(saved):
+    head, again = _head(), load_classifier_head(saved)
+    for name in ("ngram_factor", "classes", "temperature", "threshold", "embedding_id", "about", "levels"):
+        assert getattr(again, name) == getattr(head, name)
+    assert (again.network.layers, again.network.longest, again.network.buckets) == (2, 100, 30)
+    assert np.array_equal(again.network.row, ROW)
+    assert set(again.network.tensors) == set(NETWORK)
+    for name, tensor in again.network.tensors.items():
+        assert tensor.dtype == np.float32
+        assert np.array_equal(tensor, head.network.tensors[name].astype(np.float16))
+    for name in ("weights", "scale", "bias", "rarity"):
+        one, other = getattr(again.ngrams, name), getattr(head.ngrams, name)
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    for program in (_program(3), _program(150)):
+        assert np.array_equal(again.ngrams.scores(program), head.ngrams.scores(program))
+        assert again.scores(program) == pytest.approx(head.scores(program), abs=0.02)
+
+
+def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
+    save_classifier_head(load_classifier_head(saved), tmp_path / "once")
+    save_classifier_head(load_classifier_head(tmp_path / "once"), tmp_path / "twice")
+    for name in ("head.json", "head.safetensors"):
+        assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
+
+
+def test_how_arrays_lie_in_memory_is_no_matter(saved, tmp_path):
+    head = _head()
+    for name, tensor in head.network.tensors.items():
+        head.network.tensors[name] = np.asfortranarray(tensor)
+    weights = np.asfortranarray(head.ngrams.weights)
+    ngrams = NgramModel(weights, head.ngrams.scale, head.ngrams.bias, np.repeat(head.ngrams.rarity, 2)[::2])
+    changed = ClassifierHead(**(vars(head) | {"ngrams": ngrams}))
+    save_classifier_head(changed, tmp_path / "again")
+    assert (tmp_path / "again" / "head.safetensors").read_bytes() == (saved / "head.safetensors").read_bytes()
+
+
+def test_a_weight_too_large_for_its_file_is_the_largest_there(tmp_path):
+    head = _head()
+    head.network.tensors["dense.bias"][:2] = 1e6, -1e6
+    save_classifier_head(head, tmp_path)
+    assert load_classifier_head(tmp_path).network.tensors["dense.bias"][:2].tolist() == [65504, -65504]
+
+
+def test_a_folder_that_can_not_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file/head\.safetensors: can't be written"):
+        save_classifier_head(_head(), tmp_path / "file")
+
+
+def _refused(folder, message):
+    with pytest.raises(AssetError, match=message) as refusal:
+        load_classifier_head(folder)
+    assert str(folder) in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["head.json", "head.safetensors"])
+def test_a_missing_file_is_named(saved, name):
+    (saved / name).unlink()
+    _refused(saved, rf"{name}: can't be read")
+
+
+@pytest.mark.parametrize("version", [0, 1, 3, "2", None])
+def test_another_format_version_is_refused(saved, version):
+    card = json.loads((saved / "head.json").read_bytes()) | {"format_version": version}
+    (saved / "head.json").write_text(json.dumps(card))
+    _refused(saved, rf"head\.json: format version {version!r}; this ncc reads version 2")
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"1", b'{"format_version": "\xff"}'])
+def test_a_card_that_is_no_object_is_refused(saved, data):
+    (saved / "head.json").write_bytes(data)
+    _refused(saved, r"head\.json: (is not JSON|format version None)")
+
+
+FIELDS = ["layers", "longest", "words", "buckets", "ngram_buckets", "ngram_factor", "classes", "temperature"]
+FIELDS += ["threshold", "embedding_id", "about"]
+WRONG_VALUES = {
+    "layers": (0, 1, 3, None, np.inf),
+    "longest": (0, None, np.inf),
+    "words": (WORDS + 1, None),
+    "buckets": (0, 31, None),
+    "ngram_buckets": (0, NGRAM_BUCKETS + 1, None),
+    "ngram_factor": (-1.0, np.nan, np.inf, None, "much"),
+    "classes": (CLASSES[1:], (*CLASSES, "one more"), None, "abcde", 5),
+    "temperature": (0.0, -1.0, np.nan, np.inf, "warm"),
+    "threshold": (-0.1, 1.1, np.nan),
+    "about": (None,),
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [*({name: ...} for name in FIELDS), *({name: value} for name, values in WRONG_VALUES.items() for value in values)],
+    ids=str,
+)
+def test_a_card_with_a_wrong_value_or_none_is_refused(saved, change):
+    card = json.loads((saved / "head.json").read_bytes()) | change
+    card = {name: value for name, value in card.items() if value is not ...}
+    (saved / "head.json").write_text(json.dumps(card))
+    _refused(saved, "is not a classifier .* damaged")
+
+
+def _damage(folder, **changes):
+    """Changes tensors of the file; one that becomes None is left out."""
+    tensors = load_file(folder / "head.safetensors")
+    for name, change in changes.items():
+        tensors[name] = change(tensors.get(name))
+    kept = {name: np.array(tensor, order="C") for name, tensor in tensors.items() if tensor is not None}
+    save_file(kept, folder / "head.safetensors")
+
+
+# a network may have no table of literals
+@pytest.mark.parametrize("name", ["row", *NGRAMS, *(name for name in NETWORK if name != "literals.weight")])
+def test_a_tensor_that_is_missing_is_refused(saved, name):
+    _damage(saved, **{name: lambda _: None})
+    _refused(saved, rf"{name}.*damaged")
+
+
+SHAPES = {
+    "without-the-first": lambda tensor: tensor[1:],
+    "with-one-more": lambda tensor: np.append(tensor, tensor[..., :1], axis=-1),
+    "in-a-box": lambda tensor: tensor[None],
+    "one-number": lambda tensor: tensor.ravel()[0],
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("name", [*NETWORK, *NGRAMS])
+def test_a_tensor_of_another_shape_is_refused(saved, kind, name):
+    _damage(saved, **{name: SHAPES[kind]})
+    _refused(saved, "is not a classifier .* damaged")
+
+
+def test_tensors_that_fit_each_other_but_not_the_card_are_refused(saved):
+    _damage(saved, **{"ngrams.weights": lambda tensor: tensor[1:], "ngrams.rarity": lambda tensor: tensor[1:]})
+    _refused(saved, rf"30 rows of literals, {NGRAM_BUCKETS - 1} of n-grams")
+
+
+@pytest.mark.parametrize("part", ["ngrams", "output"])
+def test_parts_that_know_different_classes_are_refused(saved, part):
+    fewer = {
+        "ngrams": {
+            "ngrams.weights": lambda t: t[:, 1:],
+            "ngrams.scale": lambda t: t[1:],
+            "ngrams.bias": lambda t: t[1:],
+        },
+        "output": {"output.weight": lambda t: t[1:], "output.bias": lambda t: t[1:]},
+    }
+    _damage(saved, **fewer[part])
+    _refused(saved, "are of .* classes.* damaged")
+
+
+@pytest.mark.parametrize("name", NGRAMS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float16, np.float64, np.bool_])
+def test_n_grams_of_another_type_are_refused(saved, name, dtype):
+    _damage(saved, **{name: lambda tensor: tensor.astype(dtype)})
+    _refused(saved, "is not a classifier .* damaged")
+
+
+@pytest.mark.parametrize("row", [ROW.astype(np.int64), ROW.astype(np.float32), ROW[None], ROW + 1, ROW - 1])
+def test_rows_that_are_none_of_the_vectors_are_refused(saved, row):
+    _damage(saved, row=lambda _: row)
+    _refused(saved, "is not a classifier .* damaged")
+
+
+@pytest.mark.parametrize("name", ["norm.running_mean", "ahead.2.bias_ih_l0", "dense", "ngrams.row", ""])
+def test_a_tensor_too_many_is_refused(saved, name):
+    _damage(saved, **{name: lambda _: np.ones(3, np.float16)})
+    _refused(saved, rf"superfluous \['{name}'\]")
+
+
+# weights of n-grams are whole numbers
+@pytest.mark.parametrize("name", [*NETWORK, *NGRAMS[1:]])
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_numbers_that_are_not_finite_are_refused(saved, name, value):
+    def spoil(tensor):
+        return np.where(np.arange(tensor.size).reshape(tensor.shape), tensor, tensor.dtype.type(value))
+
+    _damage(saved, **{name: spoil})
+    assert load_file(saved / "head.safetensors")[name].dtype != np.float64
+    _refused(saved, "not a finite number")
+
+
+@pytest.mark.parametrize("keep", [0, 7, 9, 200, -1])
+def test_truncated_tensors_are_refused(saved, keep):
+    path = saved / "head.safetensors"
+    path.write_bytes(path.read_bytes()[:keep])
+    _refused(saved, r"head\.safetensors: is not a safetensors file")
+
+
+def test_a_type_that_numpy_does_not_have(tmp_path):
+    from safetensors.torch import save_file
+
+    from ncc.runtime.storage import read_tensors
+
+    save_file({"a": torch.ones(2, dtype=torch.bfloat16)}, tmp_path / "a.safetensors")
+    with pytest.raises(AssetError):
+        read_tensors(tmp_path / "a.safetensors", ["a"])

@@ -1,0 +1,145 @@
+"""The whole classifier: two kinds of scores added, levels averaged, and calibrated answers."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+import torch
+
+from ncc.classification.head import ClassifierHead
+from ncc.classification.ngram_model import NgramModel
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.encoder.program_network import ProgramNetwork
+
+WORDS, DIM, BUCKETS = 40, 10, 64
+CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
+
+
+def _network(num_classes: int = len(CLASSES)) -> ProgramNetwork:
+    torch.manual_seed(0)
+    vectors = np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
+    model = ProgramLSTM(vectors, num_classes, ProgramLSTMConfig(hidden=6, dense=7, buckets=30))
+    torch.nn.init.normal_(model.output.weight)
+    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+    return ProgramNetwork(tensors, np.arange(WORDS, dtype=np.int32), layers=1, longest=100)
+
+
+def _ngrams(num_classes: int = len(CLASSES)) -> NgramModel:
+    rng = np.random.default_rng(1)
+    weights, bias = rng.normal(size=(num_classes, BUCKETS)), rng.normal(size=num_classes)
+    return NgramModel.rounded(weights, bias, rng.uniform(1, 3, BUCKETS).astype(np.float32))
+
+
+def _head(**changes: object) -> ClassifierHead:
+    values = {
+        "network": _network(),
+        "ngrams": _ngrams(),
+        "ngram_factor": 0.5,
+        "classes": CLASSES,
+        "temperature": 1.25,
+        "threshold": 0.5,
+        "embedding_id": "cafe",
+    }
+    return ClassifierHead(**(values | changes))
+
+
+def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
+    rng = np.random.default_rng(seed)
+    programs = []
+    for length in lengths:
+        start = np.concatenate([[0], rng.integers(0, 4, length).cumsum()]).astype(np.int32)
+        literals = rng.integers(0, 2**32, start[-1], dtype=np.uint32)
+        programs.append(EncodedProgram(rng.integers(0, WORDS, length).astype(np.int32), literals, start))
+    return programs
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.5, 4.5])
+def test_scores_are_those_of_both_parts(factor):
+    head = _head(ngram_factor=factor)
+    for program in _programs(1, 5, 150):
+        found = head.scores(program)
+        network, ngrams = (part.scores(program).astype(np.float64) for part in (head.network, head.ngrams))
+        assert (found.shape, found.dtype) == ((len(CLASSES),), np.float64)
+        assert found == pytest.approx(network + factor * ngrams, abs=1e-6)
+        assert np.ptp(network) > 0.1
+        assert np.ptp(ngrams) > 0.1
+
+
+def test_n_grams_read_what_lies_behind_the_networks_longest():
+    head, (program,) = _head(), _programs(150)
+    other = program._replace(words=np.where(np.arange(150) < 149, program.words, program.words[0]))
+    assert not np.array_equal(other.words, program.words)
+    assert np.array_equal(head.network.scores(program), head.network.scores(other))
+    assert not np.array_equal(head.scores(program), head.scores(other))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.5, 0.001])
+def test_probabilities(temperature):
+    head = _head(temperature=temperature)
+    for program in _programs(1, 5, 60):
+        found = head.predict(program).probability
+        assert (found.shape, found.dtype) == ((len(CLASSES),), np.float64)
+        assert found.sum() == pytest.approx(1, abs=1e-12)
+        scores = torch.from_numpy(head.scores(program)) / temperature
+        assert found == pytest.approx(scores.softmax(dim=0).numpy(), abs=1e-9)
+
+
+def test_the_scores_of_several_levels_are_averaged():
+    head, views = _head(temperature=2.0), _programs(5, 60, 9)
+    scores = torch.from_numpy(np.stack([head.scores(view) for view in views])).mean(dim=0)
+    expected = (scores / 2.0).softmax(dim=0).numpy()
+    for order in permutations(views):
+        assert head.predict(*order).probability == pytest.approx(expected, abs=1e-12)
+    assert head.predict(views[0]).probability != pytest.approx(expected, abs=1e-3)
+    assert head.predict(views[0], views[0]).probability == pytest.approx(head.predict(views[0]).probability, abs=1e-12)
+
+
+def test_a_low_temperature_sharpens():
+    (program,) = _programs(20)
+    found = [_head(temperature=value).predict(program).probability for value in (0.2, 0.5, 1.0, 3.0, 1e6)]
+    assert all(one.max() > other.max() for one, other in pairwise(found))
+    assert len({int(probability.argmax()) for probability in found}) == 1
+    assert found[-1] == pytest.approx(1 / len(CLASSES), abs=1e-4)
+
+
+@pytest.mark.parametrize("lengths", [(20,), (20, 30)])
+def test_the_threshold_decides_what_fits(lengths):
+    views = _programs(*lengths)
+    best = float(_head().predict(*views).probability.max())
+    assert 1 / len(CLASSES) < best < 1
+    fits = [_head(threshold=value).predict(*views).fits for value in (0, best - 1e-9, best, best + 1e-9, 1)]
+    assert fits == [True, True, True, False, False]
+
+
+def test_levels_are_those_of_training():
+    assert _head(about={"levels": ["-O1", "-O0"]}).levels == ("-O1", "-O0")
+    assert _head().levels == ("-O1",)
+
+
+OUT_OF_RANGE = {
+    "temperature": (0.0, -1.0, np.nan, np.inf),
+    "threshold": (-0.1, 1.1, np.nan),
+    "ngram_factor": (-0.1, np.nan, np.inf),
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, some in OUT_OF_RANGE.items() for value in some])
+def test_a_number_out_of_range_is_refused(name, value):
+    with pytest.raises(ValueError, match=r"temperature must be above 0, threshold in \[0, 1\], ngram_factor 0 or more"):
+        _head(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        ({"classes": CLASSES[1:]}, r"\[5, 5, 4\]"),
+        ({"classes": (*CLASSES, "one more")}, r"\[5, 5, 6\]"),
+        ({"ngrams": _ngrams(4)}, r"\[5, 4, 5\]"),
+        ({"network": _network(6)}, r"\[6, 5, 5\]"),
+    ],
+    ids=["fewer-names", "more-names", "ngrams", "network"],
+)
+def test_parts_of_different_classes_are_refused(change, counts):
+    with pytest.raises(ValueError, match=f"network, n-grams and names are of {counts} classes"):
+        _head(**change)

@@ -1,0 +1,114 @@
+"""The linear model on n-grams: its formula in plain Python, its rounding, and what does not fit together."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ncc.classification.ngram_model import NgramModel
+from ncc.classification.ngrams import hashed_ngrams
+from ncc.encoder.encoded_program import EncodedProgram
+
+BUCKETS, CLASSES = 50, 4
+
+
+def _model(seed: int = 0, **changes: np.ndarray) -> NgramModel:
+    rng = np.random.default_rng(seed)
+    values = {
+        "weights": rng.integers(-127, 128, (BUCKETS, CLASSES)).astype(np.int8),
+        "scale": rng.uniform(0.01, 0.1, CLASSES).astype(np.float32),
+        "bias": rng.normal(size=CLASSES).astype(np.float32),
+        "rarity": (rng.uniform(1, 5, BUCKETS) * (rng.random(BUCKETS) < 0.8)).astype(np.float32),
+    }
+    return NgramModel(**(values | changes))
+
+
+def _program(length: int, seed: int = 1) -> EncodedProgram:
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([[0], rng.integers(0, 3, length).cumsum()]).astype(np.int32)
+    literals = rng.integers(0, 2**32, start[-1], dtype=np.uint32)
+    return EncodedProgram(rng.integers(0, 9, length).astype(np.int32), literals, start)
+
+
+def _buckets(program: EncodedProgram) -> Counter[int]:
+    start = np.array([0, len(program.words)])
+    return Counter(hashed_ngrams(program.words, start, program.literals, program.literal_start, BUCKETS)[1].tolist())
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 400])
+def test_scores_are_what_the_formula_says(length):
+    model, program = _model(), _program(length)
+    value = {bucket: (1 + math.log(n)) * float(model.rarity[bucket]) for bucket, n in _buckets(program).items()}
+    norm = math.sqrt(sum(number**2 for number in value.values()))
+    found = model.scores(program)
+    assert (found.shape, found.dtype) == ((CLASSES,), np.float32)
+    for number, score in enumerate(found.tolist()):
+        margin = sum(share / norm * int(model.weights[bucket, number]) for bucket, share in value.items())
+        assert score == pytest.approx(margin * float(model.scale[number]) + float(model.bias[number]), abs=1e-4)
+
+
+def test_n_grams_that_training_did_not_have_twice_say_nothing():
+    program = _program(20)
+    assert np.array_equal(_model(rarity=np.zeros(BUCKETS, np.float32)).scores(program), _model().bias)
+    known = sorted(_buckets(program))[::2]
+    rarity = np.zeros(BUCKETS, np.float32)
+    rarity[known] = 1
+    others = np.setdiff1d(np.arange(BUCKETS), known)
+    weights = _model().weights.copy()
+    weights[others] = 0
+    expected = _model(rarity=rarity, weights=weights).scores(program)
+    assert np.array_equal(_model(rarity=rarity).scores(program), expected)
+
+
+def test_only_how_rare_n_grams_are_beside_each_other_counts():
+    program, rarity = _program(60), _model().rarity
+    assert _model(rarity=rarity * 8).scores(program) == pytest.approx(_model().scores(program), abs=1e-5)
+    assert _model(rarity=rarity**2).scores(program) != pytest.approx(_model().scores(program), abs=1e-2)
+
+
+def test_a_model_and_its_inputs_are_left_as_they_are():
+    model, program = _model(), _program(20)
+    arrays = [model.weights, model.scale, model.bias, model.rarity, *program]
+    before = [array.copy() for array in arrays]
+    model.scores(program)
+    assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
+
+
+def test_weights_are_rounded_to_a_byte():
+    rng = np.random.default_rng(3)
+    weights = rng.normal(size=(CLASSES, BUCKETS)) * [[1e-6], [1], [100], [0]]
+    bias, rarity = rng.normal(size=CLASSES), np.ones(BUCKETS, np.float32)
+    model = NgramModel.rounded(weights, bias, rarity)
+    assert (model.weights.shape, model.weights.dtype) == ((BUCKETS, CLASSES), np.int8)
+    assert np.abs(model.weights).max(axis=0).tolist() == [127, 127, 127, 0]
+    assert model.scale.dtype == model.bias.dtype == np.float32
+    assert (np.abs(model.weights.T * model.scale[:, None] - weights) <= model.scale[:, None] * 0.501).all()
+    assert model.bias == pytest.approx(bias, rel=1e-6)
+    program = _program(30)
+    assert model.scores(program)[3] == model.bias[3]
+    assert np.isfinite(model.scale).all()
+
+
+MISFITS = {
+    "weights-of-another-type": {"weights": _model().weights.astype(np.int16)},
+    "weights-as-floats": {"weights": _model().weights.astype(np.float32)},
+    "weights-in-one-row": {"weights": _model().weights.ravel()},
+    "weights-the-other-way-round": {"weights": _model().weights.T.copy()},
+    "no-buckets": {"weights": _model().weights[:0], "rarity": _model().rarity[:0]},
+    "scale-too-short": {"scale": _model().scale[1:]},
+    "scale-one-number": {"scale": _model().scale[0]},
+    "scale-of-another-type": {"scale": _model().scale.astype(np.float64)},
+    "bias-too-long": {"bias": np.zeros(CLASSES + 1, np.float32)},
+    "bias-in-a-box": {"bias": _model().bias[None]},
+    "bias-of-another-type": {"bias": _model().bias.astype(np.int32)},
+    "rarity-too-short": {"rarity": _model().rarity[1:]},
+    "rarity-of-classes": {"rarity": _model().bias},
+    "rarity-of-another-type": {"rarity": _model().rarity.astype(np.float16)},
+}
+
+
+@pytest.mark.parametrize("change", MISFITS.values(), ids=MISFITS)
+def test_what_does_not_fit_together_is_refused(change):
+    with pytest.raises(ValueError, match=r"n-grams with|not enough values to unpack"):
+        _model(**change)

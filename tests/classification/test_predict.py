@@ -1,0 +1,207 @@
+"""`ncc.classify`: levels and their answers with a head of random weights, the rest with the classifier that ships."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import ncc
+from ncc.classification.head import ClassifierHead
+from ncc.classification.ngram_model import NgramModel
+from ncc.classification.predict import classify, load_shipped_classifier
+from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
+from ncc.data import FileState, extracted, verify
+from ncc.embedding import load_embedding
+from ncc.encoder.program import describe_program
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.encoder.program_network import ProgramNetwork
+from ncc.errors import AssetError, CompileError, InputError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.inputs import load_program
+from ncc.study.classification.evaluation import load_split
+
+GREATEST_DIVISOR = """
+int main()
+{
+    int a, b;
+    cin >> a >> b;
+    while (b) { int t = a % b; a = b; b = t; }
+    cout << a << endl;
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NCC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def untrained() -> ClassifierHead:
+    """A head of two classes whose answers hang on every statement, at two levels."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    embedding = load_embedding()
+    model = ProgramLSTM(embedding.vectors[:50], 2, ProgramLSTMConfig(hidden=4, dense=8, buckets=16))
+    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+    row = (np.arange(len(embedding.vectors)) % 50).astype(np.int32)
+    return ClassifierHead(
+        network=ProgramNetwork(tensors, row, layers=1, longest=100),
+        ngrams=NgramModel.rounded(rng.normal(size=(2, 256)), rng.normal(size=2), np.ones(256, np.float32)),
+        ngram_factor=1.0,
+        classes=("one", "other"),
+        temperature=1.0,
+        threshold=0.0,
+        embedding_id=embedding.fingerprint,
+        about={"levels": ["-O1", "-O0"]},
+    )
+
+
+def _odds(answer):
+    """Logarithm of how much more probable the first class is."""
+    share = {share.label: share.probability for share in answer.classes}
+    return np.log(share["one"] / share["other"])
+
+
+def test_a_program_is_read_at_all_levels_of_the_head(untrained):
+    def ask(**options):
+        return classify(GREATEST_DIVISOR, head=untrained, options=CompileOptions(language="c++"), **options)
+
+    one, other, both = ask(levels=("-O1",)), ask(levels=["-O0"]), ask()
+    assert [answer.levels for answer in (one, other, both)] == [("-O1",), ("-O0",), ("-O1", "-O0")]
+    assert _odds(one) != pytest.approx(_odds(other), abs=1e-3)
+    assert _odds(both) == pytest.approx((_odds(one) + _odds(other)) / 2)
+    assert min(one.num_statements, other.num_statements) > 10
+    assert both.num_statements == one.num_statements + other.num_statements
+    assert ask(levels=("-O0", "-O1")).classes == tuple(
+        replace(share, probability=pytest.approx(share.probability)) for share in both.classes
+    )
+
+
+def test_statements_that_backed_off_are_counted_at_all_levels(untrained, tmp_path):
+    odd, embedding, unknown, total = "_BitInt(23) f(_BitInt(23) a) { return a * a; }\n", load_embedding(), 0.0, 0
+    for level in ("-O1", "-O0"):
+        options = CompileOptions(language="c")
+        (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=tmp_path)
+        program = describe_program(module)
+        lookup = embedding.look_up(program.texts).over(program.text_id)
+        unknown, total = unknown + lookup.unknown_rate * len(lookup.word), total + len(lookup.word)
+    answer = classify(odd, head=untrained, options=CompileOptions(language="c"))
+    assert answer.num_statements == total
+    assert answer.unknown_rate == pytest.approx(unknown / total)
+    assert 0 < answer.unknown_rate < 1
+
+
+def test_levels_are_what_was_asked_for_whatever_the_options_say(untrained):
+    answers = [
+        classify(
+            GREATEST_DIVISOR,
+            levels=("-O0",),
+            head=untrained,
+            options=CompileOptions(language="c++", optimization=optimization),
+        )
+        for optimization in ("-O0", "-O3")
+    ]
+    assert answers[0] == answers[1]
+    for levels, message in (((), "levels: expected one or more"), (("-O7",), "unknown optimization level '-O7'")):
+        with pytest.raises(InputError, match=message):
+            classify(GREATEST_DIVISOR, levels=levels, head=untrained, options=CompileOptions(language="c++"))
+
+
+def test_ir_is_read_once_as_it_is(untrained, tmp_path):
+    text = f"#include <iostream>\nusing namespace std;\n{GREATEST_DIVISOR}"
+    (tmp_path / "a.cpp").write_text(text)
+    (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp", CompileOptions(optimization="-O0")).ir)
+    source = classify(tmp_path / "a.cpp", levels=("-O0",), head=untrained)
+    ir = classify(tmp_path / "a.ll", head=untrained)
+    assert (source.compiled, ir.compiled) == ("as it is", "IR")
+    assert (source.levels, ir.levels) == (("-O0",), ())
+    assert (source.classes, source.num_statements, source.unknown_rate) == (
+        ir.classes,
+        ir.num_statements,
+        ir.unknown_rate,
+    )
+
+
+def test_the_head_knows_104_problems():
+    head = load_shipped_classifier()
+    assert head.classes == tuple(str(number) for number in range(1, 105))
+    assert head.about["programs"] > 46_000
+    assert set(head.about["test_accuracy"]) == {"all levels together", *head.levels}
+    assert "ncc train classify" in head.about["command"]
+
+
+def test_an_answer_is_whole():
+    answer = classify(GREATEST_DIVISOR, options=CompileOptions(language="c++"), top=104)
+    assert answer.compiled == "with headers"
+    assert answer.levels == load_shipped_classifier().levels
+    assert sum(share.probability for share in answer.classes) == pytest.approx(1)
+    probabilities = [share.probability for share in answer.classes]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert answer.num_statements > 10
+    assert 0 <= answer.unknown_rate < 0.2
+    found = answer.to_dict()
+    assert found["classes"][0] == {"label": answer.classes[0].label, "probability": answer.classes[0].probability}
+    assert found["levels"] == answer.levels
+    assert len(ncc.classify(GREATEST_DIVISOR, options=CompileOptions(language="c++")).classes) == 5
+
+
+def test_source_and_its_ir_get_the_same_answer(tmp_path):
+    text = f"#include <iostream>\nusing namespace std;\n{GREATEST_DIVISOR}"
+    (tmp_path / "a.cpp").write_text(text)
+    (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp").ir)
+    source, ir = classify(tmp_path / "a.cpp", levels=("-O1",)), classify(tmp_path / "a.ll")
+    assert source.classes == ir.classes
+    assert (source.compiled, ir.compiled) == ("as it is", "IR")
+
+
+def test_what_can_not_be_classified_is_refused(untrained, tmp_path):
+    def ask(source, language="c++", head=untrained, **options):
+        return classify(source, head=head, options=CompileOptions(language=language), **options)
+
+    with pytest.raises(InputError, match="top is 0"):
+        ask(GREATEST_DIVISOR, top=0)
+    with pytest.raises(InputError, match="no function has a body"):
+        ask("int x;\n", "c")
+    with pytest.raises(InputError, match="no such file"):
+        ask(tmp_path / "none.cpp")
+    with pytest.raises(InputError, match="is empty"):
+        ask(b" \n", "c")
+    with pytest.raises(CompileError, match="does not compile"):
+        ask("int main( {\n")
+    with pytest.raises(AssetError, match="train the head again"):
+        ask(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"))
+
+
+def test_real_programs_are_recognised():
+    if any(file.state is FileState.MISSING for file in verify("poj104").files):
+        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
+    files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
+    rows = np.arange(0, len(files.paths), 950)
+    few = LabelledFiles(tuple(files.paths[row] for row in rows.tolist()), files.label[rows], files.classes)
+    right = [
+        classify(path).classes[0].label == files.classes[label]
+        for path, label in zip(few.paths, few.label.tolist(), strict=True)
+    ]
+    assert len(right) == 50
+    assert np.mean(right) >= 0.94
+
+
+@pytest.mark.slow
+def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path):
+    """Compiles all of POJ-104 at all levels: more than an hour. A head that was trained further has seen them."""
+    if any(file.state is FileState.MISSING for file in verify("poj104").files):
+        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
+    head, embedding = load_shipped_classifier(), load_embedding()
+    files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
+    samples = load_programs(files, head.levels, abstraction=embedding.abstraction, cache=tmp_path, jobs=2)
+    split, _ = load_split(samples)
+    right = [
+        classify(files.paths[samples.row[row]]).classes[0].label == samples.classes[samples.label[row]]
+        for row in split.test.tolist()
+    ]
+    assert np.mean(right) >= head.about["test_accuracy"]["all levels together"] - 2e-3

@@ -1,0 +1,159 @@
+"""Our method: lines in one feature, chosen inside each fold; what is measured of it, and by chance."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ncc.coarsening.curves import complete_log_speedups
+from ncc.coarsening.fit import Candidate, ChosenLine, LineGrid
+from ncc.coarsening.lines import fit_lines
+from ncc.coarsening.samples import CoarseningSamples
+from ncc.errors import InputError
+from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.study.coarsening.evaluation import evaluate
+from ncc.study.coarsening.noise import measure_chance
+
+Array = NDArray[np.float64]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def test_curves_are_followed_down_and_never_up() -> None:
+    nan = np.nan
+    doublings = np.arange(6.0)
+    parabola = 0.5 * doublings - 0.2 * doublings**2
+    runtime = np.stack([np.exp(-parabola), 2.0 ** -np.arange(6.0), np.full(6, nan)])
+    runtime[:2, 4:] = nan
+    found = complete_log_speedups(runtime)
+    np.testing.assert_allclose(found[0], parabola, atol=1e-12)
+    np.testing.assert_allclose(found[1] / np.log(2), [0, 1, 2, 3, 3, 3], atol=1e-12)
+    assert np.isnan(found[2]).all()
+
+
+def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
+    features = np.array([[0.0, 5], [1, 5], [2, 5], [5, 5]])
+    values = np.stack([3 * features[:, 0] + 1, np.ones(4)], axis=1)
+    lines = fit_lines(features, values, (0.0, 4.0, np.inf))
+    np.testing.assert_allclose(lines.slope[:, 0, 0], [3, 1.5, 0])
+    np.testing.assert_allclose(lines.slope[:, 1], 0)  # a feature that never varies
+    np.testing.assert_allclose(lines.slope[:, :, 1], 0, atol=1e-12)
+    np.testing.assert_allclose(lines.at(np.array([2.0, 5]))[:, 0, 0], 7)  # all go through the mean
+    np.testing.assert_allclose(lines.at(np.array([10.0, 5]))[:, 0, 0], [31, 19, 7])
+
+
+def test_the_feature_that_tells_is_chosen_and_factors_follow(toy: CoarseningSamples, toy_features: Array) -> None:
+    method = ChosenLine(toy_features)
+    score = evaluate(toy, method, "kernel")
+    assert score.metrics.accuracy.value == 1
+    assert score.metrics.mean_speedup.value == pytest.approx(1.3)
+    assert method.candidate is not None
+    assert method.candidate.feature == 1
+
+
+def test_without_a_slope_it_is_a_constant(toy: CoarseningSamples, toy_features: Array) -> None:
+    method = ChosenLine(toy_features, LineGrid(penalties=(np.inf,), scales=("plain",)))
+    method.fit(toy, np.arange(len(toy)), rng())
+    np.testing.assert_allclose(method.predict(toy, np.array([0, 4]))[:, :4], [[1, 1, 1.05, 0.75]] * 2)
+
+
+def test_devices_have_lines_of_their_own(toy: CoarseningSamples, toy_features: Array) -> None:
+    runtime = toy.runtime.copy()
+    odd = np.array([int(name[1:]) % 2 for name in toy.kernel]) == 1
+    runtime[(toy.device == "Tahiti") & odd, 1] /= 4
+    changed = dataclasses.replace(toy, runtime=runtime)
+    grid = LineGrid(penalties=(0.0,), own_shares=(1.0,), scales=("plain",))
+    method = ChosenLine(toy_features, grid)
+    method.fit(changed, np.arange(len(toy)), rng())
+    predicted = method.predict(changed, np.arange(4, 8))
+    np.testing.assert_allclose(predicted[:, 1], [1.3, 1.3, 1.3, 5.2])
+    assert predicted.argmax(axis=1).tolist() == [2, 2, 2, 1]
+    offset, slope = method.line(None)
+    assert offset[1] == pytest.approx((3 * 1.3 + 5.2) / 4)
+    assert (offset + slope)[1] == pytest.approx(0.7)
+
+
+def test_shares_draw_devices_together(toy: CoarseningSamples, toy_features: Array) -> None:
+    both = [ChosenLine(toy_features, LineGrid(own_shares=(share,), scales=("plain",))) for share in (0.0, 1.0)]
+    drawn = ChosenLine(toy_features, LineGrid(own_shares=(0.25,), scales=("plain",)))
+    runtime = toy.runtime.copy()
+    runtime[toy.device == "Tahiti", 1] *= 1.5
+    changed = dataclasses.replace(toy, runtime=runtime)
+    for method in (*both, drawn):
+        method.fit(changed, np.arange(len(toy)), rng())
+        assert method.candidate is not None
+        assert method.candidate.penalty == 3
+    together, own, mixed = (method.predict(changed, np.arange(8)) for method in (*both, drawn))
+    np.testing.assert_allclose(mixed, 0.75 * together + 0.25 * own)
+    assert not np.allclose(together, own)
+
+
+def test_test_rows_change_nothing(toy: CoarseningSamples, toy_features: Array) -> None:
+    test = np.arange(4)
+    train = np.arange(4, len(toy))
+    changed = dataclasses.replace(toy, runtime=toy.runtime.copy())
+    changed.runtime[test] *= np.arange(1, 7)
+    answers = []
+    for samples in (toy, changed):
+        method = ChosenLine(toy_features)
+        method.fit(samples, train, rng())
+        answers.append(method.predict(samples, test))
+    np.testing.assert_array_equal(*answers)
+
+
+def test_wrong_use_is_refused(toy: CoarseningSamples, toy_features: Array) -> None:
+    with pytest.raises(ValueError, match="fit the method before predicting"):
+        ChosenLine(toy_features).predict(toy, np.array([0]))
+    with pytest.raises(InputError, match=r"expected features \(32, k\) and three kernels, found \(31, 3\) and 8"):
+        ChosenLine(toy_features[1:]).fit(toy, np.arange(32), rng())
+    with pytest.raises(InputError, match=r"three kernels, found .* and 2"):
+        ChosenLine(toy_features).fit(toy, np.arange(8), rng())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"penalties": ()}, "found none of one"),
+        ({"penalties": (-1.0,)}, "expected penalties of 0 or more"),
+        ({"own_shares": (0.5, 1.5)}, "shares from 0 to 1"),
+        ({"scales": ("cubic",)}, r"no scale \['cubic'\]; expected some of log, plain"),
+    ],
+)
+def test_wrong_grids_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        LineGrid(**options)
+
+
+def test_chance_is_far_from_features_that_tell(toy: CoarseningSamples, toy_features: Array) -> None:
+    found = measure_chance(toy, toy_features, num_draws=19)
+    assert found.mean_speedup == pytest.approx(1.3)
+    assert found.chance_geomean_speedups.shape == (19,)
+    assert found.p_geomean_speedup <= 0.3  # of eight kernels some draws keep the answer
+    assert np.median(found.chance_mean_speedups) < 1.1
+    nothing = measure_chance(toy, np.zeros_like(toy_features), num_draws=3)
+    assert nothing.p_mean_speedup == 1  # all draws are the same
+    with pytest.raises(InputError, match="num_draws: expected at least 1, found 0"):
+        measure_chance(toy, toy_features, num_draws=0)
+
+
+def test_published_result(published: CoarseningSamples, published_features: Array) -> None:
+    method = ChosenLine(published_features)
+    for protocol in ("kernel", "source"):
+        metrics = evaluate(published, method, protocol, seeds=(204, 205)).metrics  # type: ignore[arg-type]
+        assert metrics.mean_speedup.value > 1.22
+        assert metrics.geomean_speedup.value > 1.12
+        assert np.ptp(metrics.mean_speedup.per_seed) == 0  # nothing is random
+        assert metrics.mean_speedup.low > 1
+
+
+def test_every_published_fold_chooses_divergence(published: CoarseningSamples, published_features: Array) -> None:
+    method = ChosenLine(published_features)
+    chosen: list[Candidate] = []
+    for kernel in np.unique(published.kernel)[::4]:
+        method.fit(published, np.flatnonzero(published.kernel != kernel), rng())
+        assert method.candidate is not None
+        chosen.append(method.candidate)
+    assert {FEATURE_NAMES[candidate.feature] for candidate in chosen} <= {"divergent_share", "divergent_loop_share"}

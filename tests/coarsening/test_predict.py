@@ -1,0 +1,94 @@
+"""Thread coarsening by the head that ships: answers for kernels of a file, from the API and the command line."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import ncc
+from ncc.coarsening.predict import load_shipped_coarsening_head
+from ncc.errors import InputError
+
+OPTIONS = ncc.CompileOptions(language="opencl")
+STRAIGHT = """
+__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }
+"""
+DIVERGENT = """
+__kernel void climb(__global float *x, int n) {
+  int i = get_global_id(0);
+  if (i % 3 == 0) {
+    for (int k = 0; k < n; k++)
+      x[i] = x[i] * x[i] + sqrt(x[i]);
+  } else {
+    for (int k = 0; k < i; k++)
+      x[i] = x[i] / (x[i] + k);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("platform", [None, *load_shipped_coarsening_head().devices])
+def test_the_factor_is_the_one_of_highest_expected_speedup(platform):
+    (answer,) = ncc.predict_coarsening(STRAIGHT.encode(), platform=platform, options=OPTIONS)
+    assert answer.kernel == "scale"
+    assert answer.platform == platform
+    assert list(answer.speedups) == [1, 2, 4, 8, 16, 32]
+    assert answer.speedups[1] == 1
+    assert answer.speedup == max(answer.speedups.values()) == answer.speedups[answer.factor]
+    assert answer.interval[0] <= answer.interval[1]
+    assert all(math.isfinite(speedup) and speedup > 0 for speedup in answer.speedups.values())
+
+
+def test_divergence_speaks_against_coarsening():
+    (straight,) = ncc.predict_coarsening(STRAIGHT.encode(), options=OPTIONS)
+    (divergent,) = ncc.predict_coarsening(DIVERGENT.encode(), options=OPTIONS)
+    assert divergent.speedups[4] < straight.speedups[4]
+    assert divergent.factor < straight.factor
+
+
+def test_every_kernel_of_a_file_has_its_answer():
+    answers = ncc.predict_coarsening((STRAIGHT + DIVERGENT).encode(), options=OPTIONS)
+    assert [answer.kernel for answer in answers] == ["scale", "climb"]
+    assert json.loads(json.dumps(answers[0].to_dict()))["factor"] == answers[0].factor
+
+
+def test_what_can_not_be_answered_says_why():
+    with pytest.raises(InputError, match="no device 'Pascal'; expected one of Fermi"):
+        ncc.predict_coarsening(STRAIGHT.encode(), platform="Pascal", options=OPTIONS)
+    with pytest.raises(InputError, match="no kernel among its 1 function"):
+        ncc.predict_coarsening(b"float f(float x) { return x; }", options=OPTIONS)
+
+
+def test_the_head_that_ships_says_how_it_was_measured():
+    about = load_shipped_coarsening_head().about
+    assert about["command"].startswith("ncc train coarsening")
+    assert about["num_samples"] == 68
+    assert about["mean_speedup_interval"][0] < about["mean_speedup"] < about["mean_speedup_interval"][1]
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    path = tmp_path / "kernels.cl"
+    path.write_text(STRAIGHT + DIVERGENT)
+    return path
+
+
+def test_the_command_line_gives_the_same(kernels):
+    from typer.testing import CliRunner
+
+    from ncc.cli import app
+
+    first, _ = ncc.predict_coarsening(kernels, platform="Tahiti")
+    found = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--platform", "Tahiti", "--json"])
+    assert found.exit_code == 0, found.output
+    answer = json.loads(found.stdout)
+    assert (answer["ok"], answer["error"], answer["factor"]) == (True, None, first.factor)
+    assert answer["speedup"] == pytest.approx(first.speedup)
+    assert [kernel["kernel"] for kernel in answer["kernels"]] == ["scale", "climb"]
+    _, climb = ncc.predict_coarsening(kernels)
+    text = CliRunner().invoke(app, ["predict-coarsening", str(kernels)]).stdout
+    assert f"climb: factor {climb.factor}, {climb.speedup:.2f}x" in text
+    wrong = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--platform", "Pascal"])
+    assert wrong.exit_code == 2
+    assert "expected one of Fermi" in wrong.output

@@ -1,0 +1,75 @@
+"""The device mapper on the published rows, where there is a local copy of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ncc.data import FileState, verify
+from ncc.devices.fit import MapperConfig, MapperMethod, load_inputs
+from ncc.devices.head import KernelInputs
+from ncc.devices.predict import load_device_head
+from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
+from ncc.embedding import load_embedding
+from ncc.ir import read_module
+from ncc.kernels import profile_kernel
+from ncc.study.devices.evaluation import evaluate
+from ncc.study.devices.protocols import splits
+
+
+@pytest.fixture(scope="module")
+def real(published: Any) -> tuple[DeviceMappingSamples, KernelInputs]:
+    missing = [file for file in verify("legacy_ir").files if file.state is FileState.MISSING]
+    if missing:
+        pytest.skip("no local copy of the dataset legacy_ir (set NCC_DATA)")
+    samples = published("amd")
+    return samples, load_inputs(samples, load_embedding())
+
+
+def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSamples, KernelInputs]) -> None:
+    samples, inputs = real
+    assert len(inputs) == len(samples) == 680
+    legacy, embedding = load_legacy_ir(), load_embedding()
+    for row in (0, 333, 679):
+        module = read_module(legacy[samples.ir_name(row)], abstraction=embedding.abstraction)
+        kernel = int(np.flatnonzero(module.function_is_kernel)[0])
+        assert np.array_equal(inputs.profile[row], profile_kernel(module, kernel).features)
+    for block in (inputs.profile, inputs.opcodes, inputs.vectors):
+        assert np.isfinite(block).all()
+
+
+def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
+    real: tuple[DeviceMappingSamples, KernelInputs],
+) -> None:
+    samples, inputs = real
+    head = load_device_head("amd")
+    for name, columns in inputs.blocks(samples.transfer_bytes, samples.wgsize).items():
+        fitted = head.training[name] * head.scale[name] + head.mean[name]
+        assert np.abs(fitted - columns).max() <= 1e-3 * np.abs(columns).max(), name
+
+
+def test_of_kernels_never_seen_the_interval_holds_four_in_five(
+    real: tuple[DeviceMappingSamples, KernelInputs],
+) -> None:
+    samples, inputs = real
+    config = MapperConfig(num_trees=20, inner_trees=10, inner_folds=3)
+    score = evaluate(samples, MapperMethod(inputs, config), "kernel", (204,))
+    assert score.coverage is not None
+    assert 0.72 <= score.coverage.value <= 0.88
+    assert score.metrics.accuracy.value > 0.85
+    assert score.metrics.geomean_speedup.value > 1.4
+
+
+def test_answers_of_real_rows_that_are_hidden_change_nothing(
+    real: tuple[DeviceMappingSamples, KernelInputs],
+) -> None:
+    samples, inputs = real
+    train, test = next(splits(samples, "application", 204))
+    config = MapperConfig(num_trees=5, inner_trees=5, inner_folds=2)
+    answers = []
+    for given in (samples, samples.without_answers(test)):
+        method = MapperMethod(inputs, config)
+        method.fit(given, train, np.random.default_rng(0))
+        answers.append(method.predict(given, test))
+    assert np.isfinite(answers[0]).all()
+    assert np.array_equal(*answers)

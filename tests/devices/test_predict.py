@@ -1,0 +1,125 @@
+"""`predict_device` with the heads that ship: every kernel of a file, what of it counts, and what is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ncc
+from ncc.devices.head import describe_kernel
+from ncc.devices.predict import PLATFORMS, load_device_head, predict_device
+from ncc.errors import AssetError, InputError
+from ncc.frontend import CompileOptions
+
+TESTS = Path(__file__).parents[1]
+IR = TESTS / "data" / "ir"
+SOURCES = TESTS / "frontend" / "sources"
+KERNELS = TESTS / "samples" / "two_kernels.cl"
+
+
+@pytest.fixture(autouse=True)
+def _bundled_clang(monkeypatch):
+    monkeypatch.delenv("NCC_CLANG", raising=False)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e6}, {"wgsize": 64}, {"transfer_bytes": 0, "wgsize": 0}])
+def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, given):
+    answers = predict_device(KERNELS, platform=platform, **given)
+    assert [answer.kernel for answer in answers] == ["scale", "fill"]
+    for answer in answers:
+        assert 0.5 <= answer.confidence < 1
+        low, high = answer.interval
+        assert 0 < low <= answer.speedup_gpu_over_cpu <= high < np.inf
+        assert low < high
+        assert answer.device == ("GPU" if answer.speedup_gpu_over_cpu > 1 else "CPU")
+        found = answer.platform, answer.transfer_bytes, answer.wgsize
+        assert found == (platform, given.get("transfer_bytes"), given.get("wgsize"))
+        assert 0 <= answer.unknown_rate <= 1
+        assert set(answer.to_dict()) == set(answer.__dataclass_fields__)
+        assert json.loads(json.dumps(answer.to_dict()))["interval"] == list(answer.interval)
+
+
+def test_a_kernel_is_its_own_statements_and_those_that_it_calls():
+    options = CompileOptions(optimization="0")  # nothing is inlined
+    scale, fill = predict_device(KERNELS, options=options)
+    module = ncc.embed(KERNELS, options=options).module
+    size = dict(zip(module.function_names, np.diff(module.function_start).tolist(), strict=True))
+    # clang 22 puts a kernel's body into a function of its own, which the kernel calls
+    assert scale.num_statements == size["scale"] + size.get("__clang_ocl_kern_imp_scale", 0) + size["twice"]
+    assert fill.num_statements == size["fill"] + size.get("__clang_ocl_kern_imp_fill", 0)
+    assert scale.num_statements + fill.num_statements == sum(size.values())
+
+
+@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e5, "wgsize": 128.0}])
+def test_an_answer_is_the_heads_about_the_kernel(given):
+    source = SOURCES / "vector_add.cu"
+    (answer,) = predict_device(source, **given)
+    embedded = ncc.embed(source)
+    (kernel,) = np.flatnonzero(embedded.module.function_is_kernel).tolist()
+    inputs = describe_kernel(embedded.module, kernel, embedded.statements)
+    expected = load_device_head("nvidia").predict(inputs, **given)
+    assert np.log(answer.speedup_gpu_over_cpu) == pytest.approx(expected.log_ratio)
+    assert np.log(answer.interval) == pytest.approx(expected.interval)
+    gpu = answer.confidence if answer.device == "GPU" else 1 - answer.confidence
+    assert gpu == pytest.approx(expected.probability_gpu)
+
+
+def test_a_head_of_ones_own_is_asked():
+    head = load_device_head("amd")
+    (theirs, _), (ours, _) = predict_device(KERNELS), predict_device(KERNELS, head=head)
+    assert ours != theirs
+    assert ours == replace(predict_device(KERNELS, platform="amd")[0], platform="nvidia")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_sizes_matter(platform):
+    answers = [
+        predict_device(KERNELS, transfer_bytes=transfer, wgsize=wgsize, platform=platform)[0].speedup_gpu_over_cpu
+        for transfer, wgsize in ((1e4, 64), (1e8, 64), (1e8, 256))
+    ]
+    assert abs(np.log(answers[0] / answers[1])) > 0.1
+    assert answers[1] != answers[2]
+
+
+@pytest.mark.parametrize("name", ["saxpy.clang14.ll", "saxpy.clang16-typed.ll"])
+def test_old_ir_with_a_kernel_is_answered(name):
+    assert {answer.kernel for answer in predict_device(IR / name)} >= {"saxpy"}
+
+
+def test_debug_information_changes_no_answer():
+    options = CompileOptions(debug_lines=True)
+    assert predict_device(KERNELS, options=options) == predict_device(KERNELS)
+
+
+def test_a_file_without_a_kernel_is_refused():
+    with pytest.raises(InputError, match=r"dot\.c: no kernel among its 2 function.*__kernel .OpenCL. or __global__"):
+        predict_device(SOURCES / "dot.c")
+
+
+@pytest.mark.parametrize("given", [{"transfer_bytes": -1.0}, {"wgsize": float("nan")}, {"transfer_bytes": np.inf}])
+def test_inputs_that_can_not_be_are_refused(given):
+    with pytest.raises(InputError, match="expected a number, 0 or more"):
+        predict_device(KERNELS, **given)
+
+
+def test_a_head_of_another_embedding_is_refused():
+    head = replace(load_device_head("nvidia"), embedding_id="cafe")
+    with pytest.raises(AssetError, match=r"was trained on embedding cafe, but .* train the head again"):
+        predict_device(KERNELS, head=head)
+
+
+@pytest.mark.parametrize("ask", [predict_device, ncc.predict_device_curve, ncc.explain_device])
+@pytest.mark.parametrize("with_head", [True, False])
+def test_an_unknown_platform_is_refused(ask, with_head):
+    head = load_device_head("nvidia") if with_head else None
+    with pytest.raises(InputError, match="platform is 'intel'; expected one of amd, nvidia"):
+        ask(KERNELS, platform="intel", head=head)
+
+
+def test_a_head_is_read_once():
+    assert load_device_head("amd") is load_device_head("amd")
+    with pytest.raises(InputError, match="platform is 'intel'"):
+        load_device_head("intel")

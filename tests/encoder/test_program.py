@@ -1,0 +1,166 @@
+"""Programs as classifiers read them: the author's statements alone, with their texts and literals."""
+
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from ncc.data import FileState, extracted, verify
+from ncc.encoder.names import is_library_function
+from ncc.encoder.program import Program, describe_program
+from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.programs import compile_program
+from ncc.ir import OPCODES, Abstraction, Module, read_module
+
+LIBRARY = """
+define linkonce_odr void @_ZNSt6vectorIiSaIiEE9push_backERKi(ptr %v, ptr %x) {
+  %old = load ptr, ptr %v, align 8
+  store ptr %x, ptr %old, align 8
+  ret void
+}
+"""
+STARTUP = """
+define internal void @_GLOBAL__sub_I_a.cpp() section ".text.startup" {
+  %n = add i64 99, 98
+  ret void
+}
+"""
+AUTHOR = """
+@s = private constant [4 x i8] c"one\\00"
+declare i32 @puts(ptr)
+define void @_Z4pushRSt6vectorIiSaIiEEi(ptr %v, i32 %n) {
+  %slot = alloca i32, align 4
+  store i32 %n, ptr %slot, align 4
+  %r = call i32 @puts(ptr @s)
+  ret void
+}
+define i32 @main() {
+  %n = add nsw i32 17, 18
+  %m = add nsw i32 %n, 17
+  ret i32 %m
+}
+"""
+
+
+def _check(program: Program, module: Module) -> None:
+    """What must hold of every program and the module that it describes."""
+    own = np.array([not is_library_function(name) for name in module.function_names])
+    kept = np.flatnonzero(own[module.statement_function] if own.any() else np.ones(module.num_statements))
+    assert [program.texts[number] for number in program.text_id] == [module.statement_text(row) for row in kept]
+    assert len(set(program.texts)) == len(program.texts)
+    assert set(program.text_id.tolist()) == set(range(len(program.texts)))
+    assert np.array_equal(program.opcode, module.opcode[kept])
+    assert len(program.literal_start) == len(program.text_id) + 1
+    assert program.literal_start[0] == 0
+    assert program.literal_start[-1] == len(program.literal)
+    assert (np.diff(program.literal_start) >= 0).all()
+    kinds = [program.text_id, program.opcode, program.literal_start, program.literal]
+    assert [array.dtype for array in kinds] == [np.int32, np.uint8, np.int32, np.uint32]
+
+
+def _content(program: Program) -> tuple[list, ...]:
+    arrays = (program.opcode, program.literal_start, program.literal)
+    return [program.texts[number] for number in program.text_id], *(array.tolist() for array in arrays)
+
+
+def test_what_the_library_and_the_compiler_put_in_is_dropped():
+    module = read_module((LIBRARY + AUTHOR + STARTUP).encode())
+    program = describe_program(module)
+    _check(program, module)
+    opcodes = ["define", "alloca", "store", "call", "ret", "define", "add", "add", "ret"]
+    assert [OPCODES[number] for number in program.opcode] == opcodes
+    words = ["number 17", "number 18", "number 17"]
+    literals = [zlib.crc32(word.encode()) for word in ["name puts", "string one", "piece one", *words]]
+    assert program.literal.tolist() == literals
+    assert program.literal_start.tolist() == [0, 0, 0, 0, 3, 3, 3, 5, 6, 6]
+
+
+@pytest.mark.parametrize("text", [LIBRARY + AUTHOR, AUTHOR + LIBRARY, STARTUP + LIBRARY + AUTHOR])
+def test_a_program_is_the_same_whatever_comes_with_it(text):
+    module = read_module(text.encode())
+    program = describe_program(module)
+    _check(program, module)
+    assert _content(program) == _content(describe_program(read_module(AUTHOR.encode())))
+
+
+def test_all_is_kept_where_there_is_nothing_else():
+    module = read_module((LIBRARY + STARTUP).encode())
+    program = describe_program(module)
+    _check(program, module)
+    assert len(program.text_id) == module.num_statements == 7
+
+
+def test_a_module_without_functions_is_an_empty_program():
+    program = describe_program(read_module(b"@s = constant i32 1\ndeclare void @f()\n"))
+    assert (program.texts, len(program.text_id), len(program.opcode), len(program.literal)) == ((), 0, 0, 0)
+    assert program.literal_start.tolist() == [0]
+
+
+@pytest.mark.parametrize(("limit", "structure"), [(16, "{ i32, float, ptr }"), (2, "{...}")])
+def test_texts_are_those_of_the_abstraction(limit, structure):
+    text = b"define i32 @main() {\n  %p = alloca { i32, float, ptr }\n  ret i32 0\n}\n"
+    module = read_module(text, abstraction=Abstraction(max_struct_fields=limit))
+    assert describe_program(module).texts == ("define i32 <@ID>()", f"<%ID> = alloca {structure}", "ret i32 <INT>")
+
+
+def test_the_functions_of_a_program_of_cpp():
+    text = b"""#include <algorithm>
+    #include <iostream>
+    struct Box { int side; int area() const; bool operator<(const Box &other) const { return side < other.side; } };
+    int Box::area() const { return side * side * 6; }
+    static Box boxes[10];
+    int main() { int n = 0; while (std::cin >> n) boxes[n % 10].side = n; std::sort(boxes, boxes + 10);
+      std::cout << boxes[4321 % 10].area(); }
+    """
+    module = read_module(compile_source(text, CompileOptions(language="c++", optimization="-O0")).ir)
+    program = describe_program(module)
+    _check(program, module)
+    assert module.num_functions > 20
+    own = [name for name in module.function_names if not is_library_function(name)]
+    assert sorted(own) == ["_ZNK3Box4areaEv", "_ZNK3BoxltERKS_", "main"]
+    assert (program.opcode == OPCODES.index("define")).sum() == 3
+    assert zlib.crc32(b"number 6") in program.literal
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Modules of a program of each of eight classes of POJ-104; skips where there is no local copy."""
+    missing = [str(file.path) for file in verify("poj104").files if file.state is FileState.MISSING]
+    if missing:
+        pytest.skip(f"no local copy of the dataset poj104: {', '.join(missing)} (set NCC_DATA)")
+    root = extracted("poj104", "poj104.tar.xz") / "poj104"
+    cache = tmp_path_factory.mktemp("headers")
+    paths = [min((root / str(number)).glob("*.cpp")) for number in range(1, 105, 14)]
+    assert len(paths) == 8
+    return [read_module(compile_program(path, CompileOptions(), cache).ir, name=str(path)) for path in paths]
+
+
+def test_published_programs(published):
+    for module in published:
+        program = describe_program(module)
+        _check(program, module)
+        assert 5 <= len(program.text_id) < 2000
+        assert "main" in module.function_names
+        assert (program.opcode == OPCODES.index("define")).sum() < 10
+        assert len(program.literal) >= 3
+
+
+def test_published_programs_differ(published):
+    programs = [_content(describe_program(module)) for module in published]
+    assert all(programs.count(program) == 1 for program in programs)
+
+
+def test_what_published_programs_call_is_among_their_literals(published):
+    called = 0
+    for module in published:
+        program = describe_program(module)
+        own = np.array([not is_library_function(name) for name in module.function_names])
+        for row, statement in enumerate(np.flatnonzero(own[module.statement_function]).tolist()):
+            callee = int(module.callee[statement])
+            name = module.node_name(callee) if callee >= 0 else ""
+            if name in module.external_names and re.fullmatch(r"[a-z]\w*", name):
+                found = program.literal[program.literal_start[row] : program.literal_start[row + 1]]
+                assert zlib.crc32(f"name {name}".encode()) in found
+                called += 1
+    assert called >= 5

@@ -1,0 +1,134 @@
+"""The classifier's network in NumPy: torch's numbers, whatever the sizes and the programs."""
+
+import numpy as np
+import pytest
+import torch
+
+from ncc.classification.batches import LONGEST, EncodedPrograms
+from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.encoder.program_network import ProgramNetwork
+
+WORDS, ROWS, DIM, BUCKETS, CLASSES = 60, 40, 10, 30, 5
+ROW = np.array([*range(ROWS), *range(7, 7 + WORDS - ROWS)], np.int32)[::-1].copy()
+
+
+def _in_torch(seed: int = 0, **sizes: int) -> ProgramLSTM:
+    """In evaluation mode, with random weights everywhere."""
+    torch.manual_seed(seed)
+    vectors = np.random.default_rng(seed).normal(size=(ROWS, DIM)).astype(np.float32)
+    sizes = {"layers": 2, "hidden": 6, "dense": 7, "buckets": BUCKETS} | sizes
+    model = ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig(**sizes))
+    with torch.no_grad():
+        model.norm.weight.uniform_(0.5, 2)
+        model.norm.bias.normal_()
+        model.output.weight.normal_()
+    return model.eval()
+
+
+def _network(model: ProgramLSTM | None = None, **changes: object) -> ProgramNetwork:
+    model = model or _in_torch()
+    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+    values = {"tensors": tensors, "row": ROW, "layers": model.config.layers, "longest": LONGEST}
+    return ProgramNetwork(**(values | changes))
+
+
+def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
+    """Random programs; some statements have no literals."""
+    rng = np.random.default_rng(seed)
+    programs = []
+    for length in lengths:
+        start = np.concatenate([[0], rng.integers(0, 4, length).cumsum()]).astype(np.int32)
+        literals = rng.integers(0, 2**32, start[-1], dtype=np.uint32)
+        programs.append(EncodedProgram(rng.integers(0, WORDS, length).astype(np.int32), literals, start))
+    return programs
+
+
+def _torch_says(model: ProgramLSTM, programs: list[EncodedProgram]) -> np.ndarray:
+    """Scores of all programs from one padded batch."""
+    buckets = model.config.buckets
+    counts = np.concatenate([np.diff(program.literal_start) for program in programs]) * bool(buckets)
+    literals = np.concatenate([program.literals for program in programs]).astype(np.int64)
+    encoded = EncodedPrograms(
+        np.cumsum([0, *(len(program.words) for program in programs)]),
+        ROW[np.concatenate([program.words for program in programs])],
+        np.cumsum([0, *counts]),
+        literals % buckets if buckets else literals[:0],
+    )
+    with torch.inference_mode():
+        return model(*encoded.batch(np.arange(len(programs)))).numpy()
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"layers": 1}, {"layers": 2}, {"layers": 3}, {"hidden": 1, "dense": 1}, {"hidden": 9, "dense": 20}]
+)
+@pytest.mark.parametrize("buckets", [0, 1, BUCKETS])
+def test_numpy_gives_what_torch_gives(sizes, buckets):
+    model, programs = _in_torch(buckets=buckets, **sizes), _programs(1, 2, 7, 30, LONGEST, LONGEST + 40)
+    programs[2] = EncodedProgram(programs[2].words, np.zeros(0, np.uint32), np.zeros(8, np.int32))
+    expected = _torch_says(model, programs)
+    network = _network(model)
+    assert (network.buckets, network.num_classes) == (buckets, CLASSES)
+    assert np.ptp(expected, axis=0).max() > 0.1  # programs differ
+    for program, scores in zip(programs, expected, strict=True):
+        found = network.scores(program)
+        assert (found.shape, found.dtype) == ((CLASSES,), np.float32)
+        assert np.abs(found - scores).max() < 1e-4
+
+
+def test_a_program_alone_and_beside_longer_ones():
+    model, programs = _in_torch(), _programs(1, 2, 30, LONGEST + 1)
+    together = _torch_says(model, programs[::-1])[::-1]
+    alone = np.concatenate([_torch_says(model, [program]) for program in programs])
+    assert np.abs(together - alone).max() < 1e-4
+
+
+@pytest.mark.parametrize(("buckets", "same"), [(BUCKETS, False), (0, True)])
+def test_literals_matter_only_where_they_are_read(buckets, same):
+    (program,) = _programs(30)
+    network = _network(_in_torch(layers=1, buckets=buckets))
+    other = network.scores(program._replace(literals=program.literals + np.uint32(1)))
+    assert np.array_equal(network.scores(program), other) == same
+
+
+def test_what_lies_behind_the_longest_is_not_read():
+    (program,) = _programs(30)
+    words, literals, start = program
+    cut = _network().scores(EncodedProgram(words[:12], literals[: start[12]], start[:13]))
+    assert np.array_equal(_network(longest=12).scores(program), cut)
+    whole = _network().scores(program)
+    assert not np.array_equal(whole, cut)
+    assert np.array_equal(_network(longest=30).scores(program), whole)
+
+
+def test_words_of_one_row_are_one_to_the_network():
+    (program,) = _programs(30)
+    twins = np.array([np.flatnonzero(row == ROW)[-1] for row in ROW[program.words]], np.int32)
+    assert not np.array_equal(twins, program.words)
+    assert np.array_equal(_network().scores(program._replace(words=twins)), _network().scores(program))
+
+
+def test_a_network_and_its_inputs_are_left_as_they_are():
+    network, (program,) = _network(), _programs(20)
+    arrays = [*network.tensors.values(), network.row, *program]
+    before = [array.copy() for array in arrays]
+    network.scores(program)
+    assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [*({"layers": n} for n in (0, 1, 3)), {"longest": 0}, {"row": ROW + 1}, {"row": ROW - 1}, {"row": ROW[None]}],
+    ids=str,
+)
+def test_a_network_that_does_not_fit_together_is_refused(change):
+    with pytest.raises(ValueError, match=r"must be 1 or more|missing, wrong or superfluous"):
+        _network(**change)
+
+
+@pytest.mark.parametrize("name", sorted(_in_torch().state_dict()))
+def test_a_tensor_of_another_shape_is_refused(name):
+    tensors = dict(_network().tensors)
+    tensors[name] = np.append(tensors[name], tensors[name][..., :1], axis=-1)
+    with pytest.raises(ValueError, match="missing, wrong or superfluous"):
+        _network(tensors=tensors)

@@ -1,0 +1,386 @@
+"""Sources that are nosy: what they may read, write and start, and what the messages say."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ncc.cli import app
+from ncc.errors import CompileError, InputError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.compilers import find_compiler
+from ncc.frontend.permissions import compile_permissions
+from ncc.frontend.precompiled import with_header
+from ncc.frontend.programs import compile_program
+from ncc.inputs import expand_inputs, load_module, load_program
+from ncc.runtime import confinement
+from ncc.runtime.confinement import Permissions, confine, describe_confinement, landlock_version, quiet_environment
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher is for Linux")
+with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
+
+C = CompileOptions(language="c")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a source folder, a header beside it, and a secret outside of both."""
+    for name, text in {
+        "outside/secret.h": "int secret;\n",
+        "project/common.h": "#define COMMON 5\n",
+        "project/src/own/deep.h": "int deep;\n",
+        "project/src/f.c": '#include "own/deep.h"\nint f(void) { return deep; }\n',
+        "project/src/up.c": '#include "../common.h"\nint f(void) { return COMMON; }\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path / "project"
+
+
+def refused(source, *parts, options=C, **more):
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, options, **more)
+    for part in parts:
+        assert part in str(caught.value)
+    return str(caught.value)
+
+
+# ---- reading
+
+
+def test_a_source_reads_its_own_folder_and_all_below(project):
+    assert b"@f(" in compile_source(project / "src" / "f.c").ir
+
+
+@with_landlock
+@pytest.mark.parametrize("path", ["/etc/passwd", "/dev/zero", "/proc/self/environ", "/proc/self/status"])
+@pytest.mark.parametrize("line", ['#include "{}"', '#if __has_include("{}")\n#endif', '#embed "{}"'])
+def test_files_of_the_system_are_not_for_sources(tmp_path, path, line):
+    source = tmp_path / "nosy.c"
+    source.write_text(f"{line.format(path)}\nint x;\n")
+    message = refused(source, path, "lies outside of what a source may read")
+    assert "root:" not in message
+    assert str(source) in message
+
+
+@with_landlock
+@pytest.mark.parametrize("clang", [None, "clang-14", "clang-16", "clang-19"])
+def test_a_header_outside_is_refused_until_its_folder_is_named(project, monkeypatch, clang):
+    if clang and not any(Path(folder, clang).exists() for folder in os.get_exec_path()):
+        pytest.skip(f"{clang} is not installed")
+    source, options = project / "src" / "up.c", CompileOptions(clang=clang)
+    message = refused(source, "../common.h", f"if you trust it, name its folder: -I {project}\n", options=options)
+    assert message.splitlines()[0] == f"{source}: does not compile"
+    named = CompileOptions(clang=clang, include_paths=(str(project),))
+    assert b"ret i32 5" in compile_source(source, named).ir
+    assert b"ret i32 5" in compile_source(source, options, readable=[project]).ir
+    monkeypatch.chdir(project)
+    assert b"ret i32 5" in compile_source("src/up.c", options, readable=["."]).ir
+    refused("src/up.c", f"-I {project}\n", options=options)
+
+
+@with_landlock
+@pytest.mark.parametrize(
+    "flags",
+    [("-I", "{}"), ("-I{}",), ("-isystem", "{}"), ("-iquote{}",), ("-Xclang", "-I{}"), ("-include", "{}/common.h")],
+)
+def test_paths_in_flags_are_named(project, flags):
+    flags = tuple(flag.format(project) for flag in flags)
+    assert b"ret i32 5" in compile_source(project / "src" / "up.c", CompileOptions(flags=flags)).ir
+
+
+@with_landlock
+@pytest.mark.parametrize("flags", [("-DFOLDER={}",), ("-D", "FOLDER={}"), ("-Wno-{}", "-w")])
+def test_a_macro_names_no_folder(project, flags):
+    options = CompileOptions(flags=tuple(flag.format(project) for flag in flags))
+    refused(project / "src" / "up.c", "lies outside", options=options)
+
+
+@with_landlock
+def test_a_link_out_of_the_folder_leads_nowhere(project):
+    (project / "src" / "link.h").symlink_to("../../outside/secret.h")
+    (project / "src" / "folder").symlink_to("../../outside")
+    for name in ("link.h", "folder/secret.h"):
+        source = project / "src" / "g.c"
+        source.write_text(f'#include "{name}"\n')
+        refused(source, name, "lies outside", "outside")
+
+
+@with_landlock
+def test_a_source_that_is_a_link_is_read_where_its_user_named_it(project):
+    link = project / "src" / "link.c"
+    link.symlink_to("../../outside/secret.h")
+    assert b"@secret" in compile_source(link).ir
+    refused(link, "lies outside", readable=[project])
+
+
+@with_landlock
+def test_assembly_brings_no_file_in(tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key").write_text("0xdeadbeef\n")
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "src" / "asm.c"
+    source.write_text(
+        '__asm__(".incbin \\"../secret/key\\"");\nint f(void) { __asm__(".include \\"/etc/passwd\\""); }\n'
+    )
+    ir = compile_source(source).ir
+    assert b"deadbeef" not in ir
+    assert b"root:" not in ir
+
+
+@with_landlock
+def test_text_has_no_folder_of_its_own(project, monkeypatch):
+    monkeypatch.chdir(project)
+    refused(b'#include "common.h"\nint f(void) { return COMMON; }\n', "common.h", f"-I {project}\n")
+    named = CompileOptions(language="c", include_paths=(".",))
+    assert b"ret i32 5" in compile_source(b'#include "common.h"\nint f(void) { return COMMON; }\n', named).ir
+
+
+@with_landlock
+def test_a_home_is_more_than_the_folder_of_a_source(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id").write_text("int key;\n")
+    (tmp_path / "beside.h").write_text("int beside;\n")
+    (tmp_path / "good.c").write_text('#include "beside.h"\nint *f(void) { return &beside; }\n')
+    (tmp_path / "nosy.c").write_text('#include ".ssh/id"\n')
+    assert b"@beside" in compile_source(tmp_path / "good.c").ir
+    refused(tmp_path / "nosy.c", ".ssh/id", "lies outside")
+    # which would compile with a macro for the name, were the folder all of its own
+    (tmp_path / "nosy.c").write_text('#include ".ssh/id"\nint f(void) { return UNDECLARED + key; }\n')
+    with pytest.raises(CompileError, match="lies outside"):
+        compile_program(str(tmp_path / "nosy.c"), CompileOptions(), tmp_path / "cache")
+
+
+@with_landlock
+@pytest.mark.parametrize("named", ["stolen.h", "all.h/id"])
+def test_links_and_folders_beside_a_source_in_a_home_are_not_its_own(tmp_path, monkeypatch, named):
+    home = tmp_path / "home"
+    secret = tmp_path / "outside"
+    for folder in (home, secret):
+        folder.mkdir()
+    (secret / "id").write_text("int key;\n")
+    monkeypatch.setenv("HOME", str(home))
+    (home / "stolen.h").symlink_to(secret / "id")
+    (home / "all.h").symlink_to(secret)
+    (home / "nosy.c").write_text(f'#include "{named}"\nint f(void) {{ return key; }}\n')
+    refused(home / "nosy.c", named)
+
+
+@with_landlock
+def test_a_precompiled_header_reads_its_folder_and_writes_the_cache(project, tmp_path):
+    header = project / "usual.h"
+    header.write_text('#include "common.h"\n#define SIX (COMMON + 1)\n')
+    options = with_header(header, C, tmp_path / "cache")
+    assert b"ret i32 6" in compile_source(b"int f(void) { return SIX; }\n", options, readable=[project]).ir
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".pch"]
+    header.write_text('#include "../outside/secret.h"\n')
+    with pytest.raises(CompileError, match="lies outside"):
+        with_header(header, C, tmp_path / "cache")
+    assert with_header(header, C, tmp_path / "cache", readable=[tmp_path / "outside"]).flags
+
+
+def test_a_system_header_that_is_missing_is_missed_without_a_hint(tmp_path):
+    (tmp_path / "beside.h").write_text("int x;\n")
+    source = tmp_path / "f.c"
+    source.write_text("#include <beside.h>\n")
+    assert "lies outside" not in refused(source, "'beside.h' file not found")
+
+
+# ---- folders that a user names
+
+
+@with_landlock
+def test_a_folder_that_is_given_is_for_its_files_to_include(project):
+    by_name = {Path(item.name).name: item for item in expand_inputs([str(project)])}
+    assert sorted(by_name) == ["f.c", "up.c"]
+    assert load_module(by_name["up.c"].name).num_functions == 1
+    with pytest.raises(CompileError, match="lies outside"):
+        load_module(Path(by_name["up.c"].name))  # the file alone
+    (alone,) = (item for item in expand_inputs([str(project / "src")]) if item.name.endswith("up.c"))
+    with pytest.raises(CompileError, match="lies outside"):
+        load_module(alone.name)
+
+
+def test_programs_of_a_folder_read_it_too(project, tmp_path):
+    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("up.c"))
+    modules, way = load_program(item.name, ["-O1"], cache=tmp_path / "cache")
+    assert (len(modules), way) == (1, "as it is")
+    program = compile_program(str(project / "src" / "up.c"), CompileOptions(), tmp_path / "cache", readable=[project])
+    assert program.way == "as it is"
+
+
+@pytest.mark.parametrize("name", ["link.ll", "link.c"])
+def test_a_link_out_of_a_folder_that_is_given_is_refused(project, name):
+    secret = project.parent / "outside" / "secret"
+    secret.write_text("root:x:0\n")
+    (project / name).symlink_to(secret)
+    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith(name))
+    with pytest.raises(InputError, match=rf"{name}: is a link out of .*project, to .*secret; name that file itself"):
+        load_module(item.name)
+    with pytest.raises(InputError, match="is a link out of"):
+        load_program(item.name, ["-O1"], cache=project.parent / "cache")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_a_folder_is_not_waited_for(project):
+    os.mkfifo(project / "pipe.ll")
+    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("pipe.ll"))
+    assert item.error == f"{project}/pipe.ll: is a pipe or a device, not a file"
+
+
+# ---- the launcher
+
+
+@on_linux
+def test_the_launcher_was_built():
+    assert confinement._LAUNCHER.exists()
+
+
+def confined(code, tmp_path, **permissions):
+    """What Python prints that may read its own installation and what is allowed besides."""
+    read = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *permissions.pop("read", ()))
+    execute = (sys.executable, "/usr/lib", "/lib", "/lib64")
+    command = [sys.executable, "-I", "-S", "-c", f"import os, sys\n{code}"]
+    limits = {name: permissions.pop(name) for name in ("memory_bytes", "file_bytes") if name in permissions}
+    started = confine(command, Permissions(read=read, execute=execute, **permissions), **limits)
+    return subprocess.run(started, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+
+DENIED = "PermissionError"
+
+
+@with_landlock
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('made', 'w')",
+        "open('there').read()",
+        "open('there', 'a')",
+        "os.listdir('.')",
+        "os.truncate('there', 0)",
+        "os.unlink('there')",
+        "os.mkdir('folder')",
+        "os.symlink('there', 'link')",
+        "os.link('there', 'link')",
+        "os.rename('there', 'gone')",
+        "os.mkfifo('pipe')",
+        "os.execv('/bin/sh', ['sh', '-c', 'echo hello'])",
+        "os.kill(os.getppid(), 0)",
+    ],
+)
+def test_what_is_not_allowed_is_denied(tmp_path, code):
+    (tmp_path / "there").write_text("text")
+    finished = confined(code, tmp_path)
+    assert DENIED in finished.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["there"]
+    assert (tmp_path / "there").read_text() == "text"
+
+
+@pytest.mark.skipif(landlock_version() < 4, reason="this system's Landlock knows no networks")
+def test_no_connections(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert DENIED in confined(f"import socket\nsocket.create_connection(('127.0.0.1', {port}))", tmp_path).stderr
+        assert DENIED in confined("import socket\nsocket.create_server(('127.0.0.1', 0))", tmp_path).stderr
+
+
+@with_landlock
+def test_what_is_allowed_is_possible(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "in").write_text("text")
+    code = "open('out/made', 'w').write(open('in').read())\nos.rename('out/made', 'out/there')\nprint('done')"
+    finished = confined(code, tmp_path, read=(str(tmp_path / "in"), "/no/such/path"), write=(str(tmp_path / "out"),))
+    assert (finished.stdout, finished.stderr) == ("done\n", "")
+    assert (tmp_path / "out" / "there").read_text() == "text"
+
+
+@on_linux
+def test_limits(tmp_path):
+    code = "import resource as r\nprint([r.getrlimit(x) for x in (r.RLIMIT_AS, r.RLIMIT_FSIZE, r.RLIMIT_CORE)])"
+    finished = confined(code, tmp_path, memory_bytes=2**31, file_bytes=2**20)
+    assert finished.stdout == f"{[(2**31, 2**31), (2**20, 2**20), (0, 0)]}\n"
+    finished = confined("bytes(2**31)", tmp_path, memory_bytes=2**30)
+    assert "MemoryError" in finished.stderr
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no command after --"),
+        (["--"], "no command after --"),
+        (["--memory", "much", "--", "/bin/true"], "not a number of bytes: much"),
+        (["--colour", "red", "--", "/bin/true"], "unknown option --colour"),
+        (["--read"], "no value for --read"),
+        (["--", "/no/such/program"], "exec 2"),
+    ],
+)
+def test_the_launcher_refuses_what_it_does_not_understand(arguments, message):
+    finished = subprocess.run([confinement._LAUNCHER, *arguments], check=False, capture_output=True, text=True)
+    assert (finished.returncode, finished.stderr) == (125, f"_confine: {message}\n")
+
+
+@on_linux
+def test_a_confined_process_ends_with_its_parent(tmp_path):
+    sleep = confine(["/bin/sleep", "60"], Permissions(read=("/",), execute=("/",)), end_with_parent=True)
+    assert sleep[1] == "--parent"
+    position = sleep.index("--parent") + 1
+    parent = (
+        "import os, subprocess, sys, time\n"
+        f"command = {sleep!r}\ncommand[{position}] = str(os.getpid())\n"
+        "print(subprocess.Popen(command, stdout=subprocess.DEVNULL).pid, flush=True)\ntime.sleep(0.5)\nos._exit(0)\n"
+    )
+    finished = subprocess.run([sys.executable, "-c", parent], check=True, capture_output=True, text=True, timeout=30)
+    child = int(finished.stdout)
+    for _ in range(100):
+        try:
+            ended = "sleep" not in Path(f"/proc/{child}/cmdline").read_text()
+        except FileNotFoundError:
+            ended = True
+        if ended:
+            return
+        time.sleep(0.05)
+    pytest.fail("the child is still there")
+
+
+def test_without_the_launcher_a_command_is_started_as_it_is(monkeypatch, tmp_path, sources):
+    monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
+    assert confine(["a", "b"], Permissions(read=("/",)), memory_bytes=1) == ["a", "b"]
+    assert describe_confinement() == "none (time limits only)"
+    assert b"@dot(" in compile_source(sources / "dot.c").ir
+
+
+def test_info_says_what_holds():
+    finished = CliRunner().invoke(app, ["info", "--json"])
+    said = json.loads(finished.stdout)["confinement"]
+    assert said == describe_confinement()
+    if landlock_version():
+        assert said == f"Landlock ABI {landlock_version()}"
+    else:
+        assert said.startswith("none (")
+
+
+# ---- what a compilation is given
+
+
+def test_the_bundled_compiler_alone_may_be_started(tmp_path):
+    compiler = find_compiler()
+    permissions = compile_permissions(compiler, CompileOptions(), str(tmp_path / "a.c"))
+    assert permissions.execute == (compiler.argv[0],)
+    assert permissions.write == ()
+    assert str(tmp_path) in permissions.read
+    home = Path.home().resolve()
+    assert not any(home.is_relative_to(Path(path).resolve()) for path in permissions.read)
+
+
+def test_the_environment_keeps_passwords_back(monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "12345")
+    assert "12345" not in quiet_environment().values()
+    assert quiet_environment()["PATH"] == os.environ["PATH"]

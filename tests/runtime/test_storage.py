@@ -1,0 +1,209 @@
+"""Atomic writes, and reading of files that may be damaged."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from ncc.errors import AssetError, OutputError
+from ncc.runtime.storage import open_atomically, read_json, read_model, read_tensors, write_atomically, write_model
+
+
+def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
+    path = tmp_path / "made" / "on the way" / "file.bin"
+    write_atomically(path, b"first")
+    write_atomically(str(path), b"second")
+    assert path.read_bytes() == b"second"
+    assert [child.name for child in path.parent.iterdir()] == ["file.bin"]
+
+
+def test_permissions_are_those_that_open_would_give(tmp_path):
+    for mask in (0o022, 0o077, 0o002):
+        before = os.umask(mask)
+        try:
+            write_atomically(tmp_path / "file", b"")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+def test_threads_leave_the_process_its_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i: write_atomically(tmp_path / str(i % 8), b"x"), range(400)))
+        found = os.umask(0o027)
+    finally:
+        os.umask(before)
+    assert found == 0o027
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
+
+
+def test_the_mask_is_never_lifted_while_a_file_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("a process-wide setting was changed"))
+    write_atomically(tmp_path / "file", b"x")
+
+
+def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
+    path, start = tmp_path / "file", threading.Barrier(8)
+
+    def write(number):
+        start.wait()
+        write_atomically(path, bytes([number]) * 100_000)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    content = path.read_bytes()
+    assert len(content) == 100_000
+    assert len(set(content)) == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_in_the_way_is_refused_and_nothing_is_left(tmp_path):
+    (tmp_path / "target").mkdir()
+    with pytest.raises(OutputError, match=r"target: can't be written: Is a directory"):
+        write_atomically(tmp_path / "target", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_a_file_where_a_folder_belongs_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file/below: can't be written: (Not a directory|File exists)"):
+        write_atomically(tmp_path / "file" / "below", b"x")
+
+
+def test_a_disk_without_room_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"file: can't be written: No space left on device"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("system", ["names at the end", "no files without names", "no names for such files"])
+def test_a_large_file_is_written_in_pieces_whatever_the_system_can(tmp_path, monkeypatch, system):
+    if system == "no files without names":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    elif system == "no names for such files":
+        monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "not permitted")))
+    path = tmp_path / "file"
+    for content in (b"first", b"second"):
+        with open_atomically(path) as file:
+            for _ in range(3000):
+                file.write(content)
+            assert not path.exists() or path.read_bytes() == 3000 * b"first"
+        assert path.read_bytes() == 3000 * content
+        assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(KeyError), open_atomically(path) as file:
+        file.write(b"third")
+        raise KeyError
+    assert path.read_bytes() == 3000 * b"second"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without names")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path):
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has no files without names")
+    program = (
+        "import os, signal, sys\nfrom ncc.runtime.storage import open_atomically\n"
+        "with open_atomically(sys.argv[1]) as file:\n    file.write(bytes(1 << 20))\n    file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
+    """A real error of the kernel, as of a disk that is full."""
+    program = (
+        "import resource, sys\nfrom ncc.errors import OutputError\nfrom ncc.runtime.storage import write_atomically\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "try:\n    write_atomically(sys.argv[1], bytes(1 << 20))\nexcept OutputError as error:\n    print(error)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    ran = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=True, capture_output=True, text=True)
+    assert ran.stdout == f"{tmp_path}/file: can't be written: File too large\n"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a file system that refuses new files")
+def test_a_read_only_file_system_is_named():
+    with pytest.raises(OutputError, match=r"/proc/self/file: can't be written"):
+        write_atomically("/proc/self/file", b"x")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "is not JSON .* damaged"),
+        (b"\xff", "is not JSON .* damaged"),
+        (b"[1]", "format version None; this ncc reads version 3"),
+        (b"{}", "format version None"),
+        (b'{"format_version": 4}', "format version 4"),
+        (b'{"format_version": "3"}', "format version '3'"),
+    ],
+)
+def test_json_that_is_damaged_or_of_another_version_is_refused(tmp_path, content, message):
+    (tmp_path / "card.json").write_bytes(content)
+    with pytest.raises(AssetError, match=rf"card\.json: {message}"):
+        read_json(tmp_path / "card.json", 3)
+
+
+def test_json_of_the_right_version_is_read(tmp_path):
+    (tmp_path / "card.json").write_text('{"format_version": 3, "a": "ü"}', encoding="utf-8")
+    assert read_json(tmp_path / "card.json", 3)["a"] == "ü"
+
+
+@pytest.mark.parametrize("read", [lambda path: read_json(path, 1), lambda path: read_tensors(path, ())])
+def test_missing_files_and_folders_are_named(tmp_path, read):
+    with pytest.raises(AssetError, match="none: can't be read: No such file"):
+        read(tmp_path / "none")
+    with pytest.raises(AssetError, match=str(tmp_path.name)):
+        read(tmp_path)
+
+
+def test_arrays_that_are_missing_are_named(tmp_path):
+    path = tmp_path / "a.safetensors"
+    save_file({"a": np.arange(3)}, path)
+    assert read_tensors(path, ["a"])["a"].tolist() == [0, 1, 2]
+    with pytest.raises(AssetError, match=r"a\.safetensors: lacks b, c; the file is damaged or from another tool"):
+        read_tensors(path, ["a", "b", "c"])
+
+
+def test_arrays_can_be_changed(tmp_path):
+    save_file({"a": np.arange(3)}, tmp_path / "a.safetensors")
+    read_tensors(tmp_path / "a.safetensors", ["a"])["a"][0] = 5
+
+
+def test_files_of_two_savings_are_no_model(tmp_path):
+    for name in ("old", "new"):
+        write_model(tmp_path / name, "head", {"format_version": 1, "name": name}, {"a": np.full(3, len(name))})
+    card, tensors = read_model(tmp_path / "new", "head", 1, ["a"])
+    assert (card["name"], tensors["a"].tolist()) == ("new", [3, 3, 3])
+    (tmp_path / "new" / "head.json").replace(tmp_path / "old" / "head.json")
+    read_model(tmp_path / "old", "head", 1, ["a"])  # the same tensors
+    write_model(tmp_path / "other", "head", {"format_version": 1}, {"a": np.zeros(3)})
+    (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
+    with pytest.raises(AssetError, match=r"head\.safetensors: was not written with head\.json"):
+        read_model(tmp_path / "old", "head", 1, ["a"])

@@ -1,0 +1,55 @@
+"""Splits of thread coarsening, and what they let through."""
+
+import numpy as np
+import pytest
+
+from ncc.coarsening.samples import CoarseningSamples
+from ncc.errors import InputError
+from ncc.study.coarsening.protocols import PROTOCOLS, Protocol, audit_leakage, independent_unit, splits
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_row_is_tested_once_and_never_trained_on(toy: CoarseningSamples, protocol: Protocol) -> None:
+    folds = splits(toy, protocol)
+    tested = np.concatenate([test for _, test in folds])
+    assert sorted(tested.tolist()) == list(range(len(toy)))
+    assert all(not np.isin(test, train).any() for train, test in folds)
+
+
+def test_what_is_left_out(toy: CoarseningSamples) -> None:
+    assert [len(splits(toy, protocol)) for protocol in PROTOCOLS] == [8, 7, 32, 32]
+    for train, test in splits(toy, "kernel"):
+        assert len(set(toy.kernel[test])) == 1
+        assert len(train) == 28
+    for train, test in splits(toy, "device"):
+        assert set(toy.device[train]) == set(toy.device[test])
+        assert len(train) == 7
+
+
+def test_leakage(toy: CoarseningSamples) -> None:
+    by_kernel, by_source, by_pair, by_device = (audit_leakage(toy, protocol) for protocol in PROTOCOLS)
+    assert (by_kernel.shared_kernel, by_kernel.shared_source) == (0, 8)  # k0 and k1
+    assert (by_source.shared_kernel, by_source.shared_source) == (0, 0)
+    assert by_pair.shared_kernel == by_pair.num_test_rows == 32
+    assert (by_device.shared_kernel, by_device.shared_source) == (0, 8)
+    assert by_kernel.shared_ir is None
+
+
+def test_published_leakage(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
+    by_kernel, by_source, by_pair, _ = (audit_leakage(published, protocol, published_ir) for protocol in PROTOCOLS)
+    assert (by_kernel.num_folds, by_kernel.shared_kernel) == (17, 0)
+    assert (by_kernel.shared_source, by_kernel.shared_ir) == (8, 8)  # mt and mtLocal
+    assert (by_source.num_folds, by_source.shared_source, by_source.shared_ir) == (16, 0, 0)
+    assert (by_pair.num_folds, by_pair.shared_kernel) == (68, 68)
+
+
+def test_intervals_draw_what_is_independent() -> None:
+    assert [independent_unit(protocol) for protocol in PROTOCOLS] == ["kernel", "source", "kernel", "kernel"]
+
+
+def test_wrong_protocols_are_refused(toy: CoarseningSamples) -> None:
+    with pytest.raises(InputError, match="no protocol 'suite'; expected one of kernel, source, pair, device"):
+        splits(toy, "suite")  # type: ignore[arg-type]
+    alone = CoarseningSamples(**{name: column[:4] for name, column in vars(toy).items()})
+    with pytest.raises(InputError, match="no training rows; expected two kernels or more"):
+        splits(alone, "kernel")
