@@ -17,9 +17,9 @@ def mutate_bytes(dice: random.Random, seeds: Sequence[bytes], tokens: Sequence[b
     """One of the seeds after one to four changes.
 
     Args:
-        dice: decides; the same state gives the same bytes.
-        seeds: inputs as they should be, at least one.
-        tokens: words of the format, which are put in whole.
+        dice: Decides; the same state gives the same bytes.
+        seeds: Inputs as they should be, at least one.
+        tokens: Words of the format, which are put in whole.
     """
     data = bytearray(dice.choice(seeds))
     for _ in range(dice.choice((1, 1, 1, 2, 4))):

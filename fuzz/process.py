@@ -73,7 +73,7 @@ class Worker:
         """The next line, however long it takes while executions follow each other; None at the end of the process.
 
         Raises:
-            TimeoutError: one execution takes longer than that.
+            TimeoutError: One execution takes longer than that.
         """
         assert self._process.stdout
         begun, since = -1, time.monotonic()

@@ -28,11 +28,11 @@ class FuzzConfig:
     """How much is tried, and by whom.
 
     Attributes:
-        executions: over all targets, shared out by their weights.
-        jobs: processes at a time.
-        seed: of all inputs.
-        memory_mib: that a worker may map beyond what it needs to start.
-        findings: folder for the inputs that were found; None keeps none.
+        executions: Over all targets, shared out by their weights.
+        jobs: Processes at a time.
+        seed: Of all inputs.
+        memory_mib: That a worker may map beyond what it needs to start.
+        findings: Folder for the inputs that were found; None keeps none.
     """
 
     executions: int = 20_000
@@ -45,7 +45,7 @@ class FuzzConfig:
         """Checks the numbers.
 
         Raises:
-            ValueError: one is below 1.
+            ValueError: One is below 1.
         """
         if min(self.executions, self.jobs, self.memory_mib) < 1:
             raise ValueError("executions, jobs and memory_mib must be 1 or more")
@@ -56,12 +56,12 @@ class Finding:
     """An input that did what no input may do.
 
     Attributes:
-        target: what it was given to.
-        index: its number, from which and from the seed it can be made again.
+        target: What it was given to.
+        index: Its number, from which and from the seed it can be made again.
         kind: "exception", "memory", "hang" or "death".
-        where: line of ncc, where it is known.
-        message: of the exception, or what was seen.
-        file: where the input was kept; None where there are several like it.
+        where: Line of ncc, where it is known.
+        message: Of the exception, or what was seen.
+        file: Where the input was kept; None where there are several like it.
     """
 
     target: str
@@ -117,8 +117,8 @@ def run_fuzzer(targets: Sequence[Target], config: FuzzConfig) -> FuzzResult:
     """Tries mutated inputs on targets; those that kill, hang or swell a process cost no more than themselves.
 
     Args:
-        targets: which ones; see `fuzz.targets.all_targets`.
-        config: how many inputs, and in how many processes.
+        targets: Which ones; see `fuzz.targets.all_targets`.
+        config: How many inputs, and in how many processes.
 
     Returns:
         Counts of every target, and the findings, in the order of targets and inputs.

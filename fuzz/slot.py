@@ -16,10 +16,10 @@ class Trace:
     """Where a worker is.
 
     Attributes:
-        begun: executions of the block that were begun.
-        accepted: of those that are done, how many were read.
-        refused: and how many were refused.
-        data: the input of the last one that was begun.
+        begun: Executions of the block that were begun.
+        accepted: Of those that are done, how many were read.
+        refused: And how many were refused.
+        data: The input of the last one that was begun.
     """
 
     begun: int

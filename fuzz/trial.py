@@ -22,8 +22,8 @@ class Problem:
 
     Attributes:
         kind: "exception" or "memory".
-        where: the innermost line of ncc that was running, or of the target.
-        message: of the exception, or what was seen.
+        where: The innermost line of ncc that was running, or of the target.
+        message: Of the exception, or what was seen.
     """
 
     kind: str

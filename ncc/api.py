@@ -41,9 +41,9 @@ class EmbeddedModule:
     """Vectors of a module.
 
     Attributes:
-        module: what was read.
-        embedding: what it was looked up in.
-        lookup: the word that stands for each statement, and how far it had to be generalised.
+        module: What was read.
+        embedding: What it was looked up in.
+        lookup: The word that stands for each statement, and how far it had to be generalised.
     """
 
     module: Module
@@ -57,7 +57,7 @@ class EmbeddedModule:
 
     @property
     def dim(self) -> int:
-        """Numbers a vector."""
+        """Number of dimensions."""
         return self.embedding.dim
 
     @property
@@ -93,7 +93,7 @@ class EmbeddedModule:
         """(n, dim) float32 vectors of a level; one row for "module".
 
         Raises:
-            InputError: there is no such level.
+            InputError: There is no such level.
         """
         if level not in get_args(Level):
             raise InputError(f"level is {level!r}; expected one of {', '.join(get_args(Level))}")
@@ -113,7 +113,7 @@ class EmbeddedModule:
         """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`.
 
         Raises:
-            NccError: pandas is not installed.
+            NccError: Pandas is not installed.
         """
         try:
             import pandas
@@ -129,15 +129,15 @@ def embed(
     """Embeds a file or a text.
 
     Args:
-        source: a path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
+        source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
             ``options.language`` says which).
-        options: how source is compiled.
-        embedding: default the one that ships with ncc.
+        options: How source is compiled.
+        embedding: Default the one that ships with ncc.
 
     Raises:
-        InputError: the input is missing, empty, of an unknown kind, or has no function with a body.
-        CompileError: the compiler refuses the source.
-        IRError: the IR can't be read.
+        InputError: The input is missing, empty, of an unknown kind, or has no function with a body.
+        CompileError: The compiler refuses the source.
+        IRError: The IR can't be read.
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
@@ -154,9 +154,9 @@ def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG
     """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
 
     Raises:
-        InputError: the input is missing, empty or of an unknown kind.
-        CompileError: the compiler refuses the source.
-        IRError: the IR can't be read.
+        InputError: The input is missing, empty or of an unknown kind.
+        CompileError: The compiler refuses the source.
+        IRError: The IR can't be read.
     """
     return build_xfg(load_module(source, options=options, abstraction=load_embedding().abstraction))
 
@@ -167,8 +167,8 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
     Every format has a row a vector: ``input``, ``label`` and the numbers.
 
     Raises:
-        InputError: the extension is none of these.
-        OutputError: the file can't be written.
+        InputError: The extension is none of these.
+        OutputError: The file can't be written.
     """
     from ncc.runtime.tables import write_vectors
 

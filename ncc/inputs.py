@@ -23,7 +23,7 @@ class FoundPath(str):
     """The path of a file that was found in a folder, which the user named: all of that is for the file to include.
 
     Attributes:
-        folder: as the user named it.
+        folder: As the user named it.
     """
 
     folder: str
@@ -102,17 +102,17 @@ def load_module(
     """Makes a module of whatever holds code.
 
     Args:
-        source: a path; "-" for standard input; or the text itself: bytes, or a string of more than one line. A file's
+        source: A path; "-" for standard input; or the text itself: bytes, or a string of more than one line. A file's
             extension says what it is; text and standard input are IR unless ``options.language`` names a language.
-        options: how source is compiled; its ``language`` overrides the extension.
-        abstraction: what statements keep.
-        readable: folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
+        options: How source is compiled; its ``language`` overrides the extension.
+        abstraction: What statements keep.
+        readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
 
     Raises:
-        InputError: there is no such file, it is empty, or of a kind that ncc does not read.
-        CompileError: the compiler refuses the source.
-        IRError: the IR can't be read.
+        InputError: There is no such file, it is empty, or of a kind that ncc does not read.
+        CompileError: The compiler refuses the source.
+        IRError: The IR can't be read.
     """
     options = options or CompileOptions()
     if isinstance(source, str) and "\n" in source:
@@ -149,11 +149,11 @@ def load_program(
     """Makes modules of a program, that of C or C++ which lacks its headers included.
 
     Args:
-        source: as for `load_module`.
-        levels: optimisation levels to compile it at, as "-O1".
-        options: as for `load_module`, but for the level.
-        abstraction: what statements keep.
-        cache: folder for precompiled headers.
+        source: As for `load_module`.
+        levels: Optimisation levels to compile it at, as "-O1".
+        options: As for `load_module`, but for the level.
+        abstraction: What statements keep.
+        cache: Folder for precompiled headers.
 
     Returns:
         A module for each level, or the one that IR is, and the way that it compiled at the last of them, "IR" where
@@ -188,7 +188,7 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     """The folder that a path was found in, if it was.
 
     Raises:
-        InputError: the path is a link out of that folder.
+        InputError: The path is a link out of that folder.
     """
     if not isinstance(source, FoundPath):
         return ()
@@ -200,11 +200,11 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
     """Refuses what whoever filled a folder may have made to read other files.
 
     Args:
-        path: below the folder, as it was found.
-        folder: what the user named.
+        path: Below the folder, as it was found.
+        folder: What the user named.
 
     Raises:
-        InputError: the path leads out of the folder.
+        InputError: The path leads out of the folder.
     """
     real = Path(path).resolve()
     if not real.is_relative_to(Path(folder).resolve()):

@@ -41,11 +41,11 @@ class FirstStage(nn.Module):
         """What `LastStage` is to receive.
 
         Args:
-            received: nothing.
-            words: and the others, as in `ncc.encoder.program_lstm.ProgramBatch`.
-            lengths: see there.
-            literals: see there.
-            literal_start: see there.
+            received: Nothing.
+            words: And the others, as in `ncc.encoder.program_lstm.ProgramBatch`.
+            lengths: See there.
+            literals: See there.
+            literal_start: See there.
 
         Returns:
             (batch, time, 2 * hidden) features, and the (batch, 2 * dim) mean and maximum over time of what the layer
@@ -88,11 +88,11 @@ class LastStage(nn.Module):
         """Scores of classes.
 
         Args:
-            received: what `FirstStage` gave.
+            received: What `FirstStage` gave.
             words: (batch, time), of which the shape alone is read.
             lengths: (batch,) int64 as in `ncc.encoder.program_lstm.ProgramBatch`.
-            literals: not read.
-            literal_start: not read.
+            literals: Not read.
+            literal_start: Not read.
 
         Returns:
             (batch, num_classes) float32.
@@ -112,10 +112,10 @@ def split_program_lstm(model: ProgramLSTM) -> tuple[FirstStage, LastStage]:
     They share its parameters, but not its flag of training: call its own ``eval`` after they were trained.
 
     Args:
-        model: of two layers.
+        model: Of two layers.
 
     Raises:
-        ValueError: it has another number of layers.
+        ValueError: It has another number of layers.
     """
     if model.config.layers != 2:
         raise ValueError(f"a network of {model.config.layers} layer(s); two stages need one of 2")

@@ -45,21 +45,21 @@ def train_in_stages(
     `ncc.training.train` makes in one process, however many micro-batches there are.
 
     Args:
-        stages: in order, one a rank, without parameters in common; a rank's own on the device where it computes.
-        data: the samples, which every rank gathers for itself, a micro-batch at a time.
-        loss: mean loss of outputs and targets.
-        config: how to train; strategies, compressions and ``accumulate`` are of whole models, and not for stages, which
+        stages: In order, one a rank, without parameters in common; a rank's own on the device where it computes.
+        data: The samples, which every rank gathers for itself, a micro-batch at a time.
+        loss: Mean loss of outputs and targets.
+        config: How to train; strategies, compressions and ``accumulate`` are of whole models, and not for stages, which
             make no checkpoints either.
-        micro_batches: pieces that a batch is cut into, so that ranks work on different ones at the same time; with 1
+        micro_batches: Pieces that a batch is cut into, so that ranks work on different ones at the same time; with 1
             they take turns, which is plain model parallelism.
-        progress: called with the number of epochs done and the last one's mean loss.
-        statistics: filled with bytes sent, steps and times.
+        progress: Called with the number of epochs done and the last one's mean loss.
+        statistics: Filled with bytes sent, steps and times.
 
     Returns:
         Mean loss of each epoch.
 
     Raises:
-        NccError: there are not as many ranks as stages, or one alone.
+        NccError: There are not as many ranks as stages, or one alone.
         ValueError: ``micro_batches`` is below 1, or the configuration asks for what stages don't have.
     """
     _check(len(stages), config, micro_batches)

@@ -20,13 +20,13 @@ class PipelineStatistics:
     """What a rank of a pipeline reports of itself.
 
     Attributes:
-        bytes_sent: activations, their gradients and norms of gradients that this rank sent in steps.
-        samples: samples trained on, counted again in each epoch.
-        steps: batches trained on.
-        seconds_in_steps: wall-clock time of steps, with gathering their samples.
-        seconds_in_data: the part of it that gathers samples and moves them to the device.
-        seconds_computing: the part that computes: forward, loss, backward, weights.
-        seconds_total: wall-clock time of the training, with the exchange of weights before and after.
+        bytes_sent: Activations, their gradients and norms of gradients that this rank sent in steps.
+        samples: Samples trained on, counted again in each epoch.
+        steps: Batches trained on.
+        seconds_in_steps: Wall-clock time of steps, with gathering their samples.
+        seconds_in_data: The part of it that gathers samples and moves them to the device.
+        seconds_computing: The part that computes: forward, loss, backward, weights.
+        seconds_total: Wall-clock time of the training, with the exchange of weights before and after.
     """
 
     bytes_sent: int = 0
@@ -67,7 +67,7 @@ class StageModule(Protocol):
 
         Args:
             received: float32 tensors that the stage before gave; none for the first.
-            inputs: those of the whole model, as ``TrainingData.batch`` gives them.
+            inputs: Those of the whole model, as ``TrainingData.batch`` gives them.
         """
 
     def received_shapes(self, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:
@@ -87,9 +87,9 @@ class StageOfPieces(nn.Module):
     """A stage as torch's schedules call it: with the number of a micro-batch, and the vector that was sent for it.
 
     Attributes:
-        inputs: of the model, for each micro-batch of the step.
-        num_sent: size of the vector that is sent on; None in the last stage.
-        device: where it computes.
+        inputs: Of the model, for each micro-batch of the step.
+        num_sent: Size of the vector that is sent on; None in the last stage.
+        device: Where it computes.
     """
 
     def __init__(self, stage: StageModule, mixed_precision: bool, device: torch.device) -> None:
@@ -122,11 +122,11 @@ class MeasuredStage(PipelineStage):
         """Makes the stage of a rank for vectors of some size.
 
         Args:
-            module: the stage.
-            rank: its place.
-            world: stages in all.
-            num_received: size of the vectors that it receives, for the first of no account.
-            statistics: where computing and bytes are added.
+            module: The stage.
+            rank: Its place.
+            world: Stages in all.
+            num_received: Size of the vectors that it receives, for the first of no account.
+            statistics: Where computing and bytes are added.
         """
         self.statistics = statistics
         # with both given, torch has no need of a trial run to learn them; what is not sent may be of any size

@@ -15,14 +15,14 @@ class Target:
     """Something that reads what strangers send.
 
     Attributes:
-        name: also the beginning of findings' file names.
-        seeds: makes the inputs to start from, once a process.
-        mutate: from a generator and the seeds to the bytes to be tried.
-        run: may return, or raise an `NccError`; whatever else it does is a finding.
-        weight: share of the executions.
-        timeout_s: seconds without an answer after which the process is given up.
-        fast: whether an execution takes a millisecond or so, and no other process.
-        planted: misbehaves on purpose, and runs only where it is asked for by name.
+        name: Also the beginning of findings' file names.
+        seeds: Makes the inputs to start from, once a process.
+        mutate: From a generator and the seeds to the bytes to be tried.
+        run: May return, or raise an `NccError`; whatever else it does is a finding.
+        weight: Share of the executions.
+        timeout_s: Seconds without an answer after which the process is given up.
+        fast: Whether an execution takes a millisecond or so, and no other process.
+        planted: Misbehaves on purpose, and runs only where it is asked for by name.
     """
 
     name: str
@@ -61,7 +61,7 @@ def find_target(name: str) -> Target:
     """A target by its name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: There is none.
     """
     for module, names in _MODULES.items():
         if name in names:

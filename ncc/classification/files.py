@@ -35,7 +35,7 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
     """Writes a head, the network's weights as float16 and those of the n-grams as bytes.
 
     Raises:
-        OutputError: the folder can't be written.
+        OutputError: The folder can't be written.
     """
     folder = Path(folder)
     network = head.network
@@ -65,7 +65,7 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
     """Reads what `save_classifier_head` wrote.
 
     Raises:
-        AssetError: a file is missing, damaged, or of another format version.
+        AssetError: A file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
     card, tensors = read_model(folder, "head", FORMAT_VERSION, _REQUIRED)
@@ -128,7 +128,7 @@ def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:
     """The network's are floats, and none is larger than a head is written with.
 
     Raises:
-        ValueError: one is not.
+        ValueError: One is not.
     """
     for name, tensor in tensors.items():
         if tensor.dtype.kind != "f" and not name.startswith(_NGRAMS):  # `NgramModel` knows its own

@@ -32,14 +32,14 @@ class ClassifierHead:
     """A trained classifier of programs.
 
     Attributes:
-        network: reads statements in order.
-        ngrams: reads short runs of them.
-        ngram_factor: what its margins are multiplied by, before the network's scores are added.
-        classes: names of the classes.
-        temperature: what scores are divided by, so that probabilities are right on programs held out.
-        threshold: lowest probability of the best class at which a program is taken to be of a known class.
-        embedding_id: fingerprint of the embedding whose vocabulary is read.
-        about: data, command and scores, as the card in the JSON file.
+        network: Reads statements in order.
+        ngrams: Reads short runs of them.
+        ngram_factor: What its margins are multiplied by, before the network's scores are added.
+        classes: Names of the classes.
+        temperature: What scores are divided by, so that probabilities are right on programs held out.
+        threshold: Lowest probability of the best class at which a program is taken to be of a known class.
+        embedding_id: Fingerprint of the embedding whose vocabulary is read.
+        about: Data, command and scores, as the card in the JSON file.
     """
 
     network: ProgramNetwork
@@ -55,7 +55,7 @@ class ClassifierHead:
         """Checks that the parts fit each other.
 
         Raises:
-            ValueError: they know different numbers of classes, or a number is out of range.
+            ValueError: They know different numbers of classes, or a number is out of range.
         """
         if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
             raise ValueError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
@@ -72,10 +72,10 @@ class ClassifierHead:
         """Classifies a program.
 
         Args:
-            views: the program, as one level or several made it; the scores of several are averaged.
+            views: The program, as one level or several made it; the scores of several are averaged.
 
         Raises:
-            ValueError: there is no view.
+            ValueError: There is no view.
         """
         if not views:
             raise ValueError("expected a program, found none")

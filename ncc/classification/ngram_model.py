@@ -37,7 +37,7 @@ class NgramModel:
         """Checks shapes and types.
 
         Raises:
-            ValueError: they do not fit each other.
+            ValueError: They do not fit each other.
         """
         buckets, classes = self.weights.shape
         shapes = [self.scale.shape, self.bias.shape, self.rarity.shape]

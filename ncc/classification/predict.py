@@ -34,13 +34,13 @@ class ProgramClasses:
     """What a program is taken to be.
 
     Attributes:
-        classes: the most probable classes, best first; probabilities are calibrated on programs held out.
+        classes: The most probable classes, best first; probabilities are calibrated on programs held out.
         fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
-        compiled: how the source compiled, "IR" for IR; see `ncc.frontend.programs.compile_program`.
-        levels: optimisation levels that were read; none for IR, which is read as it is.
-        num_statements: statements that were read, at all levels.
-        unknown_rate: share of them that backed off in the embedding.
+        compiled: How the source compiled, "IR" for IR; see `ncc.frontend.programs.compile_program`.
+        levels: Optimisation levels that were read; none for IR, which is read as it is.
+        num_statements: Statements that were read, at all levels.
+        unknown_rate: Share of them that backed off in the embedding.
     """
 
     classes: tuple[ClassShare, ...]
@@ -63,7 +63,7 @@ def load_shipped_classifier() -> ClassifierHead:
     """The classifier that ships with ncc, of the 104 problems of POJ-104.
 
     Raises:
-        AssetError: its files are missing or damaged.
+        AssetError: Its files are missing or damaged.
     """
     return load_classifier_head(Path(ncc.__file__).with_name("assets") / "classify")
 
@@ -81,17 +81,17 @@ def classify(
 
     Args:
         source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
-        top: how many classes to give.
-        levels: optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
+        top: How many classes to give.
+        levels: Optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
             that the head was trained on.
-        options: how source is compiled otherwise.
-        head: default the one that ships with ncc.
-        embedding: the one that the head was trained on; default the one that ships with ncc.
+        options: How source is compiled otherwise.
+        head: Default the one that ships with ncc.
+        embedding: The one that the head was trained on; default the one that ships with ncc.
 
     Raises:
-        InputError: no function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
+        InputError: No function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
-        AssetError: the head was trained on another embedding.
+        AssetError: The head was trained on another embedding.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """

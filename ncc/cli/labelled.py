@@ -25,7 +25,7 @@ def labelled_files(folder: Path | None, levels: str, data: str | None) -> tuple[
     """The files of a folder of classes, POJ-104's by default, and the names of optimisation levels.
 
     Raises:
-        NccError: there are none, or a level is unknown.
+        NccError: There are none, or a level is unknown.
     """
     from ncc.classification.places import level_names, programs_folder
     from ncc.classification.samples import find_labelled_files
@@ -46,7 +46,7 @@ def load_labelled_programs(
     """The programs of `labelled_files`, compiled at some levels and read for an embedding.
 
     Raises:
-        NccError: there are none, or the compiler or the cache fails.
+        NccError: There are none, or the compiler or the cache fails.
     """
     from ncc.classification.places import programs_cache
     from ncc.classification.samples import load_programs

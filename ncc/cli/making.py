@@ -84,7 +84,7 @@ def train_embedding(
     engine: Annotated[
         str, typer.Option(help="exact, or gensim: Word2Vec on pairs drawn from the same counts.")
     ] = "exact",
-    dim: Annotated[int, typer.Option(help="Numbers a vector.")] = 200,
+    dim: Annotated[int, typer.Option(help="Number of dimensions.")] = 200,
     epochs: Annotated[int, typer.Option(help="Passes over the counts, or over gensim's pairs.")] = 20,
     steps: Annotated[int, typer.Option(help="Steps an epoch, each with its share of the centre words.")] = 8,
     learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 0.02,

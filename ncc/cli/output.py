@@ -116,14 +116,14 @@ def run_over(
     """Does a command's work for each input and prints its answer; one that fails does not stop the others.
 
     Args:
-        arguments: as the user gave them.
-        work: returns the fields of the JSON object and the text for people.
-        as_json: print objects instead of text.
-        fields: names that an object has, as null, also where its input failed.
-        finish: called at the end, to write what was gathered, also where the reader of the answers has gone.
+        arguments: As the user gave them.
+        work: Returns the fields of the JSON object and the text for people.
+        as_json: Print objects instead of text.
+        fields: Names that an object has, as null, also where its input failed.
+        finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
 
     Raises:
-        typer.Exit: with code 1 if an input failed.
+        typer.Exit: With code 1 if an input failed.
     """
     from ncc.inputs import expand_inputs
 

@@ -121,7 +121,7 @@ def _tuned(
     """The best of so many trials, and all of them.
 
     Raises:
-        NccError: the search failed, or there are several ranks.
+        NccError: The search failed, or there are several ranks.
     """
     from ncc.study.classification.tuning import tune_training
 

@@ -41,7 +41,7 @@ def standard_streams() -> Iterator[None]:
     """Runs a command; its output is written when it ends, or a message says why not.
 
     Raises:
-        SystemExit: with code 1 where standard output can't be written.
+        SystemExit: With code 1 where standard output can't be written.
     """
     _open_missing()
     if isinstance(sys.stdout, io.TextIOWrapper):

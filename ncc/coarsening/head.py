@@ -31,12 +31,12 @@ class CoarseningPrediction:
     """What is known of coarsening one kernel on one device.
 
     Attributes:
-        factor: the factor of the highest expected speedup; 1 means not to coarsen.
-        speedup: expected speedup over no coarsening at that factor.
+        factor: The factor of the highest expected speedup; 1 means not to coarsen.
+        speedup: Expected speedup over no coarsening at that factor.
         interval: (low, high), which held the measured speedup in 80 % of cases, on kernels held out, where the answer
             was to coarsen; (1, 1) where it is not to.
-        factors: all factors, ascending.
-        speedups: expected speedup at each of them, (len(factors),) float64.
+        factors: All factors, ascending.
+        speedups: Expected speedup at each of them, (len(factors),) float64.
     """
 
     factor: int
@@ -51,15 +51,15 @@ class CoarseningHead:
     """Lines in one feature of a kernel, for each device and factor.
 
     Attributes:
-        feature_names: names of the features that a kernel is described by, in order.
-        feature: number of the one that counts.
-        devices: names of the devices, in the order of the tensors' rows; a last row stands for any other device.
-        factors: coarsening factors, ascending, from 1.
-        scale: whether lines give speedups ("plain") or their logarithms ("log").
+        feature_names: Names of the features that a kernel is described by, in order.
+        feature: Number of the one that counts.
+        devices: Names of the devices, in the order of the tensors' rows; a last row stands for any other device.
+        factors: Coarsening factors, ascending, from 1.
+        scale: Whether lines give speedups ("plain") or their logarithms ("log").
         offset: (len(devices) + 1, len(factors)) float64, the lines' values where the feature is 0.
         slope: (len(devices) + 1, len(factors)) float64, per unit of the feature.
         spread: (2,) float64: measured over expected speedup of kernels held out, 10 % and 90 % quantile.
-        about: data, command and scores, as the card in the JSON file.
+        about: Data, command and scores, as the card in the JSON file.
     """
 
     feature_names: tuple[str, ...]
@@ -76,7 +76,7 @@ class CoarseningHead:
         """Checks that the parts fit each other.
 
         Raises:
-            ValueError: a shape is wrong, a number is not finite, or a name is not known.
+            ValueError: A shape is wrong, a number is not finite, or a name is not known.
         """
         shape = (len(self.devices) + 1, len(self.factors))
         if self.offset.shape != shape or self.slope.shape != shape or self.spread.shape != (2,):
@@ -95,11 +95,11 @@ class CoarseningHead:
 
         Args:
             features: (len(feature_names),) float64, the kernel's features.
-            device: one of ``devices``; None for what all of them together would say.
+            device: One of ``devices``; None for what all of them together would say.
 
         Raises:
-            InputError: the device is not known, or the features are not so many or not finite.
-            AssetError: the lines lead beyond all numbers.
+            InputError: The device is not known, or the features are not so many or not finite.
+            AssetError: The lines lead beyond all numbers.
         """
         if device is not None and device not in self.devices:
             raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
@@ -124,7 +124,7 @@ def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
     """Writes ``head.safetensors`` and ``head.json``.
 
     Raises:
-        OutputError: the folder can't be written.
+        OutputError: The folder can't be written.
     """
     folder = Path(folder)
     card = {
@@ -143,7 +143,7 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
     """Reads what `save_coarsening_head` wrote.
 
     Raises:
-        AssetError: a file is missing, damaged, or of another format version.
+        AssetError: A file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
     card, tensors = read_model(folder, "head", FORMAT_VERSION, _TENSORS, kinds="f")

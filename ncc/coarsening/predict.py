@@ -20,14 +20,14 @@ class CoarseningAdvice:
     """The thread-coarsening factor for one kernel.
 
     Attributes:
-        kernel: the kernel's name.
-        factor: work-items to merge into one; 1 means to leave the kernel as it is.
-        speedup: expected speedup over factor 1.
+        kernel: The kernel's name.
+        factor: Work-items to merge into one; 1 means to leave the kernel as it is.
+        speedup: Expected speedup over factor 1.
         interval: (low, high) of that speedup; held the measured one of 80 % of kernels held out.
-        speedups: factor → expected speedup.
-        platform: the device asked about, or None for what all devices together say.
-        num_statements: statements of the kernel and of what it calls.
-        unknown_rate: share of them that backed off in the embedding; the answer does not depend on it.
+        speedups: Factor → expected speedup.
+        platform: The device asked about, or None for what all devices together say.
+        num_statements: Statements of the kernel and of what it calls.
+        unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
     """
 
     kernel: str
@@ -49,7 +49,7 @@ def load_shipped_coarsening_head() -> CoarseningHead:
     """The head that ships with ncc.
 
     Raises:
-        AssetError: its files are missing or damaged.
+        AssetError: Its files are missing or damaged.
     """
     return load_coarsening_head(Path(ncc.__file__).with_name("assets") / "coarsening")
 
@@ -65,16 +65,16 @@ def predict_coarsening(
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        platform: one of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
+        platform: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
             None for any other.
-        options: how source is compiled.
-        head: default the one that ships with ncc.
+        options: How source is compiled.
+        head: Default the one that ships with ncc.
 
     Returns:
         One answer a kernel, in the order of the file.
 
     Raises:
-        InputError: no kernel, an unknown platform, or what `ncc.embed` raises.
+        InputError: No kernel, an unknown platform, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).

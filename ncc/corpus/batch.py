@@ -51,7 +51,7 @@ class Tally:
         """Adds the report of a shard on disk.
 
         Raises:
-            AssetError: it is damaged.
+            AssetError: It is damaged.
         """
         report = shard / "report.json"
         try:
@@ -65,11 +65,11 @@ class Batch:
     """Files that are counted together.
 
     Attributes:
-        files: in the corpus's order.
-        recipe: how they are counted.
-        shard: folder for their counts.
-        headers: folder for precompiled headers.
-        kept_ir: folder of IR to look in first and to add to, or None.
+        files: In the corpus's order.
+        recipe: How they are counted.
+        shard: Folder for their counts.
+        headers: Folder for precompiled headers.
+        kept_ir: Folder of IR to look in first and to add to, or None.
     """
 
     files: tuple[CorpusFile, ...]
@@ -96,7 +96,7 @@ class Batch:
         """Has files taken one by one from now on, and adds to those that are left out.
 
         Raises:
-            OutputError: that can't be written down.
+            OutputError: That can't be written down.
         """
         known = {**(self.lost() or {}), **reasons}
         write_atomically(self.shard / "lost.json", json.dumps(known).encode())
@@ -106,12 +106,12 @@ def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None)
     """Makes a shard of a batch; what was made of it before is used.
 
     Args:
-        batch: what to count.
-        at: called with the index of each file before it is begun, and with None when all are read.
+        batch: What to count.
+        at: Called with the index of each file before it is begun, and with None when all are read.
 
     Raises:
-        OutputError: the shard can't be written.
-        MemoryError: all files together need too much; once `Batch.lose` was called each is counted by itself.
+        OutputError: The shard can't be written.
+        MemoryError: All files together need too much; once `Batch.lose` was called each is counted by itself.
     """
     lost = batch.lost()
     if lost is None:
@@ -130,7 +130,7 @@ def count_batch_or_pieces(batch: Batch) -> None:
     """As `count_batch`, and file by file if all together need too much: for a process that nobody else watches.
 
     Raises:
-        OutputError: the shard can't be written.
+        OutputError: The shard can't be written.
     """
     try:
         count_batch(batch)

@@ -35,13 +35,13 @@ class CorpusReport:
     """What became of a recipe's files.
 
     Attributes:
-        files: per source, how many files were read.
-        lines: per source, lines of IR.
-        statements: per source, statements.
-        pairs: per context width, ordered pairs of statements.
-        num_distinct: distinct statements.
-        seconds: per step (compile, read, count), summed over the workers.
-        failures: path → reason, for the files that could not be compiled or read, or over which workers died.
+        files: Per source, how many files were read.
+        lines: Per source, lines of IR.
+        statements: Per source, statements.
+        pairs: Per context width, ordered pairs of statements.
+        num_distinct: Distinct statements.
+        seconds: Per step (compile, read, count), summed over the workers.
+        failures: Path → reason, for the files that could not be compiled or read, or over which workers died.
     """
 
     files: dict[str, int] = field(default_factory=dict)
@@ -86,23 +86,23 @@ def build_corpus(
     """Compiles, reads and counts every file of a recipe.
 
     Args:
-        recipe: what to read and how.
-        folder: gets ``width-N/counts.*``, ``report.json`` and ``shards/``; a folder begun by the same recipe is
+        recipe: What to read and how.
+        folder: Gets ``width-N/counts.*``, ``report.json`` and ``shards/``; a folder begun by the same recipe is
             continued.
-        jobs: worker processes; default one a core. Ignored if ``executor`` is given.
-        executor: any ``concurrent.futures`` executor that can see the files and the folder. It is not watched: a file
+        jobs: Worker processes; default one a core. Ignored if ``executor`` is given.
+        executor: Any ``concurrent.futures`` executor that can see the files and the folder. It is not watched: a file
             that ends or holds up one of its workers ends or holds up the build.
-        ir_folder: keeps the IR that compilers gave, and gives it back to a later build of the same files with the same
+        ir_folder: Keeps the IR that compilers gave, and gives it back to a later build of the same files with the same
             options, so that another abstraction or width costs no compilation. Headers are not looked at.
-        progress: called with batches done and batches in all.
-        file_seconds: time that a file may take, its compilation not counted in; after that it is a failure.
-        memory_bytes: what a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
+        progress: Called with batches done and batches in all.
+        file_seconds: Time that a file may take, its compilation not counted in; after that it is a failure.
+        memory_bytes: What a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
             less than 4 GiB.
 
     Raises:
-        InputError: no file matches, or the folder holds another recipe's corpus.
-        OutputError: the folder can't be written.
-        NccError: workers can't be started, or a worker of an executor was killed.
+        InputError: No file matches, or the folder holds another recipe's corpus.
+        OutputError: The folder can't be written.
+        NccError: Workers can't be started, or a worker of an executor was killed.
     """
     folder = Path(folder).absolute()  # workers may stand in another folder
     ir_folder = Path(ir_folder).absolute() if ir_folder else None

@@ -19,8 +19,8 @@ class Compiler:
     """Compiles files of a corpus.
 
     Attributes:
-        headers: folder for precompiled headers.
-        kept: folder of IR to look in first and to add to, or None.
+        headers: Folder for precompiled headers.
+        kept: Folder of IR to look in first and to add to, or None.
     """
 
     headers: Path
@@ -30,8 +30,8 @@ class Compiler:
         """The IR of a source; of a file of IR, its path.
 
         Raises:
-            NccError: no attempt compiles; the last one's reason.
-            OutputError: the IR can't be kept.
+            NccError: No attempt compiles; the last one's reason.
+            OutputError: The IR can't be kept.
         """
         if not file.attempts:
             if file.folder:

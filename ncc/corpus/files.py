@@ -36,10 +36,10 @@ class CorpusFile:
     """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR).
 
     Attributes:
-        path: of the file.
-        source: name of the recipe's source.
-        attempts: options, and a header to put before the file or None.
-        folder: the source's, all of which its files may read; empty for that of the file alone. What a build is made
+        path: Of the file.
+        source: Name of the recipe's source.
+        attempts: Options, and a header to put before the file or None.
+        folder: The source's, all of which its files may read; empty for that of the file alone. What a build is made
             from does not depend on it.
     """
 
@@ -53,13 +53,13 @@ def find_files(recipe: Recipe, generated: Path) -> list[CorpusFile]:
     """All files of a recipe, sorted, a row for every level at which a file is compiled.
 
     Args:
-        recipe: what to look for.
-        generated: folder for the programs of sources that generate theirs.
+        recipe: What to look for.
+        generated: Folder for the programs of sources that generate theirs.
 
     Raises:
-        InputError: a folder is missing, or an environment variable in its name is not set, or a compilation
+        InputError: A folder is missing, or an environment variable in its name is not set, or a compilation
             database can't be read.
-        OutputError: a generated program can't be written.
+        OutputError: A generated program can't be written.
     """
     return [file for source in recipe.sources for file in _files_of(source, generated)]
 

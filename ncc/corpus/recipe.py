@@ -53,19 +53,19 @@ class Source:
     """One source of a corpus: files of a folder and the ways to compile them.
 
     Attributes:
-        name: what reports call it.
-        folder: folder, searched recursively; environment variables are expanded. Not needed with ``generator``.
-        patterns: globs below the folder; empty takes every extension that ncc reads.
-        exclude: globs of files to leave out.
-        optimization: levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
-        one_level: choose the level by the file's name, so that a large source costs one compilation a file.
-        share: part of the files to take, chosen by their names.
-        attempts: tried in order until one compiles.
+        name: What reports call it.
+        folder: Folder, searched recursively; environment variables are expanded. Not needed with ``generator``.
+        patterns: Globs below the folder; empty takes every extension that ncc reads.
+        exclude: Globs of files to leave out.
+        optimization: Levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
+        one_level: Choose the level by the file's name, so that a large source costs one compilation a file.
+        share: Part of the files to take, chosen by their names.
+        attempts: Tried in order until one compiles.
         include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
-        commands: a ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
+        commands: A ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
             names (and ``patterns`` match) with their header paths, macros, language standards and target features.
-        generator: instead of files, programs that `ncc.corpus.synthetic` makes: gemm, stencil or eigen.
-        number: how many of them.
+        generator: Instead of files, programs that `ncc.corpus.synthetic` makes: gemm, stencil or eigen.
+        number: How many of them.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Source:
         """Checks the numbers and the optimisation levels.
 
         Raises:
-            InputError: a value can't be used.
+            InputError: A value can't be used.
         """
         if not 0 < self.share <= 1:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
@@ -101,11 +101,11 @@ class Recipe:
     """A corpus: its sources, how statements are abstracted, and how contexts are counted.
 
     Attributes:
-        name: what reports call it.
-        sources: where the files are.
-        widths: context sizes in hops; each gets counts of its own, from one compilation.
-        max_degree: identifiers with more statements connect nothing; see `ncc.graph.count_contexts`.
-        abstraction: of the statements.
+        name: What reports call it.
+        sources: Where the files are.
+        widths: Context sizes in hops; each gets counts of its own, from one compilation.
+        max_degree: Identifiers with more statements connect nothing; see `ncc.graph.count_contexts`.
+        abstraction: Of the statements.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Recipe:
         """Checks the widths and the degree.
 
         Raises:
-            InputError: one is out of its range.
+            InputError: One is out of its range.
         """
         if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
             raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
@@ -132,7 +132,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     A recipe may ``include`` others: it takes their sources, and counts them in its own way.
 
     Raises:
-        InputError: there is no such file, it is no TOML, or it has keys that a recipe does not have.
+        InputError: There is no such file, it is no TOML, or it has keys that a recipe does not have.
     """
     path = Path(path)
     _check_path(path)
@@ -168,7 +168,7 @@ def _check_path(path: Path) -> None:
     """Refuses a name that no file can have: longer than the system takes, or with a NUL in it.
 
     Raises:
-        InputError: the system does not even look for it.
+        InputError: The system does not even look for it.
     """
     try:
         path.stat()

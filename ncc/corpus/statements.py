@@ -32,13 +32,13 @@ def count_statements(
     """Counts the statements of files, folders and globs, and of folders that `build_corpus` made.
 
     Args:
-        inputs: as for the commands; a folder with a ``report.json`` and counts is a corpus.
-        abstraction: how statements are abstracted; a corpus must have been counted with the same.
-        options: for sources.
+        inputs: As for the commands; a folder with a ``report.json`` and counts is a corpus.
+        abstraction: How statements are abstracted; a corpus must have been counted with the same.
+        options: For sources.
 
     Raises:
-        InputError: a corpus was counted with another abstraction.
-        AssetError: a corpus is damaged.
+        InputError: A corpus was counted with another abstraction.
+        AssetError: A corpus is damaged.
     """
     abstraction = abstraction or Abstraction()
     result = StatementCounts()

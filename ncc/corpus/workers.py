@@ -69,15 +69,15 @@ def count_batches(
     """Makes the shards of some batches, yielding after each.
 
     Args:
-        batches: what to count.
-        jobs: worker processes.
-        file_seconds: time that a file may take, its compilation not counted in.
-        memory_bytes: what a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
+        batches: What to count.
+        jobs: Worker processes.
+        file_seconds: Time that a file may take, its compilation not counted in.
+        memory_bytes: What a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
             less than 4 GiB.
 
     Raises:
-        OutputError: a shard can't be written.
-        NccError: workers can't be started, or end again and again at no file.
+        OutputError: A shard can't be written.
+        NccError: Workers can't be started, or end again and again at no file.
     """
     crew = _Crew(deque(batches), jobs, file_seconds, memory_bytes or _fair_share(jobs))
     try:

@@ -26,7 +26,7 @@ def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
     """Writes a head; training rows as float32, embeddings among them as float16.
 
     Raises:
-        OutputError: the folder can't be written.
+        OutputError: The folder can't be written.
     """
     folder = Path(folder)
     arrays = {
@@ -57,7 +57,7 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
     """Reads what `save_mapper_head` wrote.
 
     Raises:
-        AssetError: a file is missing, damaged, or of another format version.
+        AssetError: A file is missing, damaged, or of another format version.
     """
     folder = Path(folder)
     card, tensors = read_model(folder, "head", FORMAT_VERSION, _ARRAYS, kinds="f")

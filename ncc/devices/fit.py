@@ -106,7 +106,7 @@ class MapperConfig:
         """Checks that something is left to average, and to calibrate it on.
 
         Raises:
-            InputError: no member answers for every kernel, or a number is out of range.
+            InputError: No member answers for every kernel, or a number is out of range.
         """
         if all(member.only_known for member in self.members):
             raise InputError("members: expected at least one that is asked about every kernel")
@@ -144,7 +144,7 @@ def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: str
     """Describes every row's kernel, from the legacy IR.
 
     Raises:
-        DataError: the archive of legacy IR is missing or damaged.
+        DataError: The archive of legacy IR is missing or damaged.
     """
     legacy = load_legacy_ir(folder)
     known: dict[str, KernelInputs] = {}
@@ -200,7 +200,7 @@ class MapperMethod:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).
 
         Raises:
-            ValueError: nothing was fitted yet.
+            ValueError: Nothing was fitted yet.
         """
         if self._fitted is None:
             raise ValueError("fit the method before predicting")
@@ -218,7 +218,7 @@ class MapperMethod:
         """What was fitted, as far as it serves kernels of other programs; it was fitted on all samples.
 
         Raises:
-            ValueError: nothing was fitted yet.
+            ValueError: Nothing was fitted yet.
         """
         if self._fitted is None:
             raise ValueError("fit the method before shipping it")

@@ -218,9 +218,9 @@ class RatioPrediction:
     """What is known of log(CPU time / GPU time) for one kernel.
 
     Attributes:
-        log_ratio: positive where the GPU is the faster device.
+        log_ratio: Positive where the GPU is the faster device.
         interval: (low, high), which should hold the true value in 80 % of cases.
-        probability_gpu: of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
+        probability_gpu: Of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
     """
 
     log_ratio: float
@@ -239,8 +239,8 @@ class MapperHead:
         process_scale: (processes,) float64 by which their outputs are divided before they are averaged.
         calibration: For kernels of programs that were not in training.
         reference: (m, 2) float64 pairs (transfer bytes, work-group size) that stand for a missing input.
-        embedding_id: fingerprint of the embedding that the vectors come from.
-        about: platform, data, command and scores.
+        embedding_id: Fingerprint of the embedding that the vectors come from.
+        about: Platform, data, command and scores.
     """
 
     mean: Blocks

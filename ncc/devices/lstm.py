@@ -59,7 +59,7 @@ def load_words(samples: DeviceMappingSamples, embedding: Embedding, folder: str 
     """Reads every row's legacy IR, and compiles its source where that is sound.
 
     Raises:
-        DataError: the archive of legacy IR is missing or damaged.
+        DataError: The archive of legacy IR is missing or damaged.
     """
     legacy = load_legacy_ir(folder)
     compiled: dict[str, NDArray[np.int64] | None] = {}
@@ -137,7 +137,7 @@ class LSTMMethod:
         """Median, both ends of the 80 % interval, and probability of the GPU being faster: (m, 4) float64.
 
         Raises:
-            ValueError: nothing was fitted yet.
+            ValueError: Nothing was fitted yet.
         """
         if self._fitted is None:
             raise ValueError("fit the method before predicting")

@@ -24,15 +24,15 @@ class DevicePrediction:
     """Which device should run a kernel faster, and by how much.
 
     Attributes:
-        kernel: the kernel's name.
+        kernel: The kernel's name.
         device: "CPU" or "GPU".
-        confidence: probability that this device is the faster one, 0.5 to 1.
-        speedup_gpu_over_cpu: expected CPU time / GPU time; above 1 the GPU is faster.
+        confidence: Probability that this device is the faster one, 0.5 to 1.
+        speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
         platform: "amd" or "nvidia": the measurements behind the answer.
         transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
-        num_statements: statements of the kernel and of what it calls.
-        unknown_rate: share of them that backed off.
+        num_statements: Statements of the kernel and of what it calls.
+        unknown_rate: Share of them that backed off.
     """
 
     kernel: str
@@ -55,8 +55,8 @@ def load_device_head(platform: str) -> MapperHead:
     """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:
-        InputError: there is no such platform.
-        AssetError: its files are missing or damaged.
+        InputError: There is no such platform.
+        AssetError: Its files are missing or damaged.
     """
     return choose_head(platform, None)
 
@@ -65,8 +65,8 @@ def choose_head(platform: str, head: MapperHead | None) -> MapperHead:
     """The head that was given, or else the one that ships for the platform.
 
     Raises:
-        InputError: there is no such platform, whichever head answers: answers carry its name.
-        AssetError: its files are missing or damaged.
+        InputError: There is no such platform, whichever head answers: answers carry its name.
+        AssetError: Its files are missing or damaged.
     """
     if platform not in PLATFORMS:
         raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
@@ -92,20 +92,20 @@ def predict_device(
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        transfer_bytes: bytes moved between host and device.
-        wgsize: work-items a work-group.
+        transfer_bytes: Bytes moved between host and device.
+        wgsize: Work-items a work-group.
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
-        options: how source is compiled.
-        head: default the one that ships with ncc for the platform.
-        embedding: that it was trained on; default the one that ships with ncc.
+        options: How source is compiled.
+        head: Default the one that ships with ncc for the platform.
+        embedding: That it was trained on; default the one that ships with ncc.
 
     Returns:
         One prediction a kernel, in the order of the file.
 
     Raises:
-        InputError: no kernel, an unknown platform, a negative input, or what `ncc.embed` raises.
+        InputError: No kernel, an unknown platform, a negative input, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
-        AssetError: the head was trained on another embedding.
+        AssetError: The head was trained on another embedding.
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """

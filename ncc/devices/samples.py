@@ -57,7 +57,7 @@ class DeviceMappingSamples:
         wgsize: Work-items per work-group, (n,) float64.
         runtime_cpu_ms: Time on the CPU, (n,) float64.
         runtime_gpu_ms: Time on the GPU, transfers included, (n,) float64.
-        log_ratio: log(CPU time / GPU time), positive where the GPU is faster, (n,) float64.
+        log_ratio: Log(CPU time / GPU time), positive where the GPU is faster, (n,) float64.
         is_gpu: Whether the GPU is the faster device, (n,) bool.
     """
 

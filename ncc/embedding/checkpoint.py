@@ -19,13 +19,13 @@ def save_checkpoint(path: Path, state: dict[str, NDArray[np.float32]], losses: l
     """Writes a checkpoint.
 
     Args:
-        path: file in the safetensors format.
-        state: what the model needs to go on.
-        losses: one an epoch done.
-        fingerprint: of counts and configuration.
+        path: File in the safetensors format.
+        state: What the model needs to go on.
+        losses: One an epoch done.
+        fingerprint: Of counts and configuration.
 
     Raises:
-        OutputError: the file can't be written.
+        OutputError: The file can't be written.
     """
     from safetensors.numpy import save
 
@@ -39,12 +39,12 @@ def load_checkpoint(
     """Reads a checkpoint: the state and the losses so far.
 
     Args:
-        path: file in the safetensors format.
-        shapes: of the model's matrices, by their names.
-        fingerprint: of counts and configuration.
+        path: File in the safetensors format.
+        shapes: Of the model's matrices, by their names.
+        fingerprint: Of counts and configuration.
 
     Raises:
-        AssetError: the file is damaged, or of other counts or another configuration.
+        AssetError: The file is damaged, or of other counts or another configuration.
     """
     from safetensors import SafetensorError, safe_open
 

@@ -26,11 +26,11 @@ class CorpusCounts:
     """What a corpus comes to.
 
     Attributes:
-        texts: distinct abstracted statements.
+        texts: Distinct abstracted statements.
         statements: (num_texts,) int64 times that each was seen.
         center, context: (num_pairs,) int32 indices into ``texts``, sorted, each pair once.
         count: (num_pairs,) int64 times that the pair was seen.
-        width: context size in hops.
+        width: Context size in hops.
         num_files, num_lines: files read, and lines of IR in them.
     """
 
@@ -181,7 +181,7 @@ def read_counts_card(folder: Path) -> CountsCard:
     """Reads ``counts.json``.
 
     Raises:
-        AssetError: the file is missing or damaged, or of another format version.
+        AssetError: The file is missing or damaged, or of another format version.
     """
     from ncc.runtime.storage import read_json
 
@@ -210,7 +210,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     """Reads what `save_counts` wrote.
 
     Raises:
-        AssetError: a file is missing or damaged, or of another format version.
+        AssetError: A file is missing or damaged, or of another format version.
     """
     from ncc.runtime.storage import read_tensors
 

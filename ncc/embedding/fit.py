@@ -26,8 +26,8 @@ def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
     """Reads the counts of corpora for a context width and adds them up.
 
     Raises:
-        AssetError: a folder holds no counts, or damaged ones.
-        InputError: a corpus was not counted for this width.
+        AssetError: A folder holds no counts, or damaged ones.
+        InputError: A corpus was not counted for this width.
     """
     for folder in folders:
         counted = sorted(int(path.name.removeprefix("width-")) for path in Path(folder).glob("width-[0-9]*"))
@@ -47,8 +47,8 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
     """The abstraction that corpora were counted with.
 
     Raises:
-        AssetError: a folder holds no corpus.
-        InputError: the corpora differ in it.
+        AssetError: A folder holds no corpus.
+        InputError: The corpora differ in it.
     """
     found = set()
     for folder in folders:
@@ -78,21 +78,21 @@ def fit_embedding(
     """Trains an embedding on counts.
 
     Args:
-        counts: of a corpus.
-        min_count: times that a statement must be seen to be a word of its own; see `build_vocabulary`.
-        config: of the exact skip-gram, or of gensim's.
-        abstraction: the one that the corpus was counted with.
-        about: what else the card should say, such as the command.
-        device: a torch device.
-        checkpoint: of the exact skip-gram; see `train_skipgram`.
-        progress: called with the number of epochs done and the loss.
+        counts: Of a corpus.
+        min_count: Times that a statement must be seen to be a word of its own; see `build_vocabulary`.
+        config: Of the exact skip-gram, or of gensim's.
+        abstraction: The one that the corpus was counted with.
+        about: What else the card should say, such as the command.
+        device: A torch device.
+        checkpoint: Of the exact skip-gram; see `train_skipgram`.
+        progress: Called with the number of epochs done and the loss.
 
     Returns:
         The embedding; its ``about`` has the corpus's figures, the configuration, the loss and the entropy of the
         data in nats a pair, and the share of the corpus's statements that are words as they stand.
 
     Raises:
-        ValueError: there are no pairs, or a value is out of its range.
+        ValueError: There are no pairs, or a value is out of its range.
     """
     config = config or SkipGramConfig()
     start = time.perf_counter()

@@ -22,13 +22,13 @@ class GensimConfig:
     """How to train with gensim.
 
     Attributes:
-        dim: numbers a vector.
-        epochs: passes over the pairs.
-        num_pairs: unordered pairs an epoch, drawn by their weight, the same every epoch; gensim trains both orders.
-        negative: words drawn against each pair.
-        subsample: as in `SkipGramConfig`, done when pairs are drawn.
+        dim: Number of dimensions.
+        epochs: Passes over the pairs.
+        num_pairs: Unordered pairs an epoch, drawn by their weight, the same every epoch; gensim trains both orders.
+        negative: Words drawn against each pair.
+        subsample: As in `SkipGramConfig`, done when pairs are drawn.
         threads: gensim's workers; with more than one, runs differ.
-        seed: of pairs and vectors.
+        seed: Of pairs and vectors.
     """
 
     dim: int = 200
@@ -43,7 +43,7 @@ class GensimConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: a value is out of its range.
+            ValueError: A value is out of its range.
         """
         if min(self.dim, self.epochs, self.num_pairs, self.negative, self.threads) < 1 or self.subsample < 0:
             raise ValueError("dim, epochs, num_pairs, negative and threads must be 1 or more, subsample 0 or more")
@@ -89,7 +89,7 @@ def train_gensim(
     negative sampling, loses precision after some million pairs.
 
     Raises:
-        ValueError: there are no pairs.
+        ValueError: There are no pairs.
     """
     from gensim.models import Word2Vec
 

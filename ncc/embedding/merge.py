@@ -54,13 +54,13 @@ def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 <<
     """Writes the sum of the counts in some folders as `save_counts` would, without holding it.
 
     Args:
-        folders: each holds what `save_counts` wrote, of one context width.
-        output: folder for the sum.
-        max_pairs: pairs held at a time, unless one statement has more; about 80 bytes each.
+        folders: Each holds what `save_counts` wrote, of one context width.
+        output: Folder for the sum.
+        max_pairs: Pairs held at a time, unless one statement has more; about 80 bytes each.
 
     Raises:
-        AssetError: a folder holds no counts, or damaged ones, or counts of another width.
-        OutputError: the folder can't be written.
+        AssetError: A folder holds no counts, or damaged ones, or counts of another width.
+        OutputError: The folder can't be written.
     """
     cards = [read_counts_card(folder) for folder in folders]
     widths = {card.width for card in cards}

@@ -113,8 +113,8 @@ def skipgram_loss(
         weight: (num_pairs,) float64, how much each pair counts.
         vectors: (num_words, dim) float32.
         contexts: (num_words, dim) float32.
-        rows: centre words a block.
-        device: a torch device.
+        rows: Centre words a block.
+        device: A torch device.
     """
     import torch
 

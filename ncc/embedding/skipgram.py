@@ -35,18 +35,18 @@ class SkipGramConfig:
     """How to train.
 
     Attributes:
-        dim: numbers a vector.
-        epochs: passes over the counts.
-        steps_per_epoch: steps that a pass is cut into; each takes other centre words, drawn anew every epoch.
-        learning_rate: of Adam, decayed to a tenth along a half cosine.
-        subsample: a word with more than this share of all pairs is thinned to the square root of the excess, on both
+        dim: Number of dimensions.
+        epochs: Passes over the counts.
+        steps_per_epoch: Steps that a pass is cut into; each takes other centre words, drawn anew every epoch.
+        learning_rate: Of Adam, decayed to a tenth along a half cosine.
+        subsample: A word with more than this share of all pairs is thinned to the square root of the excess, on both
             sides of a pair, in expectation and over the whole corpus; 0 turns it off.
-        share_parts: statements share vectors of their parts (see `ncc.embedding.parts`); False learns every statement
+        share_parts: Statements share vectors of their parts (see `ncc.embedding.parts`); False learns every statement
             by itself, as the paper does.
-        own_decay: with ``share_parts``, decay of the statements' own vectors a step, times the learning rate: the
+        own_decay: With ``share_parts``, decay of the statements' own vectors a step, times the learning rate: the
             higher, the more must be said by the parts.
-        rows: centre words a block, to bound memory at about ``rows * num_words * 4`` bytes; the result is the same.
-        seed: of the initial vectors and the order of the words.
+        rows: Centre words a block, to bound memory at about ``rows * num_words * 4`` bytes; the result is the same.
+        seed: Of the initial vectors and the order of the words.
     """
 
     dim: int = 200
@@ -63,7 +63,7 @@ class SkipGramConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: a value is out of its range.
+            ValueError: A value is out of its range.
         """
         if min(self.dim, self.epochs, self.steps_per_epoch, self.rows) < 1:
             raise ValueError("dim, epochs, steps_per_epoch and rows must be 1 or more")
@@ -79,8 +79,8 @@ class SkipGramResult:
         vectors: (num_words, dim) float32 centre vectors; zero for words without a pair.
         contexts: (num_words, dim) float32 context vectors.
         losses: (epochs,) float64 cross-entropy in nats a pair, each step's before it.
-        loss: cross-entropy at the end.
-        entropy: the least that any model could reach on these counts, in nats a pair.
+        loss: Cross-entropy at the end.
+        entropy: The least that any model could reach on these counts, in nats a pair.
     """
 
     vectors: NDArray[np.float32]
@@ -110,15 +110,15 @@ def train_skipgram(
         center: (num_pairs,) int32 words in the middle.
         context: (num_pairs,) int32 words near them.
         count: (num_pairs,) int64.
-        words: the vocabulary.
-        config: how to train.
-        device: a torch device.
-        checkpoint: file that rank 0 writes after every epoch, and that training goes on from if it is there.
-        progress: called with the number of epochs done and the loss.
+        words: The vocabulary.
+        config: How to train.
+        device: A torch device.
+        checkpoint: File that rank 0 writes after every epoch, and that training goes on from if it is there.
+        progress: Called with the number of epochs done and the loss.
 
     Raises:
-        ValueError: there are no pairs.
-        AssetError: the checkpoint is damaged, or of other counts or another configuration.
+        ValueError: There are no pairs.
+        AssetError: The checkpoint is damaged, or of other counts or another configuration.
     """
     from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 

@@ -69,10 +69,10 @@ class Embedding:
     """Vectors of statements.
 
     Attributes:
-        vocabulary: the words.
+        vocabulary: The words.
         vectors: (num_words, dim) float32, rows of length 1.
-        abstraction: how statements must be abstracted to be looked up.
-        about: corpus, command, configuration and scores, as the card in the JSON file.
+        abstraction: How statements must be abstracted to be looked up.
+        about: Corpus, command, configuration and scores, as the card in the JSON file.
     """
 
     vocabulary: Vocabulary
@@ -84,7 +84,7 @@ class Embedding:
         """Checks that there is one finite vector for each word.
 
         Raises:
-            ValueError: the shapes disagree, or a number is not finite.
+            ValueError: The shapes disagree, or a number is not finite.
         """
         if self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary):
             raise ValueError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
@@ -93,7 +93,7 @@ class Embedding:
 
     @property
     def dim(self) -> int:
-        """Numbers a vector."""
+        """Number of dimensions."""
         return int(self.vectors.shape[1])
 
     @functools.cached_property
@@ -144,7 +144,7 @@ def compose_missing(vocabulary: Vocabulary, vectors: NDArray[np.float32]) -> NDA
     """Gives every word without a trained vector the mean of the words under it, weighted by count.
 
     Args:
-        vocabulary: the words; those with a count of 0 are only there to be fallen back to.
+        vocabulary: The words; those with a count of 0 are only there to be fallen back to.
         vectors: (num_words, dim), zero rows where nothing was trained.
 
     Returns:
@@ -170,7 +170,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     """Writes the two files of an embedding; vectors as float16.
 
     Raises:
-        OutputError: the folder can't be written.
+        OutputError: The folder can't be written.
     """
     from ncc.runtime.storage import write_model
 
@@ -192,7 +192,7 @@ def load_embedding(folder: str | Path | None = None) -> Embedding:
     """Reads an embedding; without a folder, the one that ships with ncc (read once a process).
 
     Raises:
-        AssetError: a file is missing, damaged, or of another format version.
+        AssetError: A file is missing, damaged, or of another format version.
     """
     return _load_shipped() if folder is None else _load(Path(folder))
 
@@ -227,7 +227,7 @@ def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
     """A vocabulary whose words are texts that can be written, and whose counts are counts.
 
     Raises:
-        ValueError: they are not.
+        ValueError: They are not.
     """
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise ValueError("words are not a list of texts")

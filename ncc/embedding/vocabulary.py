@@ -23,7 +23,7 @@ class Vocabulary:
     """Words (forms of statements at any `BackoffLevel`) and how often each stood for a statement of the corpus.
 
     Attributes:
-        words: distinct forms; the last is the word of opcodes that LLVM had not yet invented.
+        words: Distinct forms; the last is the word of opcodes that LLVM had not yet invented.
         counts: (num_words,) int64 statements of the corpus that this word stands for; 0 for words that are there
             only to be fallen back to.
     """
@@ -36,7 +36,7 @@ class Vocabulary:
         """Checks that words and counts agree, and indexes the words.
 
         Raises:
-            ValueError: words repeat, or there are not as many counts as words.
+            ValueError: Words repeat, or there are not as many counts as words.
         """
         index = {word: row for row, word in enumerate(self.words)}
         if len(index) != len(self.words) or len(self.counts) != len(self.words):
@@ -77,8 +77,8 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
     corpus for real statements, in real contexts. Every word's generalisations are words too, and every opcode.
 
     Args:
-        statement_counts: abstracted statement → times seen in the corpus.
-        min_count: times that a statement, or the rare statements under one generalisation, must be seen.
+        statement_counts: Abstracted statement → times seen in the corpus.
+        min_count: Times that a statement, or the rare statements under one generalisation, must be seen.
 
     Raises:
         ValueError: ``min_count`` is below 1.

@@ -43,7 +43,7 @@ class NumpyLSTMHead:
     """A trained `LSTMHead` in evaluation mode.
 
     Attributes:
-        tensors: the head's ``state_dict`` as float32 arrays.
+        tensors: The head's ``state_dict`` as float32 arrays.
         layers: LSTM layers.
     """
 
@@ -54,7 +54,7 @@ class NumpyLSTMHead:
         """Checks that all tensors are there and fit each other.
 
         Raises:
-            ValueError: one is missing, left over or of a wrong shape.
+            ValueError: One is missing, left over or of a wrong shape.
         """
         shapes = self._shapes()
         wrong = [

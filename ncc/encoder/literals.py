@@ -40,7 +40,7 @@ def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[N
     names of functions and variables that come from outside or from the C++ library, by `library_name`.
 
     Args:
-        module: the module.
+        module: The module.
         statements: (m,) int32.
 
     Returns:

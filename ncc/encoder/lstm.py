@@ -23,17 +23,17 @@ class LSTMHeadConfig:
     """Sizes of the head, and which of its parts are as published.
 
     Attributes:
-        num_outputs: numbers a sample.
-        num_auxiliary: numbers given beside the sequence, standardised by the caller.
-        hidden: units of each LSTM layer (the paper's 200).
+        num_outputs: Number of outputs for each sample.
+        num_auxiliary: Numbers given beside the sequence, standardised by the caller.
+        hidden: Units of each LSTM layer (the paper's 200).
         layers: LSTM layers.
-        dense: units of the layer between.
-        dropout: share of features dropped in training, before the dense layer and between LSTM layers.
-        pooled: read mean and maximum over time beside the last state; the paper's head reads the last state alone.
-        code_outputs: give as many outputs again, made of the sequence alone by one layer, as the paper's head does to
+        dense: Units of the layer between.
+        dropout: Share of features dropped in training, before the dense layer and between LSTM layers.
+        pooled: Read mean and maximum over time beside the last state; the paper's head reads the last state alone.
+        code_outputs: Give as many outputs again, made of the sequence alone by one layer, as the paper's head does to
             be trained on both.
-        train_vectors: train the vectors with the rest, and save them with it.
-        memory: steps, 2 or more, over which the units of a layer remember to begin with, spread from 1 to this (chrono
+        train_vectors: Train the vectors with the rest, and save them with it.
+        memory: Steps, 2 or more, over which the units of a layer remember to begin with, spread from 1 to this (chrono
             initialisation); None begins with random biases.
     """
 
@@ -52,7 +52,7 @@ class LSTMHeadConfig:
         """Checks the sizes.
 
         Raises:
-            ValueError: a size is below 1, dropout is not in [0, 1), or memory is below 2.
+            ValueError: A size is below 1, dropout is not in [0, 1), or memory is below 2.
         """
         if min(self.num_outputs, self.hidden, self.layers, self.dense) < 1 or self.num_auxiliary < 0:
             raise ValueError("num_outputs, hidden, layers and dense must be 1 or more, num_auxiliary 0 or more")
@@ -110,8 +110,8 @@ class LSTMHead(nn.Module):
         """Outputs of samples that may share a sequence: (samples, num_outputs) float32, then those of the code alone.
 
         Args:
-            words: as for `encode`.
-            lengths: as for `encode`.
+            words: As for `encode`.
+            lengths: As for `encode`.
             auxiliary: (samples, num_auxiliary) float32.
             owner: (samples,) int64 sequence of each sample.
         """

@@ -22,11 +22,11 @@ class ProgramNetwork:
     """A trained network.
 
     Attributes:
-        tensors: the network's ``state_dict`` as float32 arrays.
+        tensors: The network's ``state_dict`` as float32 arrays.
         row: (num_words,) int32 row of the network's vectors for each word of the embedding: those of words that no
             program of the training set used are their nearest neighbours' among those that some did.
-        layers: bidirectional LSTM layers.
-        longest: statements of a program that are read.
+        layers: Bidirectional LSTM layers.
+        longest: Statements of a program that are read.
     """
 
     tensors: dict[str, Array]
@@ -38,7 +38,7 @@ class ProgramNetwork:
         """Checks that all tensors are there and fit each other.
 
         Raises:
-            ValueError: one is missing, left over or of a wrong shape, or a number is out of range.
+            ValueError: One is missing, left over or of a wrong shape, or a number is out of range.
         """
         if self.layers < 1 or self.longest < 1:
             raise ValueError("layers and longest must be 1 or more")

@@ -13,10 +13,10 @@ def compile_command(compiler: Compiler, language: str, source: str, options: Com
     """Spell out the command that prints the IR of one source file to standard output.
 
     Args:
-        compiler: from `find_compiler`.
-        language: one of `LANGUAGES`.
-        source: the file as it should appear in messages, or "-" for standard input.
-        options: the user's choices; `options.flags` come after all others.
+        compiler: From `find_compiler`.
+        language: One of `LANGUAGES`.
+        source: The file as it should appear in messages, or "-" for standard input.
+        options: The user's choices; `options.flags` come after all others.
 
     Returns:
         The arguments, the executable first.

@@ -24,9 +24,9 @@ class CompiledSource:
 
     Attributes:
         ir: LLVM IR as text, in bytes.
-        command: the command that printed it.
-        language: one of `LANGUAGES`.
-        warnings: what the compiler wrote to standard error; empty where it was content.
+        command: The command that printed it.
+        language: One of `LANGUAGES`.
+        warnings: What the compiler wrote to standard error; empty where it was content.
     """
 
     ir: bytes
@@ -47,19 +47,19 @@ def compile_source(
     what ``options`` and ``readable`` name; see SECURITY.md.
 
     Args:
-        source: the path of a source file, or source text as bytes; text needs `options.language`.
-        options: compiler, optimization level, macros, folders, flags and time limit.
-        readable: folders that the source may read as well. Where there are any, the source must not be a link to a
+        source: The path of a source file, or source text as bytes; text needs `options.language`.
+        options: Compiler, optimization level, macros, folders, flags and time limit.
+        readable: Folders that the source may read as well. Where there are any, the source must not be a link to a
             file outside of these and its own.
 
     Returns:
         The IR with the command that made it.
 
     Raises:
-        InputError: if the file is missing, is a folder, or is of an unknown language.
-        CompileError: if the compiler refuses the source, takes too long, too much memory or too much room, or can't
+        InputError: If the file is missing, is a folder, or is of an unknown language.
+        CompileError: If the compiler refuses the source, takes too long, too much memory or too much room, or can't
             be started.
-        OutputError: if temporary files can't be written.
+        OutputError: If temporary files can't be written.
     """
     if isinstance(source, bytes):
         language, name, argument = _text_language(options), "source text", "-"

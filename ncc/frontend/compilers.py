@@ -16,9 +16,9 @@ class Compiler:
     """A clang and where its name came from.
 
     Attributes:
-        argv: what starts it; flags follow.
-        origin: in words, for error messages.
-        headers: the folder of headers that come with the bundled clang; None for a user's own clang,
+        argv: What starts it; flags follow.
+        origin: In words, for error messages.
+        headers: The folder of headers that come with the bundled clang; None for a user's own clang,
             which has its own.
     """
 
@@ -31,13 +31,13 @@ def find_compiler(clang: str | None = None) -> Compiler:
     """Choose a compiler; nothing is started.
 
     Args:
-        clang: path or name of a clang, or None.
+        clang: Path or name of a clang, or None.
 
     Returns:
         The compiler to run: `clang`, else NCC_CLANG, else the clang of the ziglang wheel.
 
     Raises:
-        CompileError: if no clang is named and the ziglang package is not installed.
+        CompileError: If no clang is named and the ziglang package is not installed.
     """
     named = (clang, "the clang option"), (os.environ.get("NCC_CLANG"), "the environment variable NCC_CLANG")
     for name, origin in named:

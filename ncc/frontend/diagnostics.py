@@ -33,9 +33,9 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
     """Describe a compiler run that failed, as an error to raise.
 
     Args:
-        source: the file's name, or a description of where the source came from.
-        command: the command that was run.
-        finished: how it ended.
+        source: The file's name, or a description of where the source came from.
+        command: The command that was run.
+        finished: How it ended.
 
     Returns:
         An error of several lines: the file, clang's first errors with their line and column, the command.

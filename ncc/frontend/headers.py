@@ -56,9 +56,9 @@ def header_flags(headers: Path, target: str, *, cplusplus: bool) -> list[str]:
     """Replace the compiler's search path by the bundled headers.
 
     Args:
-        headers: the bundled folder, as in `Compiler.headers`.
-        target: a target triple; its architecture chooses among the C library's folders.
-        cplusplus: whether to add the C++ library.
+        headers: The bundled folder, as in `Compiler.headers`.
+        target: A target triple; its architecture chooses among the C library's folders.
+        cplusplus: Whether to add the C++ library.
 
     Returns:
         Flags for clang. /usr/include and its multiarch folder come last, after all bundled headers,

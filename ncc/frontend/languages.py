@@ -28,7 +28,7 @@ def language_of(path: str | os.PathLike[str]) -> str | None:
     """Name the language of a source file from its extension alone.
 
     Args:
-        path: a path; it need not exist.
+        path: A path; it need not exist.
 
     Returns:
         One of `LANGUAGES`, or None where the extension is not that of a source file.

@@ -15,18 +15,18 @@ class CompileOptions:
     """How to turn source into LLVM IR.
 
     Attributes:
-        clang: path or name of a clang; without it the environment variable NCC_CLANG, and without
+        clang: Path or name of a clang; without it the environment variable NCC_CLANG, and without
             that the clang in the ziglang wheel.
         optimization: "-O1" and the like; the "-O" may be left out. Levels: 0, 1, 2, 3, s, z, fast.
-        include_paths: folders to search for headers, as with -I.
-        defines: macros, as with -D: "NAME" or "NAME=VALUE".
-        flags: further flags for clang, passed last, so that they win.
-        language: one of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
-        debug_lines: keep line numbers in the IR (-gline-tables-only).
-        timeout_s: seconds after which the compiler is stopped.
+        include_paths: Folders to search for headers, as with -I.
+        defines: Macros, as with -D: "NAME" or "NAME=VALUE".
+        flags: Further flags for clang, passed last, so that they win.
+        language: One of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
+        debug_lines: Keep line numbers in the IR (-gline-tables-only).
+        timeout_s: Seconds after which the compiler is stopped.
 
     Raises:
-        InputError: for an unknown level or language, a time limit that is not positive, or one string
+        InputError: For an unknown level or language, a time limit that is not positive, or one string
             where a tuple of strings belongs.
     """
 

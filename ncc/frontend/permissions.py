@@ -56,11 +56,11 @@ def compile_permissions(
     """What a compilation may use.
 
     Args:
-        compiler: from `find_compiler`, its executable by its path.
-        options: those of the compilation; include paths, and paths in flags, may be read.
-        source: the file to compile; None for text.
-        readable: more folders that may be read.
-        writable: folders that may be written.
+        compiler: From `find_compiler`, its executable by its path.
+        options: Those of the compilation; include paths, and paths in flags, may be read.
+        source: The file to compile; None for text.
+        readable: More folders that may be read.
+        writable: Folders that may be written.
     """
     read = [
         *_SYSTEM,

@@ -23,17 +23,17 @@ def with_header(
     """Options under which every file begins with a header, from a precompiled form of it.
 
     Args:
-        header: the header; it must not change while its precompiled form is in use.
-        options: the options of the files; ``language`` must be "c" or "c++".
-        cache: folder for the precompiled form, which is made if it is not there yet.
-        readable: folders that the header may read beside its own.
+        header: The header; it must not change while its precompiled form is in use.
+        options: The options of the files; ``language`` must be "c" or "c++".
+        cache: Folder for the precompiled form, which is made if it is not there yet.
+        readable: Folders that the header may read beside its own.
 
     Returns:
         The options with the flags that bring the header in. A file that uses the header's macros must be allowed to
         read the header itself too.
 
     Raises:
-        CompileError: the header does not compile.
+        CompileError: The header does not compile.
     """
     language = options.language or "c++"
     if language == "c++":

@@ -29,10 +29,10 @@ class FinishedProcess:
     """What a process left.
 
     Attributes:
-        returncode: its exit code; negative for a signal.
-        stdout: its output; empty where it failed.
-        stderr: its messages; of long ones, beginning and end.
-        is_full: whether it wrote as much as it may.
+        returncode: Its exit code; negative for a signal.
+        stdout: Its output; empty where it failed.
+        stderr: Its messages; of long ones, beginning and end.
+        is_full: Whether it wrote as much as it may.
     """
 
     returncode: int
@@ -52,19 +52,19 @@ def run_process(
     """Run a command to its end, within the limits of `ncc.runtime.limits`.
 
     Args:
-        command: the path of the executable, and its arguments; no shell is involved.
-        stdin: what it reads from standard input; None closes it.
-        environment: all of its environment.
-        timeout_s: seconds of wall time after which the command and all its children are killed.
-        permissions: the files that it may use.
+        command: The path of the executable, and its arguments; no shell is involved.
+        stdin: What it reads from standard input; None closes it.
+        environment: All of its environment.
+        timeout_s: Seconds of wall time after which the command and all its children are killed.
+        permissions: The files that it may use.
 
     Returns:
         Exit code and output.
 
     Raises:
-        OSError: if the executable can't be started.
-        OutputError: if there is no room for temporary files.
-        subprocess.TimeoutExpired: if the time limit passed.
+        OSError: If the executable can't be started.
+        OutputError: If there is no room for temporary files.
+        subprocess.TimeoutExpired: If the time limit passed.
     """
     output_bytes = output_limit()
     limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=output_bytes, end_with_parent=True)

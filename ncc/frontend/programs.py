@@ -43,7 +43,7 @@ class CompiledProgram:
         ir: LLVM IR as text, in bytes.
         way: "as it is", "with headers" in the language of its extension, "as old C" (of 1989, with headers), "as C++"
             (with headers), "mended" where more had to be done to it.
-        macros: those that were made up: name → value.
+        macros: Those that were made up: name → value.
     """
 
     ir: bytes
@@ -66,14 +66,14 @@ def compile_program(
     language is compiled as it is.
 
     Args:
-        source: path of a source file, or source text as bytes; text needs ``options.language``.
-        options: as for `compile_source`; warnings are switched off in programs that need headers.
-        cache: folder for precompiled headers; where it can't be written, headers are read each time.
-        readable: folders that the source may read as well, as for `compile_source`.
+        source: Path of a source file, or source text as bytes; text needs ``options.language``.
+        options: As for `compile_source`; warnings are switched off in programs that need headers.
+        cache: Folder for precompiled headers; where it can't be written, headers are read each time.
+        readable: Folders that the source may read as well, as for `compile_source`.
 
     Raises:
-        InputError: the file is missing or can't be read, or its language is not known.
-        CompileError: nothing compiled; says what the first attempt said.
+        InputError: The file is missing or can't be read, or its language is not known.
+        CompileError: Nothing compiled; says what the first attempt said.
     """
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:

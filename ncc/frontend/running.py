@@ -31,17 +31,17 @@ def run_compiler(
     """Run a command of `compile_command`.
 
     Args:
-        compiler: whose command it is.
-        command: the executable as the compiler names it, and its arguments.
-        options: those of the compilation: time limit, and the paths that they name.
-        name: what messages call the source.
-        source: the path of the source, or its text.
-        readable: more folders that may be read.
-        writable: folders that may be written.
+        compiler: Whose command it is.
+        command: The executable as the compiler names it, and its arguments.
+        options: Those of the compilation: time limit, and the paths that they name.
+        name: What messages call the source.
+        source: The path of the source, or its text.
+        readable: More folders that may be read.
+        writable: Folders that may be written.
 
     Raises:
-        CompileError: if the compiler fails, exceeds a limit, or can't be started.
-        OutputError: if temporary files can't be written.
+        CompileError: If the compiler fails, exceeds a limit, or can't be started.
+        OutputError: If temporary files can't be written.
     """
     try:
         path = _executable(compiler.argv[0])

@@ -39,11 +39,11 @@ def count_contexts(
     The counts are those of `context_pairs`, gathered by label without listing the pairs.
 
     Args:
-        graph: the contextual flow graph.
+        graph: The contextual flow graph.
         label: (num_statements,) int32 word of each statement; statements labelled -1 are walked through but not
             counted.
-        width: context size in hops; the paper compares 1, 2 and 3.
-        max_degree: an identifier with more statements than this connects none of them: what a thousand statements
+        width: Context size in hops; the paper compares 1, 2 and 3.
+        max_degree: An identifier with more statements than this connects none of them: what a thousand statements
             share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
 
     Raises:

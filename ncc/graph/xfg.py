@@ -49,13 +49,13 @@ class XFG:
     which defines no identifier.
 
     Attributes:
-        module: the module.
+        module: The module.
         source, target: (num_edges,) int32 nodes.
         statement: (num_edges,) int32 statement that labels the edge.
         kind: (num_edges,) uint8, see `EdgeKind`.
         root, exit, effect: first node of each of the added groups.
         effect_statement: (num_effects,) int32 statement of each effect node.
-        num_nodes: nodes in all.
+        num_nodes: Nodes in all.
     """
 
     module: Module

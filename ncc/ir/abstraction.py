@@ -64,9 +64,9 @@ class Abstraction:
     Attributes:
         keep_callees: LLVM intrinsics and external functions of `KNOWN_CALLEES` keep their name
             (``@get_global_id``, ``@llvm.fmuladd``); False abstracts them to ``<@ID>``.
-        keep_immediates: integers -1, 0, 1, 2, other powers of two and other negative ones keep a bucket of their own
+        keep_immediates: Integers -1, 0, 1, 2, other powers of two and other negative ones keep a bucket of their own
             (``<INT:0>``); False abstracts them all to ``<INT>``.
-        max_struct_fields: structures with more fields, those of nested structures included, are written ``{...}``:
+        max_struct_fields: Structures with more fields, those of nested structures included, are written ``{...}``:
             what a large one is made of names the project that it is from rather than what is done; None for no limit.
     """
 

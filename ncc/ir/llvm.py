@@ -147,7 +147,7 @@ def _wait(descriptor: int, deadline: float, *, to_write: bool = False) -> None:
     """Waits until a pipe can be used; Windows can't, and there a module that hangs LLVM hangs its caller.
 
     Raises:
-        TimeoutError: the deadline passed before.
+        TimeoutError: The deadline passed before.
     """
     if _CAN_POLL:
         poll = select.poll()

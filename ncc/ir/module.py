@@ -45,11 +45,11 @@ class Module:
     function are consecutive and begin with its ``define``; blocks are numbered through the module.
 
     Attributes:
-        name: where the module came from, for messages.
-        route: how it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
+        name: Where the module came from, for messages.
+        route: How it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
         opcode: (num_statements,) uint8, numbers of `OPCODES`.
         text_id: (num_statements,) int32, index into ``texts``.
-        texts: the distinct abstracted statements, in order of appearance.
+        texts: The distinct abstracted statements, in order of appearance.
         block: (num_statements,) int32 basic block; a ``define`` has its function's first.
         result: (num_statements,) int32 node that the statement defines, or -1.
         callee: (num_statements,) int32 node of the called function, or -1 (no call, or inline assembly).

@@ -38,15 +38,15 @@ def read_module(
     """Reads a module.
 
     Args:
-        source: path of a ``.ll`` or ``.bc`` file, or the file's bytes.
-        name: what messages call it; default the path, or "<bytes>".
-        abstraction: what statements keep; default `Abstraction()`.
+        source: Path of a ``.ll`` or ``.bc`` file, or the file's bytes.
+        name: What messages call it; default the path, or "<bytes>".
+        abstraction: What statements keep; default `Abstraction()`.
 
     Returns:
         The module; one without functions is valid and has no statements.
 
     Raises:
-        InputError: the file is missing, empty, or neither LLVM IR text nor bitcode.
+        InputError: The file is missing, empty, or neither LLVM IR text nor bitcode.
         IRError: LLVM can't read it either; with line and column where they are known.
 
     Reference:

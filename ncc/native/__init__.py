@@ -89,18 +89,18 @@ def read_text(
     """Reads LLVM IR text into arrays in one walk.
 
     Args:
-        text: the module as any LLVM since 3.7 prints it.
-        known_callees: names, one a line, of external functions that keep their name in a statement; None
+        text: The module as any LLVM since 3.7 prints it.
+        known_callees: Names, one a line, of external functions that keep their name in a statement; None
             abstracts every callee.
-        keep_immediates: small integers keep a bucket of their own.
-        max_fields: structures of more scalars than this are written ``{...}``; None for no limit.
+        keep_immediates: Small integers keep a bucket of their own.
+        max_fields: Structures of more scalars than this are written ``{...}``; None for no limit.
 
     Returns:
         The arrays that ``READER_FIELDS`` names.
 
     Raises:
-        IRSyntaxError: the text is not what the reader expects.
-        MemoryError: there is not enough memory.
+        IRSyntaxError: The text is not what the reader expects.
+        MemoryError: There is not enough memory.
     """
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
@@ -139,13 +139,13 @@ def count_contexts(
         node_start: (num_nodes + 1,) int64 offsets into ``node_statement``.
         node_statement: int32 statements of each node, without repetition.
         label: (num_statements,) int32; a pair is counted only if both labels are at least 0.
-        width: number of hops, 1 or more.
+        width: Number of hops, 1 or more.
 
     Returns:
         Labels of centres, labels of contexts and counts of the distinct pairs, in no particular order.
 
     Raises:
-        MemoryError: there is not enough memory.
+        MemoryError: There is not enough memory.
     """
     library = _library()
     num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1

@@ -42,9 +42,9 @@ class Permissions:
     """Paths that a program may use; a folder stands for all that is below it, and one that is missing for nothing.
 
     Attributes:
-        read: to read.
-        write: to read, and to make, change and remove files.
-        execute: to read and to start.
+        read: To read.
+        write: To read, and to make, change and remove files.
+        execute: To read and to start.
     """
 
     read: tuple[str, ...] = ()
@@ -69,11 +69,11 @@ def confine(
     """The command that runs a command within limits, and with these permissions only where the system can do that.
 
     Args:
-        command: the path of an executable, and its arguments.
-        permissions: what it may use.
-        memory_bytes: the most address space it may take.
-        file_bytes: the most it may write to a file.
-        end_with_parent: kill it when the thread that started it ends.
+        command: The path of an executable, and its arguments.
+        permissions: What it may use.
+        memory_bytes: The most address space it may take.
+        file_bytes: The most it may write to a file.
+        end_with_parent: Kill it when the thread that started it ends.
 
     Returns:
         The arguments to start; those given where there is no launcher.

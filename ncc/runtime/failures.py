@@ -21,8 +21,8 @@ def summarize_failure(name: str, error: Exception) -> str:
     """One line on why an input failed, in its terms where it asked too much, else as a defect of ncc with its place.
 
     Args:
-        name: of the input.
-        error: no `NccError`: those say it themselves.
+        name: Of the input.
+        error: No `NccError`: those say it themselves.
     """
     if isinstance(error, MemoryError):
         return f"{name}: needs more memory than it may take"

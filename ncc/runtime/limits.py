@@ -17,8 +17,8 @@ def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
     """Bytes of address space that one process may take.
 
     Args:
-        input_bytes: size of what it reads.
-        bytes_for_each: how many bytes each of those may cost.
+        input_bytes: Size of what it reads.
+        bytes_for_each: How many bytes each of those may cost.
 
     Returns:
         What NCC_MEMORY_GB says; without it 4 GiB, or more where the input asks for more, but never more than the

@@ -49,7 +49,7 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
         The device of this rank: with several GPUs a machine, each rank has its own.
 
     Raises:
-        NccError: the device asked for is not there.
+        NccError: The device asked for is not there.
     """
     import torch
     import torch.distributed.nn.functional  # see below

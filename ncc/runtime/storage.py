@@ -51,7 +51,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     some random letters, which nothing reads.
 
     Raises:
-        OutputError: the file can't be written.
+        OutputError: The file can't be written.
     """
     path = Path(path)
     try:
@@ -130,7 +130,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes a whole file or leaves what was there; missing folders are made.
 
     Raises:
-        OutputError: the file can't be written.
+        OutputError: The file can't be written.
     """
     with open_atomically(path) as file:
         file.write(data)
@@ -140,7 +140,7 @@ def write_compressed(path: Path, data: bytes) -> None:
     """Keeps data that can be made again, by gzip; the same data give the same file.
 
     Raises:
-        OutputError: the file can't be written.
+        OutputError: The file can't be written.
     """
     write_atomically(path, gzip.compress(data, compresslevel=1, mtime=0))
 
@@ -167,7 +167,7 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
     """Reads a JSON object of a known format version.
 
     Raises:
-        AssetError: it is missing, damaged or of another version.
+        AssetError: It is missing, damaged or of another version.
     """
     try:
         _require_regular(path)
@@ -210,7 +210,7 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
     """Writes a model's two files, STEM.safetensors and then STEM.json, which knows the hash of the former.
 
     Raises:
-        OutputError: the folder can't be written.
+        OutputError: The folder can't be written.
     """
     from safetensors.numpy import save
 
@@ -227,7 +227,7 @@ def read_model(
     """The card and the tensors that `write_model` wrote; `names` and `kinds` are those of `read_tensors`.
 
     Raises:
-        AssetError: one is missing, damaged, or of another version, or they were not written together.
+        AssetError: One is missing, damaged, or of another version, or they were not written together.
     """
     card = read_json(folder / f"{stem}.json", format_version)
     path = folder / f"{stem}.safetensors"
@@ -241,12 +241,12 @@ def read_tensors(path: Path, names: Iterable[str], *, kinds: str = "fiub") -> di
     """Reads all arrays of a safetensors file.
 
     Args:
-        path: the file; that its shapes, types and offsets fit its size is known before memory is taken for them.
-        names: of arrays that must be there.
-        kinds: of numbers that may be there, as NumPy names them: f, i, u, b.
+        path: The file; that its shapes, types and offsets fit its size is known before memory is taken for them.
+        names: Of arrays that must be there.
+        kinds: Of numbers that may be there, as NumPy names them: f, i, u, b.
 
     Raises:
-        AssetError: the file is missing or damaged, lacks one of them, or has other numbers.
+        AssetError: The file is missing or damaged, lacks one of them, or has other numbers.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -273,7 +273,7 @@ def _require_regular(path: Path) -> None:
     """Refuses devices and pipes, which may never end.
 
     Raises:
-        OSError: it is none, or not there.
+        OSError: It is none, or not there.
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system says more when it is opened

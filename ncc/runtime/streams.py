@@ -23,7 +23,7 @@ def read_stream(source: str | os.PathLike[str]) -> bytes | None:
     """What standard input ("-") or a pipe holds; None where the source is neither.
 
     Raises:
-        InputError: it is empty, does not end within 2 GiB, or can't be read; or it is a device.
+        InputError: It is empty, does not end within 2 GiB, or can't be read; or it is a device.
     """
     refuse_device(source)
     if source == STDIN:
@@ -42,7 +42,7 @@ def refuse_device(source: str | os.PathLike[str]) -> None:
     """Refuses what may never end or is nothing to read.
 
     Raises:
-        InputError: the path leads to a device or a socket.
+        InputError: The path leads to a device or a socket.
     """
     path = Path(source)
     if source != STDIN and _has_kind(path, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK):

@@ -65,14 +65,14 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
     """Writes a table: a row a vector, with the input that it came from and what it stands for.
 
     Args:
-        path: the file; its extension chooses the format.
+        path: The file; its extension chooses the format.
         inputs: (n,) names of the inputs.
         labels: (n,) what each vector stands for.
         vectors: (n, dim) float32.
 
     Raises:
-        InputError: the extension is unknown.
-        OutputError: the file can't be written.
+        InputError: The extension is unknown.
+        OutputError: The file can't be written.
     """
     check_format(path)
     # a file's name may hold bytes that are no UTF-8, which no format can take

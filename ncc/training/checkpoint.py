@@ -40,9 +40,9 @@ class Position:
     """How far a training has come.
 
     Attributes:
-        losses: mean loss of each epoch done.
-        step: steps done of the epoch after these.
-        loss_sum: of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
+        losses: Mean loss of each epoch done.
+        step: Steps done of the epoch after these.
+        loss_sum: Of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
         draws: `Draws.state_dict` of this rank inside that epoch; None at its beginning, and for a rank that was not
             there when the checkpoint was made.
     """
@@ -62,11 +62,11 @@ class Checkpoints:
         """Nothing is read or written yet.
 
         Args:
-            path: the file, which only the first rank reads and writes.
-            model: whose weights and buffers are kept.
-            strategy: whose state is kept.
-            config: of the training, which a run that goes on must share.
-            num_samples: of the data, which it must share as well.
+            path: The file, which only the first rank reads and writes.
+            model: Whose weights and buffers are kept.
+            strategy: Whose state is kept.
+            config: Of the training, which a run that goes on must share.
+            num_samples: Of the data, which it must share as well.
         """
         self.path = path
         self._model = model
@@ -79,11 +79,11 @@ class Checkpoints:
         """Writes where a training is.
 
         Args:
-            position: losses, step and sum of losses, over all ranks.
-            draws: this rank's generators, inside an epoch.
+            position: Losses, step and sum of losses, over all ranks.
+            draws: This rank's generators, inside an epoch.
 
         Raises:
-            OutputError: the file can't be written.
+            OutputError: The file can't be written.
         """
         ranks = _gather({"draws": draws.state_dict(), "strategy": self._strategy.rank_state()}) if draws else []
         if self._rank:
@@ -106,7 +106,7 @@ class Checkpoints:
         """Puts model and strategy where the checkpoint is, if there is one.
 
         Raises:
-            AssetError: it is damaged, or of another model, configuration or data.
+            AssetError: It is damaged, or of another model, configuration or data.
         """
         content = self._read()
         if content is None:
@@ -192,8 +192,8 @@ class CheckpointClock:
         """Starts the clock.
 
         Args:
-            every_s: seconds between checkpoints; 0 for none.
-            device: where ranks can exchange numbers.
+            every_s: Seconds between checkpoints; 0 for none.
+            device: Where ranks can exchange numbers.
         """
         self._every_s = every_s
         self._device = device
@@ -210,7 +210,7 @@ class CheckpointClock:
         """Called after each step: whether a checkpoint is to be made now.
 
         Args:
-            at_rest: whether one can be made now.
+            at_rest: Whether one can be made now.
         """
         self._steps += 1
         if not self._every_s or not at_rest or self._steps < self._ask_at:

@@ -16,21 +16,21 @@ class TrainingConfig:
     """How to train.
 
     Attributes:
-        epochs: passes over the samples.
-        batch_size: samples a step, over all ranks.
-        learning_rate: of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
-        weight_decay: decoupled L2 penalty.
-        clip: largest norm of the gradient.
-        mixed_precision: multiply matrices in bfloat16; weights and sums stay float32.
-        seed: of the order of samples and of dropout.
-        strategy: how ranks share the work: one of `STRATEGIES`.
-        compression: how `mirrored` sends gradients: one of `COMPRESSIONS`.
-        topk_share: share of the gradient that `topk` sends.
-        staleness: steps that `stale` goes on before it applies a gradient; 0 waits for each.
-        sync_every: steps that `local` goes between two averages of the weights.
-        accumulate: pieces that a rank's part of a batch is cut into, to need less memory; their gradients are summed.
+        epochs: Passes over the samples.
+        batch_size: Samples a step, over all ranks.
+        learning_rate: Of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
+        weight_decay: Decoupled L2 penalty.
+        clip: Largest norm of the gradient.
+        mixed_precision: Multiply matrices in bfloat16; weights and sums stay float32.
+        seed: Of the order of samples and of dropout.
+        strategy: How ranks share the work: one of `STRATEGIES`.
+        compression: How `mirrored` sends gradients: one of `COMPRESSIONS`.
+        topk_share: Share of the gradient that `topk` sends.
+        staleness: Steps that `stale` goes on before it applies a gradient; 0 waits for each.
+        sync_every: Steps that `local` goes between two averages of the weights.
+        accumulate: Pieces that a rank's part of a batch is cut into, to need less memory; their gradients are summed.
             Batch normalisation sees pieces.
-        checkpoint_every_s: seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
+        checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
     """
 
     epochs: int = 30
@@ -52,7 +52,7 @@ class TrainingConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: a value is out of its range, unknown, or does not go with another.
+            ValueError: A value is out of its range, unknown, or does not go with another.
         """
         if self.epochs < 1 or self.batch_size < 1:
             raise ValueError("epochs and batch_size must be 1 or more")
@@ -77,15 +77,15 @@ class TrainingStatistics:
     """What a training reports of itself; a run that goes on from a checkpoint reports its own part alone.
 
     Attributes:
-        bytes_sent: payload that this rank handed to collectives for gradients, weights, buffers and moments, in steps
+        bytes_sent: Payload that this rank handed to collectives for gradients, weights, buffers and moments, in steps
             and at epochs' ends. All ranks hand in what is summed or gathered, the first alone what it broadcasts.
             Weights at the start, losses and checkpoints are left out: they are a few bytes a step, or sent once.
-        samples: samples trained on, by all ranks together, counted again in each epoch.
-        steps: batches, cut over the ranks, that were trained on.
-        seconds_in_steps: wall-clock time in steps, with gathering their samples.
-        seconds_in_data: the part of it that gathers samples and moves them to the device.
-        seconds_in_checkpoints: wall-clock time of reading and writing checkpoints.
-        seconds_total: wall-clock time of the training, with start-up and ends of epochs.
+        samples: Samples trained on, by all ranks together, counted again in each epoch.
+        steps: Batches, cut over the ranks, that were trained on.
+        seconds_in_steps: Wall-clock time in steps, with gathering their samples.
+        seconds_in_data: The part of it that gathers samples and moves them to the device.
+        seconds_in_checkpoints: Wall-clock time of reading and writing checkpoints.
+        seconds_total: Wall-clock time of the training, with start-up and ends of epochs.
     """
 
     bytes_sent: int = 0

@@ -13,7 +13,7 @@ class Draws:
     """A rank's generators in an epoch.
 
     Attributes:
-        rng: follows from seed and epoch, so that all ranks order samples alike. torch's own generators, which dropout
+        rng: Follows from seed and epoch, so that all ranks order samples alike. torch's own generators, which dropout
             draws from, are seeded by it and the rank.
     """
 

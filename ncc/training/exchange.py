@@ -15,7 +15,7 @@ class Exchange:
     """Collectives that count their payload; with one rank they leave tensors as they are, and count nothing.
 
     Attributes:
-        bytes_sent: payload that this rank handed in. All ranks hand in what is summed or gathered, the first alone
+        bytes_sent: Payload that this rank handed in. All ranks hand in what is summed or gathered, the first alone
             what it broadcasts.
     """
 

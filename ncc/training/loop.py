@@ -60,23 +60,23 @@ def train(
     that start again find the addresses of those that are gone.
 
     Args:
-        model: called with the inputs that ``data.batch`` gives.
-        data: the samples.
-        loss: mean loss of outputs and targets.
-        config: how to train.
-        checkpoint: file for the state after each epoch, and inside epochs as the configuration says; a run that finds
+        model: Called with the inputs that ``data.batch`` gives.
+        data: The samples.
+        loss: Mean loss of outputs and targets.
+        config: How to train.
+        checkpoint: File for the state after each epoch, and inside epochs as the configuration says; a run that finds
             it goes on from there. One process ends as it would have without the stop, to the bit; several do but for
             rounding, and but for what compressions keep to themselves, which is lost. Ranks may be more or fewer than
             before. Given on all ranks or on none.
-        progress: called with the number of epochs done and the last one's mean loss.
-        statistics: filled with bytes sent, steps and times.
+        progress: Called with the number of epochs done and the last one's mean loss.
+        statistics: Filled with bytes sent, steps and times.
 
     Returns:
         Mean loss of each epoch, over all ranks.
 
     Raises:
-        AssetError: the checkpoint is damaged, or of another model, configuration or data.
-        OutputError: the checkpoint can't be written.
+        AssetError: The checkpoint is damaged, or of another model, configuration or data.
+        OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()
     with _timed(statistics, "seconds_total"):

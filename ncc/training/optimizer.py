@@ -51,9 +51,9 @@ def rate_factor(step: int, warm: int, total: int) -> float:
     """Factor of the learning rate: up to 1 along a line, then to 0 along half a cosine.
 
     Args:
-        step: from 0.
-        warm: steps of the line.
-        total: steps in all.
+        step: From 0.
+        warm: Steps of the line.
+        total: Steps in all.
     """
     if step < warm:
         return (step + 1) / warm

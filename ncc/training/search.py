@@ -24,11 +24,11 @@ class Trial:
     """One trial of a study, as reports list it.
 
     Attributes:
-        number: from 0.
-        parameters: name → value.
-        value: what the objective returned; None where the trial did not end.
+        number: From 0.
+        parameters: Name → value.
+        value: What the objective returned; None where the trial did not end.
         state: "complete", "pruned" or "fail".
-        seconds: by the clock.
+        seconds: By the clock.
     """
 
     number: int
@@ -51,19 +51,19 @@ def search(
     A trial that was cut off by a stop stays in the study as one that failed, and another takes its place.
 
     Args:
-        objective: draws its parameters from the trial that it is given, reports a value after each epoch, raises
+        objective: Draws its parameters from the trial that it is given, reports a value after each epoch, raises
             `optuna.TrialPruned` where the trial says so, and returns the value that is to be large.
-        num_trials: that end, completed or pruned.
-        study: file of the study.
-        seed: of the proposals.
-        progress: called with each trial that ended.
+        num_trials: That end, completed or pruned.
+        study: File of the study.
+        seed: Of the proposals.
+        progress: Called with each trial that ended.
 
     Returns:
         All trials of the study in order.
 
     Raises:
-        NccError: optuna is not installed, or every trial was pruned.
-        AssetError: the file is no study.
+        NccError: Optuna is not installed, or every trial was pruned.
+        AssetError: The file is no study.
     """
     try:
         import optuna

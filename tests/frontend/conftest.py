@@ -1,3 +1,3 @@
 """Sources that compile, and some that must not."""
 
-from tests.fixtures.frontend import sources  # noqa: F401
+from tests.fixtures.frontend import _bundled_clang, sources  # noqa: F401

@@ -25,15 +25,15 @@ def generate(name: str, number: int, *, seed: int = 204) -> Iterator[tuple[str, 
     """Writes random programs: the same for the same seed, each independent of how many are asked for.
 
     Args:
-        name: one of `GENERATORS`: "gemm" and "stencil" in C, C++ and OpenCL C, "eigen" in C++.
-        number: how many programs.
-        seed: another seed gives other programs.
+        name: One of `GENERATORS`: "gemm" and "stencil" in C, C++ and OpenCL C, "eigen" in C++.
+        number: How many programs.
+        seed: Another seed gives other programs.
 
     Returns:
         File name and source text of each program.
 
     Raises:
-        InputError: there is no generator of this name.
+        InputError: There is no generator of this name.
 
     >>> [name for name, text in generate("eigen", 2)]
     ['eigen-00000.cpp', 'eigen-00001.cpp']

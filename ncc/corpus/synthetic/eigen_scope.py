@@ -103,12 +103,12 @@ class Scope:
     """One function while it is written.
 
     Attributes:
-        rng: where choices come from.
-        scalar: type of the result and of most operands.
-        sizes: extents to choose from.
+        rng: Where choices come from.
+        scalar: Type of the result and of most operands.
+        sizes: Extents to choose from.
         style: "map", "reference" or "ref": how matrices are passed.
-        modules: parts of Eigen that the file includes.
-        budget: how many more products and decompositions may be written, which are slow to compile.
+        modules: Parts of Eigen that the file includes.
+        budget: How many more products and decompositions may be written, which are slow to compile.
     """
 
     rng: Random
@@ -190,9 +190,9 @@ def random_scope(rng: Random, modules: frozenset[str], *, fixed: bool) -> Scope:
     """Draws what one function starts from.
 
     Args:
-        rng: where choices come from.
-        modules: parts of Eigen that the file includes.
-        fixed: all sizes are numbers; otherwise some, or all, are known at run time only.
+        rng: Where choices come from.
+        modules: Parts of Eigen that the file includes.
+        fixed: All sizes are numbers; otherwise some, or all, are known at run time only.
     """
     numbers = rng.sample("23334445678", rng.randint(2, 3))
     sizes = numbers if fixed else rng.choice((["n", "m"], ["n", "m"], [rng.choice("234"), "n"]))

@@ -17,14 +17,14 @@ class GemmSetting:
     """The choices that hold for a whole function.
 
     Attributes:
-        name: the function's.
-        number: types of elements and sums.
-        layout: how its matrices lie in memory, one of `LAYOUTS`.
-        style: how it loops.
-        sizes: m, n and k, of which c is m × n and k is summed over: names or numbers.
-        size_type: type of the sizes that are parameters.
-        restrict: the qualifier of its pointers, or nothing.
-        instances: arguments if it is a template; empty if it is not.
+        name: The function's.
+        number: Types of elements and sums.
+        layout: How its matrices lie in memory, one of `LAYOUTS`.
+        style: How it loops.
+        sizes: M, n and k, of which c is m × n and k is summed over: names or numbers.
+        size_type: Type of the sizes that are parameters.
+        restrict: The qualifier of its pointers, or nothing.
+        instances: Arguments if it is a template; empty if it is not.
         batch: "no", "strided" or "pointers": whether it multiplies many matrices, and how they are given.
     """
 
@@ -60,9 +60,9 @@ class GemmSetting:
         """Puts the function together.
 
         Args:
-            matrices: those that the body uses.
-            body: statements.
-            scalars: further parameters, each with its type.
+            matrices: Those that the body uses.
+            body: Statements.
+            scalars: Further parameters, each with its type.
 
         Returns:
             The function, for a template with its instances.

@@ -71,13 +71,13 @@ class Matrix:
     """A matrix as one function sees it.
 
     Attributes:
-        name: its variable.
-        element: its elements' type.
-        layout: one of `LAYOUTS`.
+        name: Its variable.
+        element: Its elements' type.
+        layout: One of `LAYOUTS`.
         rows, cols: expressions; numbers where the layout is "fixed" or "global".
-        swapped: columns lie one after another in memory, or the matrix is used transposed.
-        constant: it is only read.
-        restrict: the qualifier to declare it with, or nothing.
+        swapped: Columns lie one after another in memory, or the matrix is used transposed.
+        constant: It is only read.
+        restrict: The qualifier to declare it with, or nothing.
     """
 
     name: str

@@ -16,14 +16,14 @@ class KernelSetting:
     """The choices that hold for a whole kernel.
 
     Attributes:
-        name: the kernel's.
-        element: type of the elements, a scalar.
-        accumulator: type of their sums.
-        style: how it loops.
-        prefix: what stands before qualifiers: two underscores or nothing.
-        restrict: the qualifier of its pointers, or nothing.
-        size_type: type of the sizes.
-        group: the work group's size that it declares, or nothing.
+        name: The kernel's.
+        element: Type of the elements, a scalar.
+        accumulator: Type of their sums.
+        style: How it loops.
+        prefix: What stands before qualifiers: two underscores or nothing.
+        restrict: The qualifier of its pointers, or nothing.
+        size_type: Type of the sizes.
+        group: The work group's size that it declares, or nothing.
     """
 
     name: str
@@ -70,10 +70,10 @@ def random_kernel_setting(
     """Draws the setting of one kernel.
 
     Args:
-        rng: where choices come from.
-        name: the kernel's.
-        elements: element types to choose from.
-        group: the work group's size, such as "16, 16, 1", which the kernel may declare.
+        rng: Where choices come from.
+        name: The kernel's.
+        elements: Element types to choose from.
+        group: The work group's size, such as "16, 16, 1", which the kernel may declare.
     """
     element = rng.choice(elements)
     prefix = rng.choice(("", "__"))

@@ -36,8 +36,8 @@ class Function:
     """One function of a program.
 
     Attributes:
-        text: its definition.
-        needs: what the file must contain once before it: includes, macros, types.
+        text: Its definition.
+        needs: What the file must contain once before it: includes, macros, types.
     """
 
     text: str
@@ -89,8 +89,8 @@ def instantiate(head: str, instances: Iterable[Mapping[str, str]]) -> str:
     """Writes explicit instantiations of a function template.
 
     Args:
-        head: return type, name and parameters, in terms of the template's parameters.
-        instances: template parameter → argument, each in the order of the template's own list.
+        head: Return type, name and parameters, in terms of the template's parameters.
+        instances: Template parameter → argument, each in the order of the template's own list.
 
     Returns:
         One declaration per instance.

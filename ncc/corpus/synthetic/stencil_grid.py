@@ -39,11 +39,11 @@ class Grid:
     """A grid as one function sees it.
 
     Attributes:
-        coordinates: names of the loop variables, the outermost first.
-        sizes: names or numbers, in the same order.
+        coordinates: Names of the loop variables, the outermost first.
+        sizes: Names or numbers, in the same order.
         layout: "flat", "strides", "fixed", "global", "variable", "rows" or "vector".
-        boundary: one of `BOUNDARIES`, "mask" where all sizes are powers of two, or "clamp builtin" in OpenCL.
-        restrict: the qualifier of its pointers, or nothing.
+        boundary: One of `BOUNDARIES`, "mask" where all sizes are powers of two, or "clamp builtin" in OpenCL.
+        restrict: The qualifier of its pointers, or nothing.
     """
 
     coordinates: tuple[str, ...]

@@ -26,16 +26,16 @@ class StencilSetting:
     """The choices that hold for a whole function.
 
     Attributes:
-        name: the function's.
-        number: types and language.
-        grid: the points.
-        num_fields: input arrays, or members of a cell.
-        cells: the fields are members of structs in one array.
-        scheme: order in time: one "sweep", "jacobi" steps between two arrays, "in place", in place by "colours",
+        name: The function's.
+        number: Types and language.
+        grid: The points.
+        num_fields: Input arrays, or members of a cell.
+        cells: The fields are members of structs in one array.
+        scheme: Order in time: one "sweep", "jacobi" steps between two arrays, "in place", in place by "colours",
             "accumulate" onto the output, or a sweep that returns its "residual".
-        style: how it loops.
-        instances: arguments if it is a template; empty if it is not.
-        size_type: type of the sizes that are parameters.
+        style: How it loops.
+        instances: Arguments if it is a template; empty if it is not.
+        size_type: Type of the sizes that are parameters.
     """
 
     name: str

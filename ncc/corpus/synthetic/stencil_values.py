@@ -82,11 +82,11 @@ def random_computation(
     """Draws what to compute.
 
     Args:
-        rng: where choices come from.
-        taps: at least three, the centre first.
-        number: types and language.
-        place: the point's subscript in flat memory, where coefficients may differ from point to point.
-        linear: leave out what compares values, which vectors can't.
+        rng: Where choices come from.
+        taps: At least three, the centre first.
+        number: Types and language.
+        place: The point's subscript in flat memory, where coefficients may differ from point to point.
+        linear: Leave out what compares values, which vectors can't.
 
     Returns:
         The computation; those that need whole numbers or fractions are drawn for such only.

@@ -15,13 +15,13 @@ def wide_computation(
     """Draws what to compute from all points of a cube.
 
     Args:
-        rng: where choices come from.
-        grid: where the points lie.
-        array: the array to read.
-        member: the member of its elements to read, with its dot, or nothing.
-        number: types and language.
-        style: how to loop.
-        radius: a number, or a parameter's name.
+        rng: Where choices come from.
+        grid: Where the points lie.
+        array: The array to read.
+        member: The member of its elements to read, with its dot, or nothing.
+        number: Types and language.
+        style: How to loop.
+        radius: A number, or a parameter's name.
     """
     steps = tuple(f"d{name}" for name in grid.coordinates)
     centre = f"{array}{grid.place(grid.coordinates)}{member}"

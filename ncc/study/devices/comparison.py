@@ -123,7 +123,7 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
     """How often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64.
 
     Raises:
-        DataError: the archive of legacy IR is missing or damaged.
+        DataError: The archive of legacy IR is missing or damaged.
     """
     legacy = load_legacy_ir(folder)
     counts = {
@@ -138,9 +138,9 @@ def standard_methods(
     """All methods that a comparison runs: controls, published methods run again, ours, and ours without a part.
 
     Args:
-        samples: the n samples.
-        folder: data folder; None stands for NCC_DATA, then the cache.
-        num_trees: trees of the controls' forests.
+        samples: The n samples.
+        folder: Data folder; None stands for NCC_DATA, then the cache.
+        num_trees: Trees of the controls' forests.
         ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
 
     Returns:
@@ -148,7 +148,7 @@ def standard_methods(
         chosen are made.
 
     Raises:
-        DataError: the archive of legacy IR is missing or damaged.
+        DataError: The archive of legacy IR is missing or damaged.
     """
     controls = standard_controls(opcode_histograms(samples, folder), TreeConfig(num_trees=num_trees))
     inputs = cache(partial(_load_inputs, samples, folder))
@@ -217,21 +217,21 @@ def compare_devices(
     """Runs controls, published methods and ours under protocols and platforms.
 
     Args:
-        protocol: one of `PROTOCOLS`, or "all".
+        protocol: One of `PROTOCOLS`, or "all".
         platform: "amd", "nvidia", or "all".
-        methods: patterns of names, such as "auxiliary*"; a method that matches one of them is run.
-        seeds: of the runs, as for `evaluate`.
-        num_network_seeds: how many of these are run by methods that train a recurrent network, a minute a fold.
-        num_trees: trees of the controls' forests.
+        methods: Patterns of names, such as "auxiliary*"; a method that matches one of them is run.
+        seeds: Of the runs, as for `evaluate`.
+        num_network_seeds: How many of these are run by methods that train a recurrent network, a minute a fold.
+        num_trees: Trees of the controls' forests.
         ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
-        jobs: folds run at a time, each in a process of its own with one thread; 1 runs them here.
-        cache_folder: earlier results; None keeps none.
-        folder: data folder; None stands for NCC_DATA, then the cache.
-        progress: called with a line of text after each fold.
+        jobs: Folds run at a time, each in a process of its own with one thread; 1 runs them here.
+        cache_folder: Earlier results; None keeps none.
+        folder: Data folder; None stands for NCC_DATA, then the cache.
+        progress: Called with a line of text after each fold.
 
     Raises:
-        InputError: there is no such protocol or platform, no method of such a name, or no seed.
-        DataError: the tables or the IR are missing or damaged.
+        InputError: There is no such protocol or platform, no method of such a name, or no seed.
+        DataError: The tables or the IR are missing or damaged.
     """
     protocols = _chosen("protocol", protocol, PROTOCOLS)
     platforms = _chosen("platform", platform, _PLATFORMS)

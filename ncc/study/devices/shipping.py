@@ -30,17 +30,17 @@ def train_device_head(
 
     Args:
         platform: "amd" or "nvidia".
-        embedding: what the head is to work on.
-        folder: data folder; None stands for NCC_DATA, then the cache.
-        seed: of folds.
-        progress: called with a line of text now and then.
+        embedding: What the head is to work on.
+        folder: Data folder; None stands for NCC_DATA, then the cache.
+        seed: Of folds.
+        progress: Called with a line of text now and then.
 
     Returns:
         The head, with the scores of its kind under the protocols by kernel and by application in its card. Users'
         kernels are of programs that were not in training, so the second is what they may expect.
 
     Raises:
-        DataError: the tables or the IR are missing or damaged.
+        DataError: The tables or the IR are missing or damaged.
     """
     start = time.perf_counter()
     samples = load_samples(platform, folder)

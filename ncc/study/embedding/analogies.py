@@ -38,12 +38,12 @@ class KindScore:
     """Questions of one kind answered right.
 
     Attributes:
-        group: the column of the paper's table that the kind belongs to.
-        kind: what the questions are about.
-        in_paper: whether the paper asks it.
-        num_possible: questions that the vocabulary allows; more than were asked where they were sampled.
-        num_questions: questions asked.
-        num_correct: questions answered right.
+        group: The column of the paper's table that the kind belongs to.
+        kind: What the questions are about.
+        in_paper: Whether the paper asks it.
+        num_possible: Questions that the vocabulary allows; more than were asked where they were sampled.
+        num_questions: Questions asked.
+        num_correct: Questions answered right.
     """
 
     group: str
@@ -93,7 +93,7 @@ def rank_answers(embedding: Embedding, questions: NDArray[np.int32]) -> AnswerRa
     Words that share the answer's vector count as nearer: an embedding that can't tell words apart can't answer.
 
     Args:
-        embedding: the vectors.
+        embedding: The vectors.
         questions: (num_questions, 4) int32 rows a, b, c, d, distinct in each question and with counts above 0.
     """
     vectors = normalised(embedding.vectors)
@@ -134,11 +134,11 @@ def score_analogies(
     """Asks all analogy questions that the embedding's vocabulary allows.
 
     Args:
-        embedding: the vectors.
-        exclude_query: leave a, b and c out of the nearest words, as word2vec's tool does; the original doesn't, and
+        embedding: The vectors.
+        exclude_query: Leave a, b and c out of the nearest words, as word2vec's tool does; the original doesn't, and
             the published numbers are without.
-        k: the answer must be among as many nearest words.
-        questions: ask these rather than all.
+        k: The answer must be among as many nearest words.
+        questions: Ask these rather than all.
 
     Returns:
         One score a kind, in the order of the paper's table; kinds without questions are there too.

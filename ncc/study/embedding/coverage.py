@@ -18,10 +18,10 @@ class Miss:
     """A statement that is no word itself.
 
     Attributes:
-        text: the abstracted statement.
-        count: times seen.
-        level: how far it had to be generalised, by the name of the `BackoffLevel`.
-        fallback: the word that stands for it.
+        text: The abstracted statement.
+        count: Times seen.
+        level: How far it had to be generalised, by the name of the `BackoffLevel`.
+        fallback: The word that stands for it.
     """
 
     text: str
@@ -35,11 +35,11 @@ class Coverage:
     """What of some statements a vocabulary covers.
 
     Attributes:
-        num_statements: statements, each as often as seen.
-        num_distinct: different statements.
-        by_level: statements found at each level of back-off, by its name.
-        num_unknown: of these, statements for which nothing but the last word stands, which says nothing of them.
-        misses: the most frequent statements that are no words themselves.
+        num_statements: Statements, each as often as seen.
+        num_distinct: Different statements.
+        by_level: Statements found at each level of back-off, by its name.
+        num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
+        misses: The most frequent statements that are no words themselves.
     """
 
     num_statements: int
@@ -89,9 +89,9 @@ def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary
     """Looks up statements and counts how far each had to be generalised.
 
     Args:
-        statement_counts: abstracted statement → times seen.
-        vocabulary: the words.
-        num_misses: most misses to list.
+        statement_counts: Abstracted statement → times seen.
+        vocabulary: The words.
+        num_misses: Most misses to list.
 
     Raises:
         InputError: ``num_misses`` or a count is negative.

@@ -32,10 +32,10 @@ class CategoryScore:
     """One category of statements.
 
     Attributes:
-        category: its name.
-        num_words: words in it.
-        num_comparisons: pairs of its words, in both orders, times words outside it.
-        percent: share of comparisons in which the pair is nearer; None with fewer than two words.
+        category: Its name.
+        num_words: Words in it.
+        num_comparisons: Pairs of its words, in both orders, times words outside it.
+        percent: Share of comparisons in which the pair is nearer; None with fewer than two words.
     """
 
     category: str

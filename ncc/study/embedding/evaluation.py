@@ -38,10 +38,10 @@ class StatementNeighbors:
     """The statements nearest to one.
 
     Attributes:
-        text: the statement that was asked for.
-        word: the word of the vocabulary that stands for it.
-        level: how far it had to be generalised, by the name of the `BackoffLevel`.
-        neighbors: best first.
+        text: The statement that was asked for.
+        word: The word of the vocabulary that stands for it.
+        level: How far it had to be generalised, by the name of the `BackoffLevel`.
+        neighbors: Best first.
     """
 
     text: str
@@ -55,11 +55,11 @@ class IntrinsicScores:
     """Intrinsic scores of one embedding.
 
     Attributes:
-        k: the answer of an analogy must be among as many nearest words.
-        analogies: a score a kind, with the question's own words among the nearest, as the paper counts.
-        analogies_excluding_query: the same questions, with the question's own words left out.
-        distance: the semantic distance test.
-        neighbors: of some statements.
+        k: The answer of an analogy must be among as many nearest words.
+        analogies: A score a kind, with the question's own words among the nearest, as the paper counts.
+        analogies_excluding_query: The same questions, with the question's own words left out.
+        distance: The semantic distance test.
+        neighbors: Of some statements.
     """
 
     k: int
@@ -169,9 +169,9 @@ def evaluate_embedding(
     """Runs the intrinsic evaluation: analogies, the semantic distance test, and neighbours to look at.
 
     Args:
-        embedding: the vectors.
-        neighbors_of: abstracted statements whose neighbours are wanted; by back-off where one is no word.
-        k: number of nearest words, both for the analogies and for the neighbours.
+        embedding: The vectors.
+        neighbors_of: Abstracted statements whose neighbours are wanted; by back-off where one is no word.
+        k: Number of nearest words, both for the analogies and for the neighbours.
 
     Raises:
         InputError: ``k`` is below 1.

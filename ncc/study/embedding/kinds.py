@@ -46,10 +46,10 @@ class Kind:
     """A kind of question.
 
     Attributes:
-        group: one of `GROUPS`.
-        name: what the questions are about.
-        ask: from words to (num_questions, 4) int32 rows of the vocabulary: a, b, c, d.
-        in_paper: whether the paper asks it.
+        group: One of `GROUPS`.
+        name: What the questions are about.
+        ask: From words to (num_questions, 4) int32 rows of the vocabulary: a, b, c, d.
+        in_paper: Whether the paper asks it.
     """
 
     group: str

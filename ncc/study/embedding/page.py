@@ -214,7 +214,7 @@ def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
     """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off.
 
     Raises:
-        OutputError: the file can't be written.
+        OutputError: The file can't be written.
     """
     data = json.dumps(_data(projection), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
     page = _PAGE.replace("@DATA@", data)

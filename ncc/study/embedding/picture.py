@@ -49,7 +49,7 @@ class Projection:
         xy: (n, 2) float32 coordinates; only distances between neighbours mean something.
         families: (n,) the family of each.
         texts: (n,) the statements.
-        method: umap or tsne.
+        method: Umap or tsne.
     """
 
     rows: NDArray[np.int32]
@@ -106,13 +106,13 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
     """Lays the most frequent statements of an embedding out on a plane.
 
     Args:
-        embedding: the vectors; generalised forms take no part.
-        method: umap (needs umap-learn) or tsne.
-        max_words: most statements to show.
-        seed: of the projection; the same seed gives the same picture on the same machine.
+        embedding: The vectors; generalised forms take no part.
+        method: Umap (needs umap-learn) or tsne.
+        max_words: Most statements to show.
+        seed: Of the projection; the same seed gives the same picture on the same machine.
 
     Raises:
-        InputError: the method is unknown or not installed, or there are fewer than 5 statements to show.
+        InputError: The method is unknown or not installed, or there are fewer than 5 statements to show.
     """
     if method not in METHODS:
         raise InputError(f"method {method!r} is none of {', '.join(METHODS)}")
@@ -132,8 +132,8 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
     """Draws a projection as a PNG picture.
 
     Raises:
-        InputError: matplotlib is not installed.
-        OutputError: the file can't be written.
+        InputError: Matplotlib is not installed.
+        OutputError: The file can't be written.
     """
     try:
         from matplotlib.figure import Figure

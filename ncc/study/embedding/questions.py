@@ -35,10 +35,10 @@ class QuestionSet:
     """All questions of one kind.
 
     Attributes:
-        group: one of `GROUPS`.
-        kind: what the questions are about.
-        in_paper: whether the paper asks it; only these count for the score of a group.
-        num_possible: questions that the vocabulary allows; more than are asked where they were sampled.
+        group: One of `GROUPS`.
+        kind: What the questions are about.
+        in_paper: Whether the paper asks it; only these count for the score of a group.
+        num_possible: Questions that the vocabulary allows; more than are asked where they were sampled.
         rows: (num_questions, 4) int32 rows of the vocabulary, a, b, c, d.
     """
 
@@ -64,9 +64,9 @@ def generate_questions(
     as d is to c, and so on) are the same question and asked once. A kind that no words fit is there, empty.
 
     Args:
-        vocabulary: the words.
-        max_questions: most questions of one kind; of more, as many are drawn at random.
-        seed: of the drawing.
+        vocabulary: The words.
+        max_questions: Most questions of one kind; of more, as many are drawn at random.
+        seed: Of the drawing.
 
     Raises:
         InputError: ``max_questions`` is below 1.

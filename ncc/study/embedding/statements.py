@@ -67,11 +67,11 @@ class Element:
     """An element taken out of a vector or a structure, or put into one.
 
     Attributes:
-        opcode: extractelement, insertelement, extractvalue or insertvalue.
-        type: of the vector or structure.
-        index: which element.
-        into: what is inserted into (``<%ID>``, ``poison``, …); empty where something is taken out.
-        value: what is inserted; empty where something is taken out.
+        opcode: Extractelement, insertelement, extractvalue or insertvalue.
+        type: Of the vector or structure.
+        index: Which element.
+        into: What is inserted into (``<%ID>``, ``poison``, …); empty where something is taken out.
+        value: What is inserted; empty where something is taken out.
     """
 
     opcode: str

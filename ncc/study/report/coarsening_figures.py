@@ -28,7 +28,7 @@ def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> l
         samples: The samples that they were measured on.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: Matplotlib is not installed.
     """
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, coarsening_kind, mean_speedup) for protocol, some in protocols.items()}

@@ -35,7 +35,7 @@ def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> li
         samples: Its samples.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: Matplotlib is not installed.
     """
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, device_kind, accuracy) for protocol, some in protocols.items()}

@@ -135,7 +135,7 @@ def draw_panels(
         share: "y" for one vertical axis in each row; "both" for one horizontal axis in all as well.
 
     Raises:
-        InputError: matplotlib is not installed, or there is no panel.
+        InputError: Matplotlib is not installed, or there is no panel.
     """
     try:
         from matplotlib import rc_context

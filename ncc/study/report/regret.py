@@ -44,7 +44,7 @@ def regret_figure(
         best: What the best choice is, for the words.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: Matplotlib is not installed.
     """
     most = max(float(rows.max()) for of_method in slowdowns.values() for rows in of_method.values())
     limits = np.geomspace(1, max(most, 1.1), _NUM_POINTS)

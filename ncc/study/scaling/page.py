@@ -30,7 +30,7 @@ def check_drawing() -> None:
     """Says before a sweep, not after it, that there can be no pictures.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: Matplotlib is not installed.
     """
     if find_spec("matplotlib") is None:
         raise InputError("a report needs matplotlib, which is not installed: 'pip install matplotlib'")
@@ -44,7 +44,7 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
         about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: Matplotlib is not installed.
     """
     began = time.perf_counter()
     sections = [

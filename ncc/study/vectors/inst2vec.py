@@ -45,16 +45,16 @@ def load_inst2vec(
     Counts are not published: every word has 1.
 
     Args:
-        dictionary_path: statement → row, as a pickle (``dic_pickle``), ``.json`` object, or ``.csv`` with two columns.
+        dictionary_path: Statement → row, as a pickle (``dic_pickle``), ``.json`` object, or ``.csv`` with two columns.
         matrix_path: (num_words, dim) numbers, as a pickle (``emb.p``), ``.npy``, ``.csv`` or ``.txt``.
-        modernise: write typed pointers as ``ptr`` and element indices without their type, as LLVM does now and
+        modernise: Write typed pointers as ``ptr`` and element indices without their type, as LLVM does now and
             ncc's statements are; of words that this makes the same the one with the lowest row is kept.
 
     Returns:
         The embedding, words in the order of their rows and the unknown token last.
 
     Raises:
-        AssetError: a file is missing or damaged, holds something else, or the two don't fit together.
+        AssetError: A file is missing or damaged, holds something else, or the two don't fit together.
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
@@ -126,7 +126,7 @@ def _read(path: Path, readers: dict[str, Callable[[bytes], Any]]) -> Any:
     """What a file holds, by its extension; any other is a pickle.
 
     Raises:
-        AssetError: it can't be read or is damaged.
+        AssetError: It can't be read or is damaged.
     """
     reader = readers.get(path.suffix, read_pickle)
     try:

@@ -45,11 +45,11 @@ def load_ir2vec(
     Args:
         path: ``name:[numbers]`` lines as IR2Vec ships them, or LLVM's JSON of the sections Opcodes, Types and
             Arguments; JSON without sections is read too.
-        vocabulary: the words to give vectors to; its counts stay.
-        abstraction: of the vocabulary's statements.
+        vocabulary: The words to give vectors to; its counts stay.
+        abstraction: Of the vocabulary's statements.
 
     Raises:
-        AssetError: the file is missing or damaged, holds something else, or its vectors differ in length.
+        AssetError: The file is missing or damaged, holds something else, or its vectors differ in length.
 
     Reference: VenkataKeerthy et al. 2020, section 4.
     """
@@ -83,7 +83,7 @@ def read_seeds(path: Path) -> Seeds:
     """Reads a vocabulary, as `load_ir2vec` says.
 
     Raises:
-        AssetError: as for `load_ir2vec`.
+        AssetError: As for `load_ir2vec`.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -24,8 +24,8 @@ def read_pickle(data: bytes) -> Any:
     """What a pickle of any protocol holds: numbers, texts, containers and arrays of numbers.
 
     Raises:
-        RefusedPickleError: it names anything else.
-        Exception: it is damaged; of any type.
+        RefusedPickleError: It names anything else.
+        Exception: It is damaged; of any type.
     """
     _check_lengths(data)
     found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # latin1: arrays that Python 2 pickled
@@ -36,7 +36,7 @@ def _check_lengths(data: bytes) -> None:
     """Refuses a pickle that asks for memory that it does not fill: C's unpickler takes it first, and looks later.
 
     Raises:
-        ValueError: something is longer than the file, or numbered so.
+        ValueError: Something is longer than the file, or numbered so.
     """
     for opcode, argument, _ in pickletools.genops(data):
         if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and not 0 <= int(argument or 0) <= len(data):
@@ -47,7 +47,7 @@ def _plain(found: Any, seen: set[int]) -> Any:
     """Data with arrays in place of what stands for them.
 
     Raises:
-        ValueError: a container is in two places: lists of one list twice, forty deep, would be a thousand billion.
+        ValueError: A container is in two places: lists of one list twice, forty deep, would be a thousand billion.
     """
     if isinstance(found, _Array):
         return found.array
@@ -69,7 +69,7 @@ class _Unpickler(pickle.Unpickler):
         """Stand-ins for the few functions that arrays are rebuilt with.
 
         Raises:
-            RefusedPickleError: any other name.
+            RefusedPickleError: Any other name.
         """
         if module in {"numpy.core.multiarray", "numpy._core.multiarray"} and name in {"_reconstruct", "scalar"}:
             return _Reconstruct() if name == "_reconstruct" else _Scalar()

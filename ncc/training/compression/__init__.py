@@ -17,8 +17,8 @@ def make_compression(config: TrainingConfig, exchange: Exchange) -> Compression 
     """The compression that a configuration names; None where gradients are sent as they are.
 
     Args:
-        config: how to train.
-        exchange: where bytes are counted.
+        config: How to train.
+        exchange: Where bytes are counted.
     """
     match config.compression:
         case "fp16" | "bf16" as name:

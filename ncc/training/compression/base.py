@@ -28,8 +28,8 @@ class Compression(ABC):
     """A way of sending gradients in fewer bytes.
 
     Attributes:
-        step: the step that gradients belong to.
-        exchange: where bytes are counted.
+        step: The step that gradients belong to.
+        exchange: Where bytes are counted.
     """
 
     def __init__(self, exchange: Exchange) -> None:

@@ -38,7 +38,7 @@ class Quantized(Gathered):
 
         Args:
             gradient: (n,) float32.
-            bucket: number of the bucket, for what is drawn.
+            bucket: Number of the bucket, for what is drawn.
         """
         chunks = pad(gradient, (0, -len(gradient) % CHUNK)).view(-1, CHUNK)
         scale = chunks.abs().amax(dim=1) / self._levels

@@ -49,8 +49,8 @@ class TopK(Gathered):
         """(2 * k,) int32: the bits of k float32 values, then their places in a flat gradient.
 
         Args:
-            gradient: flat float32 gradient of the parameters, in their order.
-            parameters: whose gradient it is.
+            gradient: Flat float32 gradient of the parameters, in their order.
+            parameters: Whose gradient it is.
         """
         whole = self.kept(parameters) + gradient
         places = whole.abs().topk(self.num_sent(len(whole)), sorted=False).indices

@@ -23,8 +23,8 @@ def make_strategy(model: nn.Module, config: TrainingConfig, steps_per_epoch: int
     """The strategy that a configuration names, for a model that is the same on all ranks.
 
     Args:
-        model: in training mode, on the device where it stays.
-        config: how to train.
-        steps_per_epoch: batches of an epoch.
+        model: In training mode, on the device where it stays.
+        config: How to train.
+        steps_per_epoch: Batches of an epoch.
     """
     return _STRATEGIES[config.strategy](model, config, steps_per_epoch)

@@ -23,9 +23,9 @@ class Part:
 
     Attributes:
         samples: int64 indices; there may be none.
-        scale: weight of the mean loss of ``of`` samples in what this rank differentiates; 0 where the samples only
+        scale: Weight of the mean loss of ``of`` samples in what this rank differentiates; 0 where the samples only
             stand in for a part that is empty.
-        of: number of samples that the scale is for.
+        of: Number of samples that the scale is for.
     """
 
     samples: NDArray[np.int64]
@@ -49,19 +49,19 @@ class Strategy(ABC):
     be the same on all ranks from the start.
 
     Attributes:
-        network: the model as the loop calls it.
-        parameters: those that are trained.
-        steps: steps done, which the learning rate follows from.
-        exchange: sends, and counts what is sent.
+        network: The model as the loop calls it.
+        parameters: Those that are trained.
+        steps: Steps done, which the learning rate follows from.
+        exchange: Sends, and counts what is sent.
     """
 
     def __init__(self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> None:
         """Prepares a model for steps.
 
         Args:
-            model: in training mode, on the device where it stays.
-            config: how to train.
-            steps_per_epoch: batches of an epoch; over the first one the learning rate is warmed up.
+            model: In training mode, on the device where it stays.
+            config: How to train.
+            steps_per_epoch: Batches of an epoch; over the first one the learning rate is warmed up.
         """
         self.network = model
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -90,7 +90,7 @@ class Strategy(ABC):
         """Surrounds forward and backward of a piece of the part.
 
         Args:
-            last: whether it is the last piece, with which gradients may be sent.
+            last: Whether it is the last piece, with which gradients may be sent.
         """
         return nullcontext()
 
@@ -118,8 +118,8 @@ class Strategy(ABC):
         """Goes on from an earlier state, with the model's weights of then already in place.
 
         Args:
-            state: what `state_dict` gave.
-            ranks: what `rank_state` gave on each rank, who may have been more or fewer; none at an epoch's beginning.
+            state: What `state_dict` gave.
+            ranks: What `rank_state` gave on each rank, who may have been more or fewer; none at an epoch's beginning.
         """
         self.steps = int(state["steps"])
         if self._optimizer:
