@@ -24,6 +24,8 @@ __all__ = ["is_bitcode", "print_canonically", "read_module"]
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
+_SECONDS, _BYTES_PER_SECOND = 60.0, 1e6
+"""Reading is given up after so long: a hundredth of the usual speed, on top of a minute."""
 _KERNEL_ANNOTATION = re.compile(rb'@("[^"]+"|[-\w.$]+), !"kernel", i32 1')
 
 
@@ -136,12 +138,17 @@ def _ir_error(data: bytes, name: str, line: int, column: int, what: str) -> IREr
 
 
 def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
-    raw = native.read_text(
-        text,
-        known_callees=abstraction.known_callees,
-        keep_immediates=abstraction.keep_immediates,
-        max_fields=abstraction.max_struct_fields,
-    )
+    timeout_s = _SECONDS + len(text) / _BYTES_PER_SECOND
+    try:
+        raw = native.read_text(
+            text,
+            known_callees=abstraction.known_callees,
+            keep_immediates=abstraction.keep_immediates,
+            max_fields=abstraction.max_struct_fields,
+            timeout_s=timeout_s,
+        )
+    except TimeoutError as error:
+        raise IRError(f"{name}: {error}; it has {len(text):,} bytes, which are expected to take far less") from error
     num_statements, num_blocks = len(raw["opcode"]), len(raw["block_node"])
     return Module(
         name=name,

@@ -5,6 +5,9 @@ They know LLVM's printed form and nothing of the rest of ncc. Rooms above wrap t
 
 import ctypes
 import functools
+import math
+import secrets
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,7 @@ READER_FIELDS = (
 
 _KEEP_CALLEES, _KEEP_IMMEDIATES = 1, 2
 _OK, _SYNTAX, _MEMORY = range(3)
+_SLICE_BYTES = 1 << 22
 
 
 class IRSyntaxError(Exception):
@@ -71,8 +75,13 @@ def _library() -> ctypes.CDLL:
     if not path.exists():
         raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
     library = ctypes.CDLL(str(path))
-    library.ncc_read.restype = ctypes.c_void_p
-    library.ncc_read.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_int32, ctypes.c_char_p]
+    library.ncc_key.restype = None
+    library.ncc_key.argtypes = [ctypes.c_uint64] * 2
+    library.ncc_key(secrets.randbits(64), secrets.randbits(64))
+    library.ncc_open.restype = ctypes.c_void_p
+    library.ncc_open.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_int32, ctypes.c_char_p]
+    library.ncc_read.restype = ctypes.c_int32
+    library.ncc_read.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     library.ncc_free.argtypes = [ctypes.c_void_p]
     library.ncc_view.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.ncc_status.argtypes = [ctypes.c_void_p] * 3
@@ -84,7 +93,12 @@ def _library() -> ctypes.CDLL:
 
 
 def read_text(
-    text: bytes, *, known_callees: bytes | None, keep_immediates: bool = False, max_fields: int | None = None
+    text: bytes,
+    *,
+    known_callees: bytes | None,
+    keep_immediates: bool = False,
+    max_fields: int | None = None,
+    timeout_s: float | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Reads LLVM IR text into arrays in one walk.
 
@@ -94,21 +108,27 @@ def read_text(
             abstracts every callee.
         keep_immediates: Small integers keep a bucket of their own.
         max_fields: Structures of more scalars than this are written ``{...}``; None for no limit.
+        timeout_s: Seconds after which reading is given up; None for no limit.
 
     Returns:
         The arrays that ``READER_FIELDS`` names.
 
     Raises:
         IRSyntaxError: The text is not what the reader expects.
+        TimeoutError: It took too long.
         MemoryError: There is not enough memory.
     """
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
     limit = -1 if max_fields is None else max_fields
-    reader = library.ncc_read(text, len(text), flags, limit, known_callees or b"")
+    reader = library.ncc_open(text, len(text), flags, limit, known_callees or b"")
     if not reader:
         raise MemoryError("no memory to read IR")
     try:
+        deadline = time.monotonic() + (math.inf if timeout_s is None else timeout_s)
+        while not library.ncc_read(reader, _SLICE_BYTES):  # Ctrl-C is heard between two calls
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"reading IR took more than {timeout_s:g} s")
         offset, message = ctypes.c_int64(), ctypes.c_char_p()
         status = library.ncc_status(reader, ctypes.byref(offset), ctypes.byref(message))
         if status == _SYNTAX:

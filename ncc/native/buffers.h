@@ -34,19 +34,36 @@ VECTOR(int32_t, ints)
 VECTOR(uint32_t, uints)
 VECTOR(int64_t, longs)
 
+/* The key of all hashes, drawn anew for each process: names that collide can't be made up in advance. */
+extern uint64_t hash_key[2];
+
+/* SipHash-1-3 (Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF"). */
 static inline uint64_t hash_bytes(const char *s, size_t n) {
-  uint64_t h = 0x9E3779B97F4A7C15ull ^ (n * 0xD6E8FEB86659FD93ull), w;
-  while (n >= 8) {
+  uint64_t v0 = hash_key[0] ^ 0x736f6d6570736575ull, v1 = hash_key[1] ^ 0x646f72616e646f6dull;
+  uint64_t v2 = hash_key[0] ^ 0x6c7967656e657261ull, v3 = hash_key[1] ^ 0x7465646279746573ull;
+  uint64_t last = (uint64_t)n << 56, w;
+#define ROTATED(x, b) ((x) << (b) | (x) >> (64 - (b)))
+#define ROUND                                                                              \
+  (v0 += v1, v2 += v3, v1 = ROTATED(v1, 13) ^ v0, v3 = ROTATED(v3, 16) ^ v2,              \
+   v0 = ROTATED(v0, 32), v2 += v1, v0 += v3, v1 = ROTATED(v1, 17) ^ v2,                    \
+   v3 = ROTATED(v3, 21) ^ v0, v2 = ROTATED(v2, 32))
+  for (; n >= 8; s += 8, n -= 8) {
     memcpy(&w, s, 8);
-    h = (h ^ w) * 0xD6E8FEB86659FD93ull;
-    h ^= h >> 32;
-    s += 8;
-    n -= 8;
+    v3 ^= w;
+    ROUND;
+    v0 ^= w;
   }
   w = 0;
   memcpy(&w, s, n);
-  h = (h ^ w) * 0xD6E8FEB86659FD93ull;
-  return h ^ (h >> 29);
+  last |= w;
+  v3 ^= last;
+  ROUND;
+  v0 ^= last;
+  v2 ^= 0xff;
+  ROUND, ROUND, ROUND;
+#undef ROUND
+#undef ROTATED
+  return v0 ^ v1 ^ v2 ^ v3;
 }
 
 /* Maps byte strings that live elsewhere (in the text or an arena) to integers. Emptied in time

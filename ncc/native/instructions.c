@@ -400,6 +400,7 @@ void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t 
            ints_push(&r->operand_start, (int32_t)first_operand) &&
            uints_push(&r->stmt_at, (uint32_t)(r->statement - r->text));
   if (!ok) fail_memory(r);
+  if (r->texts.text.len > r->most_text) fail_at(r, r->statement, TOO_MUCH_TEXT);
 }
 
 /* Does an instruction without a name still make a value, and so take a number? */

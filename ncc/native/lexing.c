@@ -151,8 +151,20 @@ enum { KEYWORD_SLOTS = 1024 };
 static keyword keywords[KEYWORD_SLOTS];
 static size_t longest_keyword;
 
+/* Nothing of the input is ever entered here, so a hash without a key serves. */
+static size_t keyword_hash(const char *s, size_t n) {
+  uint64_t h = n * 0xD6E8FEB86659FD93ull, w = 0;
+  memcpy(&w, s, n < 8 ? n : 8);
+  h = (h ^ w) * 0xD6E8FEB86659FD93ull;
+  if (n > 8) {
+    memcpy(&w, s + n - 8, 8);
+    h = (h ^ h >> 32 ^ w) * 0xD6E8FEB86659FD93ull;
+  }
+  return (size_t)(h ^ h >> 29);
+}
+
 static keyword *keyword_slot(const char *s, size_t n) {
-  size_t at = hash_bytes(s, n) & (KEYWORD_SLOTS - 1);
+  size_t at = keyword_hash(s, n) & (KEYWORD_SLOTS - 1);
   while (keywords[at].text && (keywords[at].n != n || memcmp(keywords[at].text, s, n)))
     at = (at + 1) & (KEYWORD_SLOTS - 1);
   return &keywords[at];

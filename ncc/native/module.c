@@ -206,12 +206,17 @@ static void begin_block(reader *r, const word *name) {
   if (!ints_push(&r->block_node, node)) fail_memory(r);
 }
 
-static void read_body(reader *r) {
-  int in_block = 0, first = 1;
-  r->p++;
-  for (;;) {
+/* Reads statements up to the body's end, or to the pause: 0 where there is more to come. */
+static int read_body(reader *r) {
+  open_function *body = &r->body;
+  while (r->p < r->pause) {
     skip_space(r);
-    if (*r->p == '}') break;
+    if (*r->p == '}') {
+      if (body->in_block) fail(r, "a block that does not end with a terminator");
+      if (!body->has_block) fail(r, "a function body without a block");
+      r->p++;
+      return 1;
+    }
     if (*r->p == '#') { /* a debug record */
       while (is_name_char(*++r->p)) {}
       if (*r->p != '(') fail(r, "expected a debug record");
@@ -220,10 +225,9 @@ static void read_body(reader *r) {
     }
     word label;
     if (read_block_label(r, &label)) {
-      if (in_block) fail_at(r, label.s, "a block that begins before the last one ended with a terminator");
+      if (body->in_block) fail_at(r, label.s, "a block that begins before the last one ended with a terminator");
       begin_block(r, &label);
-      in_block = 1;
-      first = 0;
+      body->in_block = body->has_block = 1;
       continue;
     }
     word w = peek_word(r);
@@ -232,16 +236,13 @@ static void read_body(reader *r) {
       r->p = line_end ? line_end : r->end;
       continue;
     }
-    if (!in_block) {
+    if (!body->in_block) {
       begin_block(r, NULL);
-      in_block = 1;
-      first = 0;
+      body->in_block = body->has_block = 1;
     }
-    if (read_statement(r)) in_block = 0;
+    if (read_statement(r)) body->in_block = 0;
   }
-  if (in_block) fail(r, "a block that does not end with a terminator");
-  if (first) fail(r, "a function body without a block");
-  r->p++;
+  return 0;
 }
 
 static void check_locals(reader *r, size_t first_node) {
@@ -251,37 +252,44 @@ static void check_locals(reader *r, size_t first_node) {
   }
 }
 
-static void read_function(reader *r) {
-  int kernel = 0;
-  size_t first_node = r->node_kind.len, first_operand = r->operand.len;
+/* Up to the "{" of the body, behind which it leaves the cursor. */
+static void begin_function(reader *r) {
+  open_function *body = &r->body;
+  size_t first_operand = r->operand.len;
+  *body = (open_function){.first_node = r->node_kind.len};
   r->function = (int32_t)r->fn_node.len;
   r->block = (int32_t)r->block_node.len;
   r->debug = -1;
   r->next_number = 0;
-  r->numbered.len = 0;
   table_clear(&r->locals);
   r->out.len = 0;
   emit(r, "define");
   const char *at = r->statement = r->p;
-  int32_t node = read_prototype(r, &kernel);
+  int32_t node = body->node = read_prototype(r, &body->kernel);
   /* clang 21 and later put a kernel's body into a function of its own, with the kernel's metadata */
   static const char body_of_kernel[] = "__clang_ocl_kern_imp_";
-  int is_body = r->node_name_len.data[node] >= sizeof body_of_kernel &&
+  body->is_body = r->node_name_len.data[node] >= sizeof body_of_kernel &&
                 !memcmp(r->text + r->node_name.data[node], body_of_kernel, sizeof body_of_kernel - 1);
   if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second definition of this function");
   r->node_kind.data[node] = NODE_FUNCTION;
   r->node_def.data[node] = r->function;
-  size_t first_arg = r->node_kind.len;
+  body->first_arg = (int32_t)r->node_kind.len;
   read_parameters(r);
-  int32_t num_args = (int32_t)(r->operand.len - first_operand);
-  int32_t first_stmt = (int32_t)r->opcode.len, first_block = r->block;
+  body->num_args = (int32_t)(r->operand.len - first_operand);
+  body->first_stmt = (int32_t)r->opcode.len;
+  body->first_block = r->block;
   end_statement(r, OP_define, NO_NODE, NO_NODE, first_operand);
-  skip_to_body(r, &kernel);
-  read_body(r);
-  check_locals(r, first_node);
-  int ok = ints_push(&r->fn_node, node) && ints_push(&r->fn_first_stmt, first_stmt) &&
-           ints_push(&r->fn_first_block, first_block) && ints_push(&r->fn_first_arg, (int32_t)first_arg) &&
-           ints_push(&r->fn_num_args, num_args) && bytes_push(&r->fn_kernel, (uint8_t)(kernel && !is_body));
+  skip_to_body(r, &body->kernel);
+  r->p++;
+}
+
+static void end_function(reader *r) {
+  const open_function *body = &r->body;
+  check_locals(r, body->first_node);
+  int ok = ints_push(&r->fn_node, body->node) && ints_push(&r->fn_first_stmt, body->first_stmt) &&
+           ints_push(&r->fn_first_block, body->first_block) && ints_push(&r->fn_first_arg, body->first_arg) &&
+           ints_push(&r->fn_num_args, body->num_args) &&
+           bytes_push(&r->fn_kernel, (uint8_t)(body->kernel && !body->is_body));
   if (!ok) fail_memory(r);
   r->function = -1;
 }
@@ -294,31 +302,54 @@ static void read_declaration(reader *r) {
   skip_entity(r);
 }
 
-static void read_module(reader *r) {
-  find_definitions(r);
-  for (;;) {
-    skip_space(r);
-    if (r->p >= r->end) break;
-    char c = *r->p;
-    if (c == '@') read_variable(r);
-    else if (c == '!') read_metadata(r);
-    else if (c == '%' || c == '$' || c == '^') skip_entity(r);
-    else if (accept_word(r, "define")) read_function(r);
-    else if (accept_word(r, "declare")) read_declaration(r);
-    else {
-      word w = peek_word(r);
-      if (!is(w, "target") && !is(w, "source_filename") && !is(w, "attributes") && !is(w, "module") &&
-          !is(w, "uselistorder") && !is(w, "uselistorder_bb") && !is(w, "deplibs"))
-        fail(r, "expected a top-level entity");
-      skip_entity(r);
-    }
+/* One top-level entity; of a function what stands before its body. */
+static void read_entity(reader *r) {
+  char c = *r->p;
+  if (c == '@') read_variable(r);
+  else if (c == '!') read_metadata(r);
+  else if (c == '%' || c == '$' || c == '^') skip_entity(r);
+  else if (accept_word(r, "define")) {
+    begin_function(r);
+    r->place = IN_BODY;
+  } else if (accept_word(r, "declare")) read_declaration(r);
+  else {
+    word w = peek_word(r);
+    if (!is(w, "target") && !is(w, "source_filename") && !is(w, "attributes") && !is(w, "module") &&
+        !is(w, "uselistorder") && !is(w, "uselistorder_bb") && !is(w, "deplibs"))
+      fail(r, "expected a top-level entity");
+    skip_entity(r);
   }
+}
+
+static void check_globals(reader *r) {
   for (size_t node = 0; node < r->node_kind.len; node++) {
     if (r->node_kind.data[node] != NODE_UNDEFINED) continue;
     const char *name = r->text + r->node_name.data[node];
     if (r->node_name_len.data[node] > 5 && !memcmp(name, "llvm.", 5)) r->node_kind.data[node] = NODE_FUNCTION;
     else fail_at(r, name, "use of undefined global");
   }
+}
+
+/* Reads up to the pause, or to the end. */
+static void read_module(reader *r) {
+  if (r->place == AT_START) {
+    find_definitions(r);
+    r->place = AT_TOP_LEVEL;
+  }
+  while (r->p < r->pause) {
+    if (r->place == IN_BODY) {
+      if (!read_body(r)) return;
+      end_function(r);
+      r->place = AT_TOP_LEVEL;
+    }
+    skip_space(r);
+    if (r->p >= r->end) break;
+    read_entity(r);
+  }
+  if (r->p < r->end) return;
+  if (r->place == IN_BODY) fail(r, "function that does not end");
+  check_globals(r);
+  r->place = AT_END;
   if (!ints_push(&r->operand_start, (int32_t)r->operand.len)) fail_memory(r);
   if (!r->texts.start.len && !longs_push(&r->texts.start, 0)) fail_memory(r);
 }
@@ -348,9 +379,17 @@ EXPORT void ncc_free(reader *r) {
   free(r);
 }
 
-/* Reads a NUL-terminated text; NULL only when there is no memory for the reader itself. The text must live as
+uint64_t hash_key[2];
+
+/* Once, before anything else is called. */
+EXPORT void ncc_key(uint64_t first, uint64_t second) {
+  hash_key[0] = first;
+  hash_key[1] = second;
+}
+
+/* A reader of a NUL-terminated text; NULL only when there is no memory for the reader itself. The text must live as
    long as the reader. known_callees: names, one a line. */
-EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, int32_t max_fields, const char *known_callees) {
+EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t max_fields, const char *known_callees) {
   reader *r = (reader *)calloc(1, sizeof(reader));
   if (!r) return NULL;
   r->text = r->p = text;
@@ -358,6 +397,7 @@ EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, int32_t m
   r->flags = flags;
   r->max_fields = max_fields;
   r->function = -1;
+  r->most_text = ((size_t)len << 6) + ((size_t)16 << 20);
   r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {
     r->status = STATUS_SYNTAX;
@@ -366,8 +406,17 @@ EXPORT reader *ncc_read(const char *text, int64_t len, uint32_t flags, int32_t m
   }
   if (setjmp(r->on_error)) return r;
   add_known_callees(r, known_callees);
-  read_module(r);
   return r;
+}
+
+/* Reads on for about so many bytes; 0 where there is more to come. One statement or entity is never cut, and all take
+   time in proportion to their length, so that this comes back soon. */
+EXPORT int32_t ncc_read(reader *r, int64_t bytes) {
+  if (r->status != STATUS_OK) return 1;
+  if (setjmp(r->on_error)) return 1;
+  r->pause = r->end - r->p > bytes ? r->p + bytes : r->end + 1;
+  read_module(r);
+  return r->place == AT_END;
 }
 
 /* What Python may look at, in the order of READER_FIELDS in ncc/native/__init__.py. */

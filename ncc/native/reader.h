@@ -9,10 +9,12 @@
 #include "buffers.h"
 #include <setjmp.h>
 
-enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096 };
+enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20 };
+#define TOO_MUCH_TEXT "structures that unfold to more than 64 times the length of the file"
 enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
 enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2 };
 enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
+enum { AT_START, AT_TOP_LEVEL, IN_BODY, AT_END };
 enum { NO_NODE = -1 };
 
 /* Opcode numbers are part of the package's interface: OPCODES in ncc/native/__init__.py has the same order. */
@@ -47,10 +49,24 @@ typedef struct {
 VECTOR(named_type, named_types)
 
 typedef struct {
+  int32_t function, node;
+} numbered_local;
+VECTOR(numbered_local, numbered_locals)
+
+/* A function whose body is being read. */
+typedef struct {
+  int32_t node, first_arg, num_args, first_stmt, first_block;
+  size_t first_node;
+  int kernel, is_body, in_block, has_block;
+} open_function;
+
+typedef struct {
   /* input */
   const char *text, *end, *p;
   uint32_t flags;
   int32_t max_fields; /* structures of more scalars are written {...}; -1 for no limit */
+  int place;          /* AT_… or IN_…: where reading goes on */
+  const char *pause;  /* reading stops at the first statement or entity that starts here or behind */
   /* outcome */
   int32_t status;
   int64_t error_at;
@@ -62,6 +78,7 @@ typedef struct {
   ints operand;
   uints stmt_at; /* where in the text it starts */
   interner texts;
+  size_t most_text; /* bytes, of one statement and of all distinct ones */
   /* nodes: one row each */
   bytes node_kind;
   ints node_function, node_def;
@@ -77,8 +94,9 @@ typedef struct {
   chars type_text;
   named_types types;
   table type_names, globals, locals, known_callees, defined;
-  ints numbered; /* node of local %n in this function, or -1 */
+  numbered_locals numbered; /* of local %n; of this function where its `function` says so */
   int32_t next_number, function, block, debug;
+  open_function body;
   const char *statement; /* the one being read starts here */
   int depth, collect_locals;
 } reader;

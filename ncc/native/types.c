@@ -30,6 +30,8 @@ static void read_sequence(reader *r, char close) {
   const char *start = r->p;
   while (*r->p >= '0' && *r->p <= '9') r->p++;
   if (r->p == start) fail(r, "expected the number of elements of an array or vector type");
+  while (*start == '0' && r->p - start > 1) start++;
+  if (r->p - start > MAX_DIGITS) fail_at(r, start, "number of elements of more than 20 digits");
   emit_bytes(r, start, (size_t)(r->p - start));
   if (!accept_word(r, "x")) fail(r, "expected 'x' in an array or vector type");
   emit(r, " x ");
@@ -96,10 +98,12 @@ static void read_named(reader *r) {
     if (!chars_reserve(&r->type_text, (size_t)t->len)) fail_memory(r);
     memcpy(r->type_text.data + t->start, r->out.data + from, (size_t)t->len);
     r->type_text.len += (size_t)t->len;
+    if (r->type_text.len > r->most_text) fail_at(r, at, TOO_MUCH_TEXT);
     return;
   }
   const named_type *t = &r->types.data[id];
   emit_bytes(r, r->type_text.data + t->start, (size_t)t->len);
+  if (r->out.len > r->most_text) fail_at(r, at, TOO_MUCH_TEXT);
 }
 
 static void read_address_space(reader *r) {

@@ -35,20 +35,26 @@ void name_of(reader *r, word *name) {
   if (!name->n) fail_at(r, at, "expected a name");
 }
 
+/* The node of local %number, or -1: what earlier functions left is not cleared, but known for theirs. */
+static int32_t *numbered_slot(reader *r, size_t number) {
+  if (number > (size_t)(r->end - r->text) / 2 + 1) fail(r, "number of a value that can't exist in this file");
+  size_t known = r->numbered.len;
+  if (number >= known) {
+    if (!numbered_locals_reserve(&r->numbered, number + 1 - known)) fail_memory(r);
+    r->numbered.len = number + 1;
+    memset(r->numbered.data + known, 0xFF, (number + 1 - known) * sizeof *r->numbered.data);
+  }
+  numbered_local *local = &r->numbered.data[number];
+  if (local->function != r->function) *local = (numbered_local){r->function, -1};
+  return &local->node;
+}
+
 /* The slot that holds the node of a local: an array for %1, %2, …, a table for names. */
 static int32_t *local_slot(reader *r, const word *name) {
   if (name->s[0] >= '0' && name->s[0] <= '9' && name->n < 10) {
     size_t number = 0, i = 0;
     for (; i < name->n && name->s[i] >= '0' && name->s[i] <= '9'; i++) number = number * 10 + (size_t)(name->s[i] - '0');
-    if (i == name->n) {
-      if (number > (size_t)(r->end - r->text)) fail_at(r, name->s, "number of a value that can't exist in this file");
-      if (number >= r->numbered.len) {
-        size_t more = number + 1 - r->numbered.len;
-        if (!ints_reserve(&r->numbered, more)) fail_memory(r);
-        for (size_t k = 0; k < more; k++) r->numbered.data[r->numbered.len++] = -1;
-      }
-      return &r->numbered.data[number];
-    }
+    if (i == name->n) return numbered_slot(r, number);
   }
   slot *s = table_slot(&r->locals, name->s, name->n);
   if (!s) fail_memory(r);
@@ -85,12 +91,10 @@ void note_number(reader *r, const char *name, size_t len) {
 /* A value or block without a name of its own takes the next number. */
 int32_t define_number(reader *r, int kind) {
   size_t number = (size_t)r->next_number;
-  if (number > (size_t)(r->end - r->text)) fail(r, "number of a value that can't exist in this file");
+  int32_t *slot = numbered_slot(r, number);
   r->next_number++;
-  while (number >= r->numbered.len)
-    if (!ints_push(&r->numbered, -1)) fail_memory(r);
-  if (r->numbered.data[number] < 0) r->numbered.data[number] = new_node(r, NODE_UNDEFINED, r->text + number, 0);
-  int32_t node = r->numbered.data[number];
+  if (*slot < 0) *slot = new_node(r, NODE_UNDEFINED, r->text + number, 0);
+  int32_t node = *slot;
   if (r->node_kind.data[node] != NODE_UNDEFINED) fail(r, "a value without a name would take a number that is taken");
   r->node_kind.data[node] = (uint8_t)kind;
   return node;
