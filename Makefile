@@ -6,7 +6,7 @@ FUZZ_JOBS ?= 2
 check:
 	ruff format --check .
 	ruff check .
-	mypy ncc fuzz
+	mypy ncc fuzz datasets
 
 test:
 	pytest

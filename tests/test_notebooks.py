@@ -32,6 +32,7 @@ def _run(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict
 
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(folder / name))
+    monkeypatch.setenv("PYTHONPATH", str(NOTEBOOKS[0].parents[1]))  # where a notebook finds what is beside its folder
     monkeypatch.delenv("MPLBACKEND", raising=False)  # the notebook's own, or no picture ends up in it
     notebook = _read(path)
     ExecutePreprocessor(timeout=300, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(folder)}})

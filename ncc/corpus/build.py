@@ -106,7 +106,7 @@ def build_corpus(
     """
     folder = Path(folder).absolute()  # workers may stand in another folder
     ir_folder = Path(ir_folder).absolute() if ir_folder else None
-    files = find_files(recipe, folder / "generated")
+    files = find_files(recipe)
     if not files:
         raise InputError(f"recipe {recipe.name}: no file matches")
     _check_plan(folder, recipe, files)

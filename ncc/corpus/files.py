@@ -1,4 +1,4 @@
-"""The files of a recipe: found in folders, named by a compilation database, or generated; each with its options."""
+"""The files of a recipe: found in folders or named by a compilation database, each with its options."""
 
 import hashlib
 import json
@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ncc.corpus.recipe import Recipe, Source
-from ncc.corpus.synthetic import generate
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.inputs import IR_EXTENSIONS
-from ncc.runtime.storage import write_atomically
 
 __all__ = ["CorpusFile", "find_files"]
 
@@ -49,23 +47,18 @@ class CorpusFile:
     folder: str = field(default="", repr=False)
 
 
-def find_files(recipe: Recipe, generated: Path) -> list[CorpusFile]:
+def find_files(recipe: Recipe) -> list[CorpusFile]:
     """All files of a recipe, sorted, a row for every level at which a file is compiled.
-
-    Args:
-        recipe: What to look for.
-        generated: Folder for the programs of sources that generate theirs.
 
     Raises:
         InputError: A folder is missing, or an environment variable in its name is not set, or a compilation
             database can't be read.
-        OutputError: A generated program can't be written.
     """
-    return [file for source in recipe.sources for file in _files_of(source, generated)]
+    return [file for source in recipe.sources for file in _files_of(source)]
 
 
-def _files_of(source: Source, generated: Path) -> Iterator[CorpusFile]:
-    folder = _folder(source, generated)
+def _files_of(source: Source) -> Iterator[CorpusFile]:
+    folder = _folder(source)
     flags = _read_commands(source, folder / source.commands) if source.commands else None
     if flags is None or source.patterns:
         paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
@@ -89,13 +82,7 @@ def _files_of(source: Source, generated: Path) -> Iterator[CorpusFile]:
             yield CorpusFile(str(path), source.name, attempts, str(folder))
 
 
-def _folder(source: Source, generated: Path) -> Path:
-    if source.generator:
-        folder = generated / f"{source.generator}-{source.number}"
-        for name, text in generate(source.generator, source.number):
-            if not (folder / name).exists():
-                write_atomically(folder / name, text.encode())
-        return folder
+def _folder(source: Source) -> Path:
     folder = Path(_with_variables(source, source.folder)).expanduser()
     if not folder.is_dir():
         raise InputError(f"source {source.name}: {folder} is not a folder")

@@ -28,8 +28,6 @@ _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "one_level": (bool, "true or false"),
     "share": ((int, float), "a number"),
     "commands": (str, "a string"),
-    "generator": (str, "a string"),
-    "number": (int, "a whole number"),
     "attempts": (list, "a list of tables"),
     "include_paths": _STRINGS,
     "defines": _STRINGS,
@@ -54,7 +52,7 @@ class Source:
 
     Attributes:
         name: What reports call it.
-        folder: Folder, searched recursively; environment variables are expanded. Not needed with ``generator``.
+        folder: Folder, searched recursively; environment variables are expanded.
         patterns: Globs below the folder; empty takes every extension that ncc reads.
         exclude: Globs of files to leave out.
         optimization: Levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
@@ -64,8 +62,6 @@ class Source:
         include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
         commands: A ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
             names (and ``patterns`` match) with their header paths, macros, language standards and target features.
-        generator: Instead of files, programs that `ncc.corpus.synthetic` makes: gemm, stencil or eigen.
-        number: How many of them.
     """
 
     name: str
@@ -79,11 +75,9 @@ class Source:
     include_paths: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     commands: str | None = None
-    generator: str | None = None
-    number: int = 100
 
     def __post_init__(self) -> None:
-        """Checks the numbers and the optimisation levels.
+        """Checks the share and the optimisation levels.
 
         Raises:
             InputError: A value can't be used.
@@ -92,8 +86,6 @@ class Source:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
         if not self.optimization:
             raise InputError(f"source {self.name}: no optimization level is named")
-        if not 1 <= self.number < 1 << 31:
-            raise InputError(f"source {self.name}: number is {self.number!s:.40}; expected 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +203,7 @@ def _check_types(path: Path, where: str, row: dict[str, object]) -> None:
 def _source(path: Path, row: dict[str, object]) -> Source:
     known = {one.name for one in fields(Source)}
     unknown = set(row) - known
-    if unknown or "name" not in row or not {"folder", "generator"} & set(row):
+    if unknown or "name" not in row or "folder" not in row:
         raise InputError(f"{path}: a source has unknown keys {sorted(unknown)} or lacks 'name', or 'folder'")
     where = f"source {row['name']}: "
     _check_types(path, where, row)

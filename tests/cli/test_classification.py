@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from datasets.generators import generate
 from ncc.classification.files import load_classifier_head
-from ncc.corpus.synthetic import generate
 
 WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
 LEVELS = ("--levels", "1,0")

@@ -293,14 +293,14 @@ def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change)
         _in_threads(other, tmp_path / "out")
 
 
-def test_a_recipe_that_was_refused_does_not_spoil_the_corpus_that_was_there(tmp_path, corpus_files):
-    recipe = Recipe(name="r", sources=(Source(name="s", generator="gemm", number=2),))
-    first = _in_threads(recipe, tmp_path)
-    files = corpus_files(tmp_path)
+def test_a_recipe_that_was_refused_does_not_spoil_the_corpus_that_was_there(code, tmp_path, corpus_files):
+    recipe = load_recipe(code)
+    first = _in_threads(recipe, tmp_path / "out")
+    files = corpus_files(tmp_path / "out")
     with pytest.raises(InputError, match="give an empty folder"):
-        _in_threads(replace(recipe, sources=(replace(recipe.sources[0], number=3),)), tmp_path)
-    assert _in_threads(recipe, tmp_path) == first
-    assert corpus_files(tmp_path) == files
+        _in_threads(replace(recipe, widths=(3,)), tmp_path / "out")
+    assert _in_threads(recipe, tmp_path / "out") == first
+    assert corpus_files(tmp_path / "out") == files
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]"])

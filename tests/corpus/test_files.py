@@ -1,4 +1,4 @@
-"""Files of a recipe: found below folders, named by compilation databases, or generated; shares and levels of them."""
+"""Files of a recipe: found below folders, or named by compilation databases; shares and levels of them."""
 
 import json
 import shlex
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus import Attempt, CorpusFile, Recipe, Source, build_corpus, find_files, load_recipe
+from ncc.corpus import Attempt, CorpusFile, Recipe, Source, build_corpus, find_files
 from ncc.errors import InputError
-from ncc.frontend import SOURCE_EXTENSIONS, compile_source
+from ncc.frontend import compile_source
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def find(tmp_path):
     """Finds the files of one source."""
 
     def find(**source) -> list[CorpusFile]:
-        return find_files(Recipe(name="r", sources=(Source(**({"name": "a"} | source)),)), tmp_path / "generated")
+        return find_files(Recipe(name="r", sources=(Source(**({"name": "a"} | source)),)))
 
     return find
 
@@ -42,7 +42,7 @@ def test_sources_stand_in_the_recipes_order_with_their_options(code, tmp_path):
             Source(name="ir", folder=str(code), patterns=("*.ll",)),
         ),
     )
-    files = find_files(recipe, tmp_path)
+    files = find_files(recipe)
     assert [(file.source, Path(file.path).name) for file in files] == [
         ("c", "tree.c"), ("c", "tree.c"), ("ir", "legacy.ll"), ("ir", "saxpy.clang22.ll"), ("ir", "tree.clang14.ll")
     ]  # fmt: skip
@@ -351,41 +351,3 @@ def test_a_damaged_database_is_refused_in_words(project, find, content):
 def test_a_missing_database_is_named(project, find):
     with pytest.raises(InputError, match=r"source a: .*build/none\.json can't be read: No such file"):
         find(folder=str(project), commands="build/none.json")
-
-
-# ---- generated programs
-
-
-@pytest.mark.parametrize("generator", ["gemm", "stencil", "eigen"])
-def test_generated_programs_are_written_once_and_found(find, tmp_path, generator):
-    files = find(generator=generator, number=3, optimization=("-O1", "-O3"))
-    written = sorted(path for path in (tmp_path / "generated").rglob("*") if path.is_file())
-    assert [path.stem for path in written] == [f"{generator}-{number:05d}" for number in range(3)]
-    assert all(path.suffix in SOURCE_EXTENSIONS for path in written)
-    assert [file.path for file in files] == sorted(str(path) for path in written for _ in range(2))
-    stamps = [path.stat().st_mtime_ns for path in written]
-    assert find(generator=generator, number=3, optimization=("-O1", "-O3")) == files
-    assert [path.stat().st_mtime_ns for path in written] == stamps
-    written[1].unlink()
-    find(generator=generator, number=3)
-    assert written[1].exists()
-
-
-def test_a_recipe_of_generated_programs(tmp_path):
-    (tmp_path / "r.toml").write_text(
-        "[[source]]\nname = 's'\ngenerator = 'stencil'\nnumber = 3\nexclude = ['*-00001.*']\n"
-        "attempts = [{ flags = ['-w', '-I{folder}'] }]\n"
-    )
-    files = find_files(load_recipe(tmp_path / "r.toml"), tmp_path / "out")
-    assert [Path(file.path).stem for file in files] == ["stencil-00000", "stencil-00002"]
-    home = Path(files[0].path).parent
-    assert home.is_relative_to(tmp_path / "out")
-    assert files[0].attempts[0][0].flags == ("-w", f"-I{home}")
-    report = build_corpus(load_recipe(tmp_path / "r.toml"), tmp_path / "corpus", jobs=1)
-    assert (report.files, report.failures) == ({"s": 2}, {})
-
-
-def test_an_unknown_generator_is_named(find, tmp_path):
-    with pytest.raises(InputError, match="no generator 'fractal' of synthetic programs; expected one of gemm, "):
-        find(generator="fractal")
-    assert not (tmp_path / "generated").exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus.synthetic import generate
+from datasets.generators import generate
 from ncc.study.scaling import ProgramSource, Run, RunResult, Setting
 from ncc.study.scaling.results import EpochEnd, Measured, Phases
 

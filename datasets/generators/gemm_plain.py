@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from random import Random
 
-from ncc.corpus.synthetic.gemm_setting import GemmSetting
-from ncc.corpus.synthetic.matrices import Matrix, Number
-from ncc.corpus.synthetic.program import Function, block
+from datasets.generators.gemm_setting import GemmSetting
+from datasets.generators.matrices import Matrix, Number
+from datasets.generators.program import Function, block
 
 __all__ = ["plain_product"]
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from ncc.corpus.synthetic.gemm_setting import GemmSetting
-from ncc.corpus.synthetic.program import Function, LoopStyle
+from datasets.generators.gemm_setting import GemmSetting
+from datasets.generators.program import Function, LoopStyle
 
 __all__ = ["VARIANTS"]
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from random import Random
 
-from ncc.corpus.synthetic.program import LoopStyle, random_style
-from ncc.corpus.synthetic.stencil_grid import BOUNDARIES, Grid
-from ncc.corpus.synthetic.stencil_values import StencilNumber
+from datasets.generators.program import LoopStyle, random_style
+from datasets.generators.stencil_grid import BOUNDARIES, Grid
+from datasets.generators.stencil_values import StencilNumber
 
 __all__ = ["StencilSetting", "random_grid_sizes", "random_stencil_setting"]
 

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from ncc.corpus.synthetic.opencl import ELEMENTS, KernelSetting, random_kernel_setting
-from ncc.corpus.synthetic.program import Function, atom, block
+from datasets.generators.opencl import ELEMENTS, KernelSetting, random_kernel_setting
+from datasets.generators.program import Function, atom, block
 
 __all__ = ["gemm_kernel"]
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from random import Random
 
-from ncc.corpus.synthetic.matrices import LAYOUTS, Matrix, Number, as_parameters, random_number
-from ncc.corpus.synthetic.program import Function, LoopStyle, block, instantiate, random_style
+from datasets.generators.matrices import LAYOUTS, Matrix, Number, as_parameters, random_number
+from datasets.generators.program import Function, LoopStyle, block, instantiate, random_style
 
 __all__ = ["GemmSetting", "random_gemm_setting"]
 

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from ncc.corpus.synthetic.gemm_opencl import gemm_kernel
-from ncc.corpus.synthetic.gemm_plain import plain_product
-from ncc.corpus.synthetic.gemm_setting import random_gemm_setting
-from ncc.corpus.synthetic.gemm_variants import VARIANTS
-from ncc.corpus.synthetic.program import Function, Program, assemble
+from datasets.generators.gemm_opencl import gemm_kernel
+from datasets.generators.gemm_plain import plain_product
+from datasets.generators.gemm_setting import random_gemm_setting
+from datasets.generators.gemm_variants import VARIANTS
+from datasets.generators.program import Function, Program, assemble
 
 __all__ = ["gemm_program"]
 

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from ncc.corpus.synthetic.program import LoopStyle
-from ncc.corpus.synthetic.stencil_grid import Grid
-from ncc.corpus.synthetic.stencil_values import Computation, StencilNumber, Tap
+from datasets.generators.program import LoopStyle
+from datasets.generators.stencil_grid import Grid
+from datasets.generators.stencil_values import Computation, StencilNumber, Tap
 
 __all__ = ["wide_computation"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
-from ncc.corpus.synthetic.program import atom
+from datasets.generators.program import atom
 
 __all__ = ["BOUNDARIES", "Grid", "random_neighbourhood"]
 

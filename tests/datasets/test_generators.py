@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus.synthetic import GENERATORS, generate
+from datasets.generators import GENERATORS, generate
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from ncc.corpus.synthetic.program import block
+from datasets.generators.program import block
 
 __all__ = ["Computation", "StencilNumber", "Tap", "random_computation"]
 

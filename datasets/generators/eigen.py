@@ -3,9 +3,9 @@
 import re
 from random import Random
 
-from ncc.corpus.synthetic.eigen_expressions import matrix, product, scalar, view_product
-from ncc.corpus.synthetic.eigen_scope import Operand, Scope, Shape, random_scope
-from ncc.corpus.synthetic.program import Function, Program, assemble, block
+from datasets.generators.eigen_expressions import matrix, product, scalar, view_product
+from datasets.generators.eigen_scope import Operand, Scope, Shape, random_scope
+from datasets.generators.program import Function, Program, assemble, block
 
 __all__ = ["eigen_program"]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from ncc.corpus.synthetic.program import Function, LoopStyle, block, random_style
+from datasets.generators.program import Function, LoopStyle, block, random_style
 
 __all__ = ["ELEMENTS", "KernelSetting", "random_kernel_setting"]
 

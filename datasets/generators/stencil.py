@@ -2,9 +2,9 @@
 
 from random import Random
 
-from ncc.corpus.synthetic.program import Function, Program, assemble
-from ncc.corpus.synthetic.stencil_host import random_stencil
-from ncc.corpus.synthetic.stencil_opencl import stencil_kernel
+from datasets.generators.program import Function, Program, assemble
+from datasets.generators.stencil_host import random_stencil
+from datasets.generators.stencil_opencl import stencil_kernel
 
 __all__ = ["stencil_program"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ncc.corpus.synthetic.eigen_arrays import array, condition
-from ncc.corpus.synthetic.eigen_scope import REAL, Scope, Shape
+from datasets.generators.eigen_arrays import array, condition
+from datasets.generators.eigen_scope import REAL, Scope, Shape
 
 __all__ = ["matrix", "product", "scalar", "view_product"]
 

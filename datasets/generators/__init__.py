@@ -1,27 +1,32 @@
 """Synthetic programs for a corpus: matrix products, stencils and Eigen expressions, random but valid.
 
 They are the generated part of inst2vec's corpus (Ben-Nun et al. 2018, section 5): code of high-performance computing
-whose loops, data layouts, types and expressions are drawn at random from templates.
+whose loops, data layouts, types and expressions are drawn at random from templates. ``python -m datasets.generators``
+writes them to a folder, for a recipe to read.
 """
 
 import random
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from ncc.corpus.synthetic.eigen import eigen_program
-from ncc.corpus.synthetic.gemm import gemm_program
-from ncc.corpus.synthetic.program import Generator
-from ncc.corpus.synthetic.stencil import stencil_program
+from datasets.generators.eigen import eigen_program
+from datasets.generators.gemm import gemm_program
+from datasets.generators.program import Generator
+from datasets.generators.stencil import stencil_program
 from ncc.errors import InputError
 
-__all__ = ["GENERATORS", "Generator", "generate"]
+__all__ = ["GENERATORS", "SEED", "Generator", "generate"]
 
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
     {"gemm": gemm_program, "stencil": stencil_program, "eigen": eigen_program}
 )
 
 
-def generate(name: str, number: int, *, seed: int = 204) -> Iterator[tuple[str, str]]:
+SEED = 204
+"""Of the programs that the recipes were measured on."""
+
+
+def generate(name: str, number: int, *, seed: int = SEED) -> Iterator[tuple[str, str]]:
     """Writes random programs: the same for the same seed, each independent of how many are asked for.
 
     Args:

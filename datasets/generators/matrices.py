@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from random import Random
 
-from ncc.corpus.synthetic.program import atom
+from datasets.generators.program import atom
 
 __all__ = ["LAYOUTS", "Matrix", "Number", "as_parameters", "random_number"]
 

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from ncc.corpus.synthetic.program import Function, block, instantiate
-from ncc.corpus.synthetic.stencil_grid import random_neighbourhood
-from ncc.corpus.synthetic.stencil_setting import StencilSetting, random_stencil_setting
-from ncc.corpus.synthetic.stencil_values import Computation, Tap, random_computation
-from ncc.corpus.synthetic.stencil_wide import wide_computation
+from datasets.generators.program import Function, block, instantiate
+from datasets.generators.stencil_grid import random_neighbourhood
+from datasets.generators.stencil_setting import StencilSetting, random_stencil_setting
+from datasets.generators.stencil_values import Computation, Tap, random_computation
+from datasets.generators.stencil_wide import wide_computation
 
 __all__ = ["random_stencil"]
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from random import Random
 
-from ncc.corpus.synthetic.opencl import KernelSetting, random_kernel_setting
-from ncc.corpus.synthetic.program import Function
-from ncc.corpus.synthetic.stencil_grid import BOUNDARIES, Grid, random_neighbourhood
-from ncc.corpus.synthetic.stencil_setting import random_grid_sizes
-from ncc.corpus.synthetic.stencil_values import StencilNumber, Tap, random_computation
-from ncc.corpus.synthetic.stencil_wide import wide_computation
+from datasets.generators.opencl import KernelSetting, random_kernel_setting
+from datasets.generators.program import Function
+from datasets.generators.stencil_grid import BOUNDARIES, Grid, random_neighbourhood
+from datasets.generators.stencil_setting import random_grid_sizes
+from datasets.generators.stencil_values import StencilNumber, Tap, random_computation
+from datasets.generators.stencil_wide import wide_computation
 
 __all__ = ["stencil_kernel"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ncc.corpus.synthetic.eigen_scope import Scope, Shape
+from datasets.generators.eigen_scope import Scope, Shape
 
 __all__ = ["array", "condition"]
 
