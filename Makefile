@@ -1,4 +1,4 @@
-.PHONY: check fuzz test
+.PHONY: check docs full fuzz test
 
 FUZZ_EXECUTIONS ?= 1000000
 FUZZ_JOBS ?= 2
@@ -7,9 +7,16 @@ check:
 	ruff format --check .
 	ruff check .
 	mypy ncc fuzz datasets
+	pytest -q tests/test_docstrings.py
 
 test:
 	pytest
 
+full:
+	pytest -m full
+
 fuzz:
 	python -m fuzz --executions $(FUZZ_EXECUTIONS) --jobs $(FUZZ_JOBS)
+
+docs:
+	mkdocs build --strict

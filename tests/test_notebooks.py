@@ -59,7 +59,13 @@ def test_notebook_is_kept_without_outputs(path: Path):
     assert {cell.execution_count for cell in cells} == {None}
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.full if path.stem in WANTING_DATA else (), id=path.stem)
+        for path in NOTEBOOKS
+    ],
+)
 def test_notebook_runs_without_data(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NCC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NCC_DATA", str(tmp_path / "no data"))
@@ -68,6 +74,7 @@ def test_notebook_runs_without_data(path: Path, tmp_path: Path, monkeypatch: pyt
     assert (WITHOUT in _printed(outputs)) == (path.stem in WANTING_DATA)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stem", DATASETS)
 def test_notebook_runs_with_data(stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     files = [file for name in DATASETS[stem] for file in verify(name).files]

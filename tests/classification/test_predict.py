@@ -191,7 +191,8 @@ def test_real_programs_are_recognised():
     assert np.mean(right) >= 0.94
 
 
-@pytest.mark.slow
+@pytest.mark.hours
+@pytest.mark.timeout(0)
 def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path):
     """Compiles all of POJ-104 at all levels: more than an hour. A head that was trained further has seen them."""
     if any(file.state is FileState.MISSING for file in verify("poj104").files):

@@ -8,7 +8,7 @@ import pytest
 
 from ncc.data import FileState, verify
 
-ROUNDS = pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.slow)])
+ROUNDS = pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.full)])
 
 
 @pytest.fixture

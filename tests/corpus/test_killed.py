@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_a_disk_that_is_full_is_no_fault_of_a_file(sources, deadly, tmp_path):
 
 
 def _rounds(fast: int, slow: int) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("rounds", [fast, pytest.param(slow, marks=pytest.mark.slow)])
+    return pytest.mark.parametrize("rounds", [fast, pytest.param(slow, marks=pytest.mark.full)])
 
 
 @_rounds(1, 12)
@@ -277,21 +278,31 @@ long sum() { return Sum<40, 0>::value; }
 """
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Children heed SIGINT, also where a shell started pytest in the background and so told it to ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_build_that_is_ended_leaves_no_process_behind(tmp_path, number):
     """Neither workers nor a compiler that would run for years."""
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "slow.cpp").write_text(SLOW)
+    name = bytes(tmp_path / "code" / "slow.cpp")
     process = subprocess.Popen(
         [sys.executable, "-m", "ncc", "corpus", "build", tmp_path / "code", "-o", tmp_path / "out", "--jobs", "1"],
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
-        _wait(lambda: _named(b"slow.cpp"))
+        _wait(lambda: _named(name))
         process.send_signal(number)
         process.communicate(timeout=60)
-        _wait(lambda: not _alive(process.pid) and not _named(b"slow.cpp"))
+        _wait(lambda: not _alive(process.pid) and not _named(name))
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

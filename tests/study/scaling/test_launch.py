@@ -89,7 +89,7 @@ time.sleep(600)
     assert _has_gone(int((tmp_path / "pid").read_text()))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks into /proc")
 def test_ranks_that_hang_are_ended_by_torchrun(run, source, commands, tmp_path):
     script = tmp_path / "rank.py"
