@@ -264,9 +264,15 @@ static void read_branch(reader *r) {
 }
 
 static void read_ret(reader *r) {
+  skip_space(r);
+  const char *type = r->p;
   if (accept_word(r, "void")) {
-    emit(r, " void");
-    return;
+    skip_space(r);
+    if (*r->p != '(') { /* "ret void (i8*)* %f" returns a pointer to a function */
+      emit(r, " void");
+      return;
+    }
+    r->p = type;
   }
   read_operand(r);
 }

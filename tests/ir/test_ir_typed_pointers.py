@@ -1,0 +1,141 @@
+"""What LLVM wrote while pointers had types, read directly: LLVM 22 no longer accepts all of it."""
+
+import pytest
+
+from ncc import native
+
+TYPES = [
+    "i32",
+    "void (i8*)*",
+    "void (i8*, ...)*",
+    "i32 (i8*, void (i32)*)*",
+    "void (i8*)* (i32)*",
+    "void (i8 addrspace(3)*) addrspace(1)*",
+    "{ void (i8*)*, i32* }*",
+    "[4 x void (...)*]",
+    "<2 x i8*>",
+    "%s*",
+    "void (%s*)**",
+]
+"""Types of values: functions' among them, which begin with `void` or with another pointer."""
+
+CONSTANTS = {
+    "i1": [
+        "icmp eq (i32* @g, i32* null)",
+        "icmp ult (i64 ptrtoint (i32* @g to i64), i64 4096)",
+        "fcmp une (double 0.0, double 1.0)",
+        "and (i1 icmp ne (i32* @g, i32* null), i1 true)",
+        "extractelement (<2 x i1> <i1 true, i1 false>, i32 0)",
+    ],
+    "i64": [
+        "ptrtoint (i32* @g to i64)",
+        "add nuw nsw (i64 ptrtoint (i32* @g to i64), i64 1)",
+        "mul (i64 2, i64 sub (i64 0, i64 ptrtoint (i32* @g to i64)))",
+        "shl nuw (i64 ptrtoint (i32* @g to i64), i64 2)",
+        "lshr exact (i64 ptrtoint (i32* @g to i64), i64 2)",
+        "ashr exact (i64 ptrtoint (i32* @g to i64), i64 2)",
+        "or (i64 xor (i64 ptrtoint (i32* @g to i64), i64 -1), i64 1)",
+        "udiv exact (i64 ptrtoint (i32* @g to i64), i64 4)",
+        "sdiv (i64 ptrtoint (i32* @g to i64), i64 4)",
+        "urem (i64 ptrtoint (i32* @g to i64), i64 4)",
+        "srem (i64 ptrtoint (i32* @g to i64), i64 4)",
+        "select (i1 icmp eq (i32* @g, i32* null), i64 1, i64 2)",
+        "zext (i1 icmp eq (i32* @g, i32* null) to i64)",
+        "sext (i32 ptrtoint (i32* @g to i32) to i64)",
+        "fptosi (double 1.0 to i64)",
+        "bitcast (double 0x7FF8000000000000 to i64)",
+        "extractvalue ({ i64, i64 } { i64 1, i64 2 }, 0)",
+        "ptrtoint (i32* getelementptr (i32, i32* null, i32 1) to i64)",
+    ],
+    "i32*": [
+        "bitcast (i8* getelementptr inbounds ([4 x i8], [4 x i8]* @text, i32 0, i32 1) to i32*)",
+        "getelementptr inbounds ([2 x i32], [2 x i32]* @pair, i64 0, inrange i64 1)",
+        "inttoptr (i64 add (i64 ptrtoint (i32* @g to i64), i64 4) to i32*)",
+        "addrspacecast (i32 addrspace(1)* @far to i32*)",
+        "select (i1 icmp ugt (i32* @g, i32* null), i32* @g, i32* null)",
+    ],
+    "double": [
+        "fadd (double fneg (double 1.0), double sitofp (i32 ptrtoint (i32* @g to i32) to double))",
+        "fmul (double fsub (double 1.0, double 2.0), double fdiv (double frem (double 3.0, double 2.0), double 2.0))",
+        "fpext (float fptrunc (double 1.0 to float) to double)",
+        "uitofp (i32 ptrtoint (i32* @g to i32) to double)",
+    ],
+    "<2 x i32>": [
+        "insertelement (<2 x i32> undef, i32 ptrtoint (i32* @g to i32), i32 0)",
+        "shufflevector (<2 x i32> zeroinitializer, <2 x i32> undef, <2 x i32> <i32 1, i32 0>)",
+        "trunc (<2 x i64> <i64 1, i64 2> to <2 x i32>)",
+    ],
+    "{ i32, i32 }": ["insertvalue ({ i32, i32 } undef, i32 1, 0)"],
+}
+"""Type → every constant expression that LLVM 14 could write of it; LLVM 15 to 21 dropped most."""
+
+GLOBALS = """%s = type { i32, void (%s*)* }
+@g = global i32 0
+@text = constant [4 x i8] c"abc\\00"
+@pair = global [2 x i32] zeroinitializer
+@far = addrspace(1) global i32 0
+"""
+
+
+def read(text: str) -> list[str]:
+    """Statements by the direct reader alone, abstracted."""
+    raw = native.read_text(text.encode(), known_callees=None)
+    bounds, texts = raw["texts_start"].tolist(), raw["texts"].tobytes()
+    return [texts[bounds[i] : bounds[i + 1]].decode() for i in raw["text"].tolist()]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_type_wherever_it_may_stand(kind):
+    lines = f"""
+  %slot = alloca {kind}, align 8
+  %loaded = load {kind}, {kind}* %slot, align 8
+  store {kind} %loaded, {kind}* %slot
+  %called = call {kind} @f({kind} %a, {kind} undef)
+  %again = tail call fastcc {kind} ({kind}, {kind}) @f({kind} nonnull %a, {kind} %loaded)
+  %which = select i1 true, {kind} %a, {kind} %called
+  %address = getelementptr inbounds {kind}, {kind}* %slot, i64 1
+  %frozen = freeze {kind} %which
+  br label %end
+end:
+  %joined = phi {kind} [ %frozen, %0 ]
+  %seen = bitcast {kind}* %slot to i8*
+  ret {kind} %joined
+"""
+    found = read(f"{GLOBALS}define internal {kind} @f({kind} %a, {kind} %b) #0 {{{lines}}}\n")
+    assert len(found) == 13
+    shown = "ptr addrspace(1)" if kind.endswith("addrspace(1)*") else "ptr" if kind.endswith("*") else None
+    if shown:
+        assert found[0] == f"define {shown} <@ID>({shown} <%ID>, {shown} <%ID>)"
+        assert found[2] == f"<%ID> = load {shown}, ptr <%ID>, align 8"
+        assert found[-1] == f"ret {shown} <%ID>"
+
+
+@pytest.mark.parametrize(("kind", "constant"), [(kind, each) for kind, some in CONSTANTS.items() for each in some])
+def test_a_constant_expression_wherever_it_may_stand(kind, constant):
+    lines = f"""
+  store {kind} {constant}, {kind}* %p
+  call void @h({kind} {constant}, {kind} {constant})
+  %s = select i1 true, {kind} {constant}, {kind} %x
+  br label %end
+end:
+  %j = phi {kind} [ {constant}, %0 ], [ %j, %end ]
+  br i1 icmp eq (i32* @g, i32* null), label %end, label %out
+out:
+  ret {kind} {constant}
+"""
+    text = f"@v = global {kind} {constant}\ndeclare void @h({kind}, {kind})\ndefine {kind} @f({kind}* %p, {kind} %x) {{"
+    assert len(read(f"{GLOBALS}{text}{lines}}}\n")) == 8
+
+
+@pytest.mark.parametrize("constant", CONSTANTS["i64"])
+def test_a_constant_expression_among_operands(constant):
+    lines = f"""
+  %a = add nsw i64 {constant}, %x
+  %b = icmp ugt i64 %a, {constant}
+  %c = getelementptr i8, i8* null, i64 {constant}
+  %d = inttoptr i64 {constant} to i8*
+  switch i64 {constant}, label %end [ i64 1, label %end ]
+end:
+  ret void
+"""
+    assert len(read(f"{GLOBALS}define void @f(i64 %x) {{{lines}}}\n")) == 7
