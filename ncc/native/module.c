@@ -252,6 +252,42 @@ static void check_locals(reader *r, size_t first_node) {
   }
 }
 
+/* Of a kernel that stands there twice, the copy to be left out: a body that is called takes the kernel's place. */
+static int is_second_copy(reader *r) {
+  if (!r->kernel_bodies.used) return 0;
+  const char *define = r->p, *line_end = memchr(define, '\n', (size_t)(r->end - define));
+  word name;
+  r->p = memchr(define, '@', (size_t)((line_end ? line_end : r->end) - define));
+  if (!r->p) {
+    r->p = define;
+    return 0;
+  }
+  name_of(r, &name);
+  r->p = define;
+  int32_t body = table_find(&r->kernel_bodies, name.s, name.n);
+  if (body >= 0) return body == BODY_CALLED;
+  if (name.n <= BODY_OF_LEN || memcmp(name.s, BODY_OF, BODY_OF_LEN)) return 0;
+  return table_find(&r->kernel_bodies, name.s + BODY_OF_LEN, name.n - BODY_OF_LEN) == BODY_INLINED;
+}
+
+/* A kernel's body is called by the kernel's name, and is a kernel. */
+static void take_kernels_place(reader *r, int32_t node) {
+  open_function *body = &r->body;
+  const char *name = r->text + r->node_name.data[node];
+  size_t len = r->node_name_len.data[node];
+  if (!r->kernel_bodies.used || len <= BODY_OF_LEN || memcmp(name, BODY_OF, BODY_OF_LEN)) return;
+  if (table_find(&r->kernel_bodies, name + BODY_OF_LEN, len - BODY_OF_LEN) < 0) return;
+  body->kernel = 1;
+  r->node_name.data[node] += BODY_OF_LEN;
+  r->node_name_len.data[node] -= BODY_OF_LEN;
+  slot *kernel = table_slot(&r->globals, name + BODY_OF_LEN, len - BODY_OF_LEN);
+  if (!kernel) fail_memory(r);
+  if (kernel->value >= 0 && r->node_kind.data[kernel->value] == NODE_UNDEFINED) {
+    r->node_kind.data[kernel->value] = NODE_FUNCTION; /* named by metadata or a table: known, without a body */
+  }
+  kernel->value = node;
+}
+
 /* Up to the "{" of the body, behind which it leaves the cursor. */
 static void begin_function(reader *r) {
   open_function *body = &r->body;
@@ -266,10 +302,6 @@ static void begin_function(reader *r) {
   emit(r, "define");
   const char *at = r->statement = r->p;
   int32_t node = body->node = read_prototype(r, &body->kernel);
-  /* clang 21 and later put a kernel's body into a function of its own, with the kernel's metadata */
-  static const char body_of_kernel[] = "__clang_ocl_kern_imp_";
-  body->is_body = r->node_name_len.data[node] >= sizeof body_of_kernel &&
-                !memcmp(r->text + r->node_name.data[node], body_of_kernel, sizeof body_of_kernel - 1);
   if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second definition of this function");
   r->node_kind.data[node] = NODE_FUNCTION;
   r->node_def.data[node] = r->function;
@@ -281,6 +313,7 @@ static void begin_function(reader *r) {
   end_statement(r, OP_define, NO_NODE, NO_NODE, first_operand);
   skip_to_body(r, &body->kernel);
   r->p++;
+  take_kernels_place(r, node);
 }
 
 static void end_function(reader *r) {
@@ -289,7 +322,7 @@ static void end_function(reader *r) {
   int ok = ints_push(&r->fn_node, body->node) && ints_push(&r->fn_first_stmt, body->first_stmt) &&
            ints_push(&r->fn_first_block, body->first_block) && ints_push(&r->fn_first_arg, body->first_arg) &&
            ints_push(&r->fn_num_args, body->num_args) &&
-           bytes_push(&r->fn_kernel, (uint8_t)(body->kernel && !body->is_body));
+           bytes_push(&r->fn_kernel, (uint8_t)body->kernel);
   if (!ok) fail_memory(r);
   r->function = -1;
 }
@@ -309,6 +342,10 @@ static void read_entity(reader *r) {
   else if (c == '!') read_metadata(r);
   else if (c == '%' || c == '$' || c == '^') skip_entity(r);
   else if (accept_word(r, "define")) {
+    if (is_second_copy(r)) {
+      skip_entity(r);
+      return;
+    }
     begin_function(r);
     r->place = IN_BODY;
   } else if (accept_word(r, "declare")) read_declaration(r);
@@ -372,7 +409,7 @@ EXPORT void ncc_free(reader *r) {
                    r->node_def.data, r->node_name.data, r->node_name_len.data, r->fn_node.data,       r->fn_first_stmt.data,
                    r->fn_first_block.data, r->fn_first_arg.data, r->fn_num_args.data, r->fn_kernel.data, r->block_node.data,
                    r->debug_id.data, r->debug_line.data, r->out.data,          r->type_text.data,     r->types.data,
-                   r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots,
+                   r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots, r->kernel_bodies.slots,
                    r->numbered.data, r->scratch.data, r->stmt_at.data};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   interner_free(&r->texts);
@@ -399,6 +436,7 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   r->function = -1;
   r->most_text = ((size_t)len << 6) + ((size_t)16 << 20);
   r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
+  r->kernel_bodies.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {
     r->status = STATUS_SYNTAX;
     memcpy(r->message, "text of more than 4 GiB", 24);

@@ -16,6 +16,9 @@ enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2 };
 enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
 enum { AT_START, AT_TOP_LEVEL, IN_BODY, AT_END };
 enum { NO_NODE = -1 };
+enum { BODY_INLINED, BODY_CALLED };
+#define BODY_OF "__clang_ocl_kern_imp_"
+enum { BODY_OF_LEN = sizeof BODY_OF - 1 };
 
 /* Opcode numbers are part of the package's interface: OPCODES in ncc/native/__init__.py has the same order. */
 #define OPCODES(X)                                                                                        \
@@ -57,7 +60,7 @@ VECTOR(numbered_local, numbered_locals)
 typedef struct {
   int32_t node, first_arg, num_args, first_stmt, first_block;
   size_t first_node;
-  int kernel, is_body, in_block, has_block;
+  int kernel, in_block, has_block;
 } open_function;
 
 typedef struct {
@@ -94,6 +97,7 @@ typedef struct {
   chars type_text;
   named_types types;
   table type_names, globals, locals, known_callees, defined;
+  table kernel_bodies; /* kernel → BODY_…, where its body is a function of its own as well */
   numbered_locals numbered; /* of local %n; of this function where its `function` says so */
   int32_t next_number, function, block, debug;
   open_function body;

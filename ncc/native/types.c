@@ -229,9 +229,33 @@ static void find_type(reader *r) {
   r->p = at;
 }
 
+/* Which kernels have their body in a function of its own too, as clang writes them since version 21: the kernel itself
+   calls that function or, optimised, repeats it. */
+static void find_kernel_bodies(reader *r) {
+  for (const char *line = r->text;; line = r->p) {
+    const char *at = memchr(line, '@', (size_t)(r->end - line));
+    if (!at) return;
+    r->p = at + 1;
+    if ((size_t)(r->end - r->p) < BODY_OF_LEN || memcmp(r->p, BODY_OF, BODY_OF_LEN)) continue;
+    const char *start = at;
+    while (start > r->text && start[-1] != '\n') start--;
+    word name;
+    r->p = at;
+    name_of(r, &name);
+    int is_definition = !memcmp(start, "define ", 7) && !memchr(start, '@', (size_t)(at - start));
+    if (name.n > BODY_OF_LEN && table_find(&r->defined, name.s + BODY_OF_LEN, name.n - BODY_OF_LEN) >= 0) {
+      slot *s = table_slot(&r->kernel_bodies, name.s + BODY_OF_LEN, name.n - BODY_OF_LEN);
+      if (!s) fail_memory(r);
+      if (!is_definition) s->value = BODY_CALLED;
+      else if (s->value < 0) s->value = BODY_INLINED;
+    }
+  }
+}
+
 /* Before the walk: the named types, and the functions that have a body. Both stand at the start of a line. */
 void find_definitions(reader *r) {
   const char *line = r->text;
+  int has_bodies = 0;
   while (line < r->end) {
     r->p = line;
     if (*line == '%') {
@@ -246,11 +270,13 @@ void find_definitions(reader *r) {
         slot *s = table_slot(&r->defined, name.s, name.n);
         if (!s) fail_memory(r);
         s->value = 1;
+        has_bodies |= name.n > BODY_OF_LEN && !memcmp(name.s, BODY_OF, BODY_OF_LEN);
       }
     }
     const char *next = memchr(line, '\n', (size_t)(r->end - line));
     if (!next) break;
     line = next + 1;
   }
+  if (has_bodies) find_kernel_bodies(r);
   r->p = r->text;
 }

@@ -341,18 +341,39 @@ define void @_Z6kernelPf(ptr %x) {
     assert marked == {"device": False, "ker nel": True, "_Z6kernelPf": True}
 
 
-def test_the_body_that_clang_splits_from_a_kernel_is_no_kernel() -> None:
-    text = b"""
-define spir_func void @__clang_ocl_kern_imp_k() !kernel_arg_addr_space !0 {
+BODY = """define spir_func void @__clang_ocl_kern_imp_k(i32 %x) !kernel_arg_addr_space !0 {
+  %twice = shl i32 %x, 1
   ret void
 }
-define spir_kernel void @k() !kernel_arg_addr_space !0 {
-  call spir_func void @__clang_ocl_kern_imp_k()
-  ret void
-}
-!0 = !{}
 """
-    assert read_module(text).function_is_kernel.tolist() == [False, True]
+KERNEL = """define spir_kernel void @k(i32 %x) !kernel_arg_addr_space !0 {{
+  {}
+  ret void
+}}
+"""
+CALL = "call spir_func void @__clang_ocl_kern_imp_k(i32 %x)"
+OTHER = f"define spir_kernel void @other(i32 %x) {{\n  {CALL}\n  ret void\n}}\n"
+
+
+@pytest.mark.parametrize("body_first", [True, False])
+@pytest.mark.parametrize(
+    ("kernel", "more"),
+    [(KERNEL.format(CALL), ""), (KERNEL.format("%twice = shl i32 %x, 1"), ""), (KERNEL.format(CALL), OTHER)],
+    ids=["called", "inlined", "called by another"],
+)
+def test_a_kernel_whose_body_clang_splits_from_it_is_there_once(kernel: str, more: str, body_first: bool) -> None:
+    parts = (BODY, kernel) if body_first else (kernel, BODY)
+    module = read_module("".join((*parts, more, "!0 = !{}\n")).encode())
+    assert module.function_names == (("k", "other") if more else ("k",))
+    assert module.function_is_kernel.all()
+    assert module.statement_text(1) == "<%ID> = shl i32 <%ID>, <INT>"
+    callees = [module.callee[statement] for statement in range(module.num_statements) if module.callee[statement] >= 0]
+    assert callees == ([module.function_node[0]] if more else [])
+
+
+def test_a_body_without_its_kernel_is_a_function() -> None:
+    module = read_module(f"{BODY}!0 = !{{}}\n".encode())
+    assert module.function_names == ("__clang_ocl_kern_imp_k",)
 
 
 FIXTURES = Path(__file__).parents[1] / "data" / "ir"
