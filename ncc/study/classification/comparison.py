@@ -15,6 +15,7 @@ from ncc.errors import InputError
 from ncc.study.classification.controls import Majority, count_controls
 from ncc.study.classification.evaluation import ClassificationMethod, ClassificationScore, evaluate
 from ncc.study.classification.protocols import PROTOCOLS
+from ncc.study.report.classification import classification_text
 
 __all__ = ["ClassificationComparison", "all_methods", "compare_classifiers"]
 
@@ -50,25 +51,8 @@ class ClassificationComparison:
         }
 
     def to_text(self) -> str:
-        """A table for people."""
-        lines: list[str] = []
-        for i, score in enumerate(self.scores):
-            if i == 0 or score.protocol != self.scores[i - 1].protocol:
-                title = f"{score.protocol}: {score.num_training} to train on, {score.num_samples} to test"
-                lines += [*([""] if i else []), f"{title:<58}{'accuracy':>9}{'interval':>16}{'no twins':>10}"]
-                lines[-1] += f"{'top 5':>9}{'F1':>8}{'ECE':>8}{'seconds':>10}"
-            lines.append(_line(score))
-        return "\n".join(lines)
-
-
-def _line(score: ClassificationScore) -> str:
-    metrics = score.metrics
-    interval = f"{100 * metrics.accuracy.low:.2f}–{100 * metrics.accuracy.high:.2f}"
-    figures = f"{metrics.accuracy.value:>9.2%}{interval:>16}{metrics.accuracy_without_twins.value:>10.2%}"
-    return (
-        f"{score.method:<58}{figures}{metrics.top5.value:>9.2%}{100 * metrics.macro_f1:>8.2f}"
-        f"{100 * metrics.calibration_error:>8.2f}{score.seconds:>10,.0f}"
-    )
+        """Tables for people: every method under every protocol."""
+        return classification_text(self)
 
 
 def all_methods(

@@ -26,6 +26,7 @@ from ncc.study.coarsening.protocols import PROTOCOLS, Protocol
 from ncc.study.code import code_of
 from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
 from ncc.study.peers.magni import MagniCascade
+from ncc.study.report.coarsening import coarsening_text
 from ncc.study.runs import run_plans
 
 __all__ = ["CoarseningComparison", "all_methods", "compare_coarsening"]
@@ -58,13 +59,8 @@ class CoarseningComparison:
         return {"protocols": protocols}
 
     def to_text(self) -> str:
-        """A table for people: mean speedups over no coarsening with intervals, share of oracle, mean on each device."""
-        lines: list[str] = []
-        for i, score in enumerate(self.scores):
-            if i == 0 or score.protocol != self.scores[i - 1].protocol:
-                lines += [*([""] if i else []), _header(score)]
-            lines.append(_line(score.method, score.metrics, score.by_device, score.seconds))
-        return "\n".join(lines)
+        """Tables for people: every method under every protocol."""
+        return coarsening_text(self)
 
 
 def compare_coarsening(
@@ -168,20 +164,3 @@ def _figures(metrics: Metrics) -> dict[str, Any]:
     found = {name: _estimate(metrics, name) for name in _FIGURES}
     values = {name: estimate.value for name, estimate in found.items()}
     return values | {"intervals": {name: [estimate.low, estimate.high] for name, estimate in found.items()}}
-
-
-def _header(score: CoarseningScore) -> str:
-    columns = f"{'mean':>7}{'interval':>14}{'geomean':>9}{'interval':>14}{'oracle':>8}{'exact':>7}"
-    devices = "".join(f"{device:>9}" for device in score.by_device)
-    return f"{score.protocol:<40}{columns}{devices}{'seconds':>9}\n" + _line("oracle", score.oracle, {}, 0.0)
-
-
-def _line(name: str, metrics: Metrics, by_device: dict[str, Metrics], seconds: float) -> str:
-    mean, geomean = metrics.mean_speedup, metrics.geomean_speedup
-    devices = "".join(f"{of_device.mean_speedup.value:>8.2f}x" for of_device in by_device.values())
-    figures = f"{metrics.share_of_oracle.value:>8.1%}{metrics.accuracy.value:>7.1%}{devices}"
-    return (
-        f"{name:<40}{mean.value:>6.3f}x{f'{mean.low:.2f}–{mean.high:.2f}':>14}"
-        f"{geomean.value:>8.3f}x{f'{geomean.low:.2f}–{geomean.high:.2f}':>14}{figures}"
-        + (f"{seconds:>9.1f}" if by_device else "")
-    )

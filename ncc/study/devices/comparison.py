@@ -27,6 +27,7 @@ from ncc.study.peers.grewe import Grewe
 from ncc.study.peers.inst2vec import Inst2vec, read_statements
 from ncc.study.peers.ir2vec import Encoding, IR2Vec, function_vectors, load_seeds
 from ncc.study.peers.recurrent import RecurrentMethod
+from ncc.study.report.devices import device_text
 from ncc.study.runs import run_plans
 
 __all__ = ["DeviceComparison", "compare_devices", "opcode_histograms", "standard_methods"]
@@ -34,7 +35,6 @@ __all__ = ["DeviceComparison", "compare_devices", "opcode_histograms", "standard
 SEEDS = (204, 205, 206, 207, 208)
 
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
-_SHARED = ("kernel", "source", "ir", "transfer", "auxiliary", "application", "suite")
 
 Name = TypeVar("Name", bound=str)
 
@@ -73,30 +73,8 @@ class DeviceComparison:
         return {"protocols": protocols}
 
     def to_text(self) -> str:
-        """Tables for people: accuracy with its interval, speedups over the best static choice; then the leakage."""
-        lines = [
-            f"{'protocol':<12}{'platform':<9}{'method':<42}{'accuracy':>9}{'interval':>16}{'geomean':>9}{'oracle':>8}"
-            f"{'coverage':>9}{'seconds':>9}"
-        ]
-        for score in self.scores:
-            accuracy, metrics = score.metrics.accuracy, score.metrics
-            interval = f"{accuracy.low:.1%}–{accuracy.high:.1%}"
-            coverage = f"{score.coverage.value:.1%}" if score.coverage else "–"
-            lines.append(
-                f"{score.protocol:<12}{score.platform:<9}{score.method:<42}{accuracy.value:>9.1%}{interval:>16}"
-                f"{metrics.geomean_speedup.value:>8.2f}x{metrics.share_of_oracle.value:>8.1%}{coverage:>9}"
-                f"{score.seconds:>9.1f}"
-            )
-        lines += ["", "test rows that share with a training row their", _leakage_line("protocol", "platform", _SHARED)]
-        for report in self.leakage:
-            shared = [getattr(report, f"shared_{what}") for what in _SHARED]
-            cells = ["–" if number is None else f"{number / report.num_test_rows:.1%}" for number in shared]
-            lines.append(_leakage_line(report.protocol, report.platform, cells))
-        return "\n".join(lines)
-
-
-def _leakage_line(protocol: str, platform: str, cells: Sequence[str]) -> str:
-    return f"{protocol:<12}{platform:<9}" + "".join(f"{cell:>13}" for cell in cells)
+        """Tables for people: every method under every protocol; then the leakage."""
+        return device_text(self)
 
 
 def _figures(metrics: Metrics) -> dict[str, Estimate]:

@@ -1,4 +1,4 @@
-"""Reports of an evaluation, each one HTML page that needs no other file and no net: tables, audit, pictures."""
+"""Reports of an evaluation: an HTML page that needs no other file and no net, and tables for a terminal."""
 
 from ncc.study.report.classification import classification_report
 from ncc.study.report.coarsening import coarsening_report

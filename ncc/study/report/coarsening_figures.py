@@ -1,6 +1,7 @@
-"""Pictures of a comparison on thread coarsening, each with words on how to read it."""
+"""Pictures of a comparison on thread coarsening; the words on how to read them are in the report's template."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,10 @@ from numpy.typing import NDArray
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.evaluation import CoarseningScore
-from ncc.study.coarsening.metrics import measure
-from ncc.study.report.drawing import Dot, Heat, clipped, draw_dots, draw_heat
+from ncc.study.coarsening.metrics import Metrics, measure
+from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat
 from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol, coarsening_kind, highest
-from ncc.study.report.markup import Html, figure
-from ncc.study.report.regret import regret_figure
+from ncc.study.report.regret import draw_regret
 
 __all__ = ["coarsening_figures", "mean_speedup"]
 
@@ -20,15 +20,12 @@ Score = CoarseningScore
 Array = NDArray[np.float64]
 
 
-def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> list[Html]:
-    """Return all pictures; kernel by kernel those of the first protocol alone.
+def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> dict[str, Picture]:
+    """Return all pictures by name; kernel by kernel those of the first protocol alone.
 
     Args:
         scores: Protocol by protocol.
         samples: The samples that they were measured on.
-
-    Raises:
-        InputError: Matplotlib is not installed.
     """
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, coarsening_kind, mean_speedup) for protocol, some in protocols.items()}
@@ -36,13 +33,13 @@ def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> l
     slowdowns = {
         protocol: {score.method: _slowdown(score, samples) for score in some} for protocol, some in protocols.items()
     }
-    return [
-        _dots(protocols, "Mean speedup", mean_speedup),
-        _dots(protocols, "Geometric-mean speedup", lambda score: score.metrics.geomean_speedup),
-        _choices(first, best[first], samples),
-        _kernels(first, best[first], samples),
-        regret_figure(slowdowns, best, coarsening_kind, "the best factor"),
-    ]
+    return {
+        "mean": _draw_speedups(protocols, "Mean speedup", lambda metrics: metrics.mean_speedup),
+        "geomean": _draw_speedups(protocols, "Geometric-mean speedup", lambda metrics: metrics.geomean_speedup),
+        "choices": _draw_choices(best[first], samples),
+        "kernels": _draw_kernels(best[first], samples),
+        "regret": draw_regret(slowdowns, best, coarsening_kind, "the best factor"),
+    }
 
 
 def mean_speedup(score: Score) -> Estimate:
@@ -50,28 +47,20 @@ def mean_speedup(score: Score) -> Estimate:
     return score.metrics.mean_speedup
 
 
-def _dots(protocols: Mapping[str, Sequence[Score]], title: str, pick: Callable[[Score], Estimate]) -> Html:
+def _draw_speedups(
+    protocols: Mapping[str, Sequence[Score]], title: str, pick: Callable[[Metrics], Estimate]
+) -> Picture:
     panels = {
-        protocol: [Dot(score.method, coarsening_kind(score.method), pick(score)) for score in some]
+        protocol: [Dot(score.method, coarsening_kind(score.method), pick(score.metrics)) for score in some]
         for protocol, some in protocols.items()
     }
-    oracle = {
-        protocol: getattr(some[0].oracle, "mean_speedup" if title == "Mean speedup" else "geomean_speedup").value
-        for protocol, some in protocols.items()
-    }
-    best = {protocol: highest(some, pick) for protocol, some in protocols.items()}
+    oracle = {protocol: pick(some[0].oracle).value for protocol, some in protocols.items()}
+    best = {protocol: highest(some, lambda score: pick(score.metrics)) for protocol, some in protocols.items()}
     said = "; ".join(
-        f"{protocol}: highest {score.method} with {pick(score).value:.3f}×" for protocol, score in best.items()
+        f"{protocol}: highest {score.method} with {pick(score.metrics).value:.3f}×" for protocol, score in best.items()
     )
-    return figure(
-        draw_dots(panels, title.lower(), lines=oracle, base=1.0),
-        title,
-        f"{title} of every method, by protocol. {said}.",
-        "Speedup over no coarsening, with 95 % intervals. Left of the full line at 1, a method does more harm than "
-        "good; the broken line is a perfect choice. Compare a method with the grey squares of its own panel, which are "
-        "the controls. Where two intervals overlap widely, these data can't tell the methods apart.",
-        "Squares are controls, circles published methods run again, diamonds ours.",
-    )
+    picture = draw_dots(panels, title.lower(), lines=oracle, base=1.0)
+    return replace(picture, alt=f"{title} of every method, by protocol. {said}.")
 
 
 def _usual(score: Score) -> NDArray[np.int64]:
@@ -80,7 +69,7 @@ def _usual(score: Score) -> NDArray[np.int64]:
     return np.argmax(votes, axis=0)
 
 
-def _choices(protocol: str, best: Mapping[Kind, Score], samples: CoarseningSamples) -> Html:
+def _draw_choices(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Picture:
     kernels = list(dict.fromkeys(samples.kernel.tolist()))
     devices = list(dict.fromkeys(samples.device.tolist()))
     at = {(str(samples.kernel[row]), str(samples.device[row])): row for row in range(len(samples))}
@@ -103,18 +92,12 @@ def _choices(protocol: str, best: Mapping[Kind, Score], samples: CoarseningSampl
         title = f"{SHORT_TITLES[kind]}: {clipped(score.method, 34)}"
         panels[title] = heat(_usual(score))
         said.append(f"{score.method} chooses the best factor in {score.metrics.accuracy.value:.0%} of the pairs")
-    return figure(
-        draw_heat(panels, "share of the best speedup", low=0.4),
-        f"Chosen factors, {protocol}",
-        f"Heat maps of the factor chosen for {len(kernels)} kernels on {len(devices)} devices. {'; '.join(said)}.",
-        "The number in a cell is the factor chosen for a kernel on a device, by most seeds; the first panel has the "
-        "best one. The colour says what the choice is worth: bright is as fast as the best factor, dark much slower. "
-        "A wrong number in a bright cell costs next to nothing. Shown are the methods of highest mean speedup of each "
-        "kind.",
-    )
+    picture = draw_heat(panels, "share of the best speedup", low=0.4)
+    alt = f"Heat maps of the factor chosen for {len(kernels)} kernels on {len(devices)} devices. {'; '.join(said)}."
+    return replace(picture, alt=alt)
 
 
-def _kernels(protocol: str, best: Mapping[Kind, Score], samples: CoarseningSamples) -> Html:
+def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Picture:
     panels: dict[str, list[Dot]] = {}
     said = []
     for kind, score in best.items():
@@ -128,13 +111,9 @@ def _kernels(protocol: str, best: Mapping[Kind, Score], samples: CoarseningSampl
         panels[f"{SHORT_TITLES[kind]}: {clipped(score.method, 34)}"] = dots
         worse = sum(dot.estimate.value < 1 for dot in dots)
         said.append(f"{score.method} makes {worse} of {len(dots)} kernels slower than without coarsening")
-    return figure(
-        draw_dots(panels, "geometric-mean speedup over the devices", base=1.0, bars=True),
-        f"Speedup of each kernel, {protocol}",
-        f"Speedup of each kernel with the most successful method of each kind. {'; '.join(said)}.",
-        "A bar to the right is a gain over no coarsening, one to the left a loss; the upright tick is what the best "
-        "factor of each device would give. Lines are 95 % intervals from drawing the kernel's devices: with so few "
-        "devices, take them as a hint at how much the devices differ.",
+    picture = draw_dots(panels, "geometric-mean speedup over the devices", base=1.0, bars=True)
+    return replace(
+        picture, alt=f"Speedup of each kernel with the most successful method of each kind. {'; '.join(said)}."
     )
 
 

@@ -1,6 +1,7 @@
-"""Pictures of a comparison on device mapping, one platform at a time, each with words on how to read it."""
+"""Pictures of device mapping on one platform; the words on how to read them are in the report's template."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +10,9 @@ from numpy.typing import NDArray
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.bootstrap import Estimate
 from ncc.study.devices.evaluation import DeviceMappingScore
-from ncc.study.report.drawing import INK, LOOKS, Dot, Heat, clipped, draw_dots, draw_heat, draw_panels
+from ncc.study.report.drawing import INK, LOOKS, Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_panels
 from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol, device_kind, highest
-from ncc.study.report.markup import Html, figure
-from ncc.study.report.regret import regret_figure
+from ncc.study.report.regret import draw_regret
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,49 +27,26 @@ _NUM_BINS = 10
 _STYLES = ("-", "--", "-.", ":")
 
 
-def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> list[Html]:
-    """Return all pictures of a platform.
+def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> dict[str, Picture]:
+    """Return all pictures of a platform by name; those of calibration only where a method states how sure it is.
 
     Args:
         scores: Of one platform.
         samples: Its samples.
-
-    Raises:
-        InputError: Matplotlib is not installed.
     """
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, device_kind, accuracy) for protocol, some in protocols.items()}
-    return [
-        _dots(
-            protocols,
-            "Accuracy",
-            accuracy,
-            "Share of the rows given to their faster device, with 95 % intervals. Compare a method with the grey "
-            "squares of its own panel, which are the controls, not with the same method in another panel: from panel "
-            "to panel the task gets harder. Where two intervals overlap widely, these data can't tell the methods "
-            "apart.",
-        ),
-        _dots(
-            protocols,
-            "Geometric-mean speedup",
-            lambda score: score.metrics.geomean_speedup,
-            f"How much faster the rows run on the chosen device than on the best static choice, which is always the "
-            f"{scores[0].static_choice} here. Left of the full line at 1, a method does more harm than good. The "
-            "broken line is a perfect choice.",
-        ),
-        _suites(protocols, samples),
-        _confusion(protocols, samples),
-        *_calibration(protocols, samples),
-        regret_figure(
-            {
-                protocol: {score.method: _slowdown(score, samples) for score in some}
-                for protocol, some in protocols.items()
-            },
-            best,
-            device_kind,
-            "the faster device",
-        ),
-    ]
+    slowdowns = {
+        protocol: {score.method: _slowdown(score, samples) for score in some} for protocol, some in protocols.items()
+    }
+    return {
+        "accuracy": _draw_accuracy(protocols),
+        "speedup": _draw_speedup(protocols),
+        "suites": _draw_suites(protocols, samples),
+        "confusion": _draw_confusion(protocols, samples),
+        **_draw_calibration(protocols, samples),
+        "regret": draw_regret(slowdowns, best, device_kind, "the faster device"),
+    }
 
 
 def accuracy(score: Score) -> Estimate:
@@ -77,27 +54,33 @@ def accuracy(score: Score) -> Estimate:
     return score.metrics.accuracy
 
 
-def _dots(protocols: dict[str, list[Score]], title: str, pick: Callable[[Score], Estimate], reading: str) -> Html:
-    percent = title == "Accuracy"
-    panels = {
+def _draw_accuracy(protocols: dict[str, list[Score]]) -> Picture:
+    picture = draw_dots(_dots(protocols, accuracy), "accuracy", percent=True)
+    best = {protocol: highest(some, accuracy) for protocol, some in protocols.items()}
+    said = (f"{protocol}: highest {score.method} with {accuracy(score).value:.1%}" for protocol, score in best.items())
+    return replace(picture, alt=f"Accuracy of every method, by protocol. {'; '.join(said)}.")
+
+
+def _draw_speedup(protocols: dict[str, list[Score]]) -> Picture:
+    oracle = {protocol: some[0].oracle.geomean_speedup.value for protocol, some in protocols.items()}
+    picture = draw_dots(_dots(protocols, _speedup), "geometric-mean speedup", lines=oracle, base=1.0)
+    best = {protocol: highest(some, _speedup) for protocol, some in protocols.items()}
+    said = (f"{protocol}: highest {score.method} with {_speedup(score).value:.2f}×" for protocol, score in best.items())
+    return replace(picture, alt=f"Geometric-mean speedup of every method, by protocol. {'; '.join(said)}.")
+
+
+def _speedup(score: Score) -> Estimate:
+    return score.metrics.geomean_speedup
+
+
+def _dots(protocols: dict[str, list[Score]], pick: Callable[[Score], Estimate]) -> dict[str, list[Dot]]:
+    return {
         protocol: [Dot(score.method, device_kind(score.method), pick(score)) for score in some]
         for protocol, some in protocols.items()
     }
-    oracle = {protocol: some[0].oracle.geomean_speedup.value for protocol, some in protocols.items()}
-    picture = draw_dots(
-        panels, title.lower(), lines=None if percent else oracle, percent=percent, base=None if percent else 1.0
-    )
-    best = {protocol: highest(some, pick) for protocol, some in protocols.items()}
-    said = "; ".join(
-        f"{protocol}: highest {score.method} with "
-        + (f"{pick(score).value:.1%}" if percent else f"{pick(score).value:.2f}×")
-        for protocol, score in best.items()
-    )
-    legend = "Squares are controls, circles published methods run again, diamonds ours."
-    return figure(picture, title, f"{title} of every method, by protocol. {said}.", reading, legend)
 
 
-def _suites(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Html:
+def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
     names, counts = np.unique(samples.suite, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     columns = [f"{clipped(str(names[at]), 16)} ({counts[at]})" for at in order]
@@ -112,15 +95,11 @@ def _suites(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) ->
                 values[row] = [right[:, samples.suite == names[at]].mean() for at in order]
         texts = [["" if np.isnan(value) else f"{100 * value:.0f}" for value in line] for line in values]
         panels[protocol] = Heat(methods, columns, values, texts)
-    return figure(
-        draw_heat(panels, "accuracy"),
-        "Accuracy by benchmark suite",
+    alt = (
         f"Heat map of the accuracy of {len(methods)} methods on {len(names)} suites, by protocol; the largest suite is "
-        f"{names[order[0]]} with {counts[order[0]]} of {len(samples)} rows.",
-        "Each cell is the accuracy in percent of one method on the rows of one suite; bright is good. The number of "
-        "rows stands behind the suite's name: where it is small, a single row moves the cell by many percent, and the "
-        "largest suite all but decides the overall accuracy.",
+        f"{names[order[0]]} with {counts[order[0]]} of {len(samples)} rows."
     )
+    return replace(draw_heat(panels, "accuracy"), alt=alt)
 
 
 def _right(score: Score, samples: DeviceMappingSamples) -> NDArray[np.bool_]:
@@ -128,7 +107,7 @@ def _right(score: Score, samples: DeviceMappingSamples) -> NDArray[np.bool_]:
     return (score.log_ratio > 0) == samples.is_gpu
 
 
-def _confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Html:
+def _draw_confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
     panels, said = {}, []
     kinds = [
         kind for kind in KIND_TITLES if any(device_kind(s.method) == kind for some in protocols.values() for s in some)
@@ -148,7 +127,7 @@ def _confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples)
             )
             share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
             texts = [
-                [f"{count:.0f} rows\n{100 * part:.0f} %" for count, part in zip(*pair, strict=True)]
+                [f"{count:.0f} rows\n{100 * part:.0f}%" for count, part in zip(*pair, strict=True)]
                 for pair in zip(counts, share, strict=True)
             ]
             title = f"{protocol}, {SHORT_TITLES[kind]}:\n{clipped(score.method, 32)}"
@@ -156,43 +135,29 @@ def _confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples)
             said.append(
                 f"{protocol}, {score.method}: {share[0, 0]:.0%} of CPU rows and {share[1, 1]:.0%} of GPU rows right"
             )
-    return figure(
-        draw_heat(panels, "share of the row", columns=len(kinds), row_in=0.42),
-        "Confusion",
-        f"Confusion matrices of the most accurate method of each kind. {'; '.join(said)}.",
-        "Above: rows that the CPU runs faster; below: those that the GPU does. The diagonal from the upper left has "
-        "the right answers. A method that is good at only one of the two has learnt which device mostly wins. "
-        "Numbers of rows are means over the seeds.",
-    )
+    picture = draw_heat(panels, "share of the row", columns=len(kinds), row_in=0.42)
+    return replace(picture, alt=f"Confusion matrices of the most accurate method of each kind. {'; '.join(said)}.")
 
 
-def _calibration(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> list[Html]:
-    parts = []
+def _draw_calibration(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> dict[str, Picture]:
     sure = {
         protocol: [score for score in some if score.predicted.shape[2] == 4] for protocol, some in protocols.items()
     }
-    if any(sure.values()):
-        parts.append(_reliability({protocol: some for protocol, some in sure.items() if some}, samples))
+    sure = {protocol: some for protocol, some in sure.items() if some}
+    pictures = {"reliability": _draw_reliability(sure, samples)} if sure else {}
     panels = {
         protocol: [Dot(score.method, device_kind(score.method), score.coverage) for score in some if score.coverage]
         for protocol, some in protocols.items()
     }
     panels = {protocol: dots for protocol, dots in panels.items() if dots}
     if panels:
+        picture = draw_dots(panels, "coverage", lines=dict.fromkeys(panels, 0.8), percent=True, band=(0.75, 0.85))
         said = "; ".join(
             f"{protocol}, {dot.label}: {dot.estimate.value:.1%}" for protocol, dots in panels.items() for dot in dots
         )
-        parts.append(
-            figure(
-                draw_dots(panels, "coverage", lines=dict.fromkeys(panels, 0.8), percent=True, band=(0.75, 0.85)),
-                "Coverage of the 80 % interval",
-                f"Share of the rows that lie in their predicted interval. {said}.",
-                "A method that gives intervals says: in 80 of 100 rows, the measured ratio of the two times lies in "
-                "this range. Here is in how many it did. Left of the shaded band the method is too sure of itself, "
-                "right of it too careful.",
-            )
-        )
-    return parts
+        alt = f"Share of the rows that lie in their predicted interval. {said}."
+        pictures["coverage"] = replace(picture, alt=alt)
+    return pictures
 
 
 def reliability(probability: Array, is_gpu: NDArray[np.bool_]) -> tuple[Array, Array, NDArray[np.int64]]:
@@ -216,7 +181,7 @@ def reliability(probability: Array, is_gpu: NDArray[np.bool_]) -> tuple[Array, A
     return mean, share, number[there]
 
 
-def _reliability(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Html:
+def _draw_reliability(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
     titles = list(protocols)
     said = []
 
@@ -231,7 +196,7 @@ def _reliability(protocols: dict[str, list[Score]], samples: DeviceMappingSample
             off = float((np.abs(stated - share) * num).sum() / num.sum())
             said.append(f"{titles[number]}, {score.method}: {off:.1%} from the diagonal on average")
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+            axis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
         axes.set_xlim(-0.03, 1.03)
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlabel("stated probability of the GPU")
@@ -240,15 +205,7 @@ def _reliability(protocols: dict[str, list[Score]], samples: DeviceMappingSample
         axes.legend(loc="upper left", frameon=False)
 
     picture = draw_panels(titles, paint, height_in=3.4)
-    return figure(
-        picture,
-        "Reliability",
-        f"Stated probability against what happened. {'; '.join(said)}.",
-        "Predictions are grouped by the probability that they state, in tenths. Of those that say 70 %, the GPU should "
-        "be the faster device in 70 of 100: points on the diagonal. Large marks stand for many predictions. Below the "
-        "diagonal, the GPU was promised too often; above it, too rarely. Methods that state no probability are missing"
-        f"; the {_MOST_RELIABILITIES} most accurate ones are shown where there are more.",
-    )
+    return replace(picture, alt=f"Stated probability against what happened. {'; '.join(said)}.")
 
 
 def _slowdown(score: Score, samples: DeviceMappingSamples) -> Array:

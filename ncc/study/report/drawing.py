@@ -3,6 +3,7 @@
 Every drawing is a grid of panels, two to a row or as many as asked for, with the names of methods on the left.
 """
 
+import base64
 import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,14 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
+from ncc.runtime.pages import printable
 from ncc.study.bootstrap import Estimate
 from ncc.study.report.kinds import KIND_TITLES, Kind
-from ncc.study.report.markup import Picture, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["INK", "LOOKS", "Curve", "Dot", "Heat", "clipped", "draw_curves", "draw_dots", "draw_heat", "draw_panels"]
+__all__ = [
+    "INK",
+    "LOOKS",
+    "Curve",
+    "Dot",
+    "Heat",
+    "Picture",
+    "clipped",
+    "draw_curves",
+    "draw_dots",
+    "draw_heat",
+    "draw_panels",
+]
 
 Array = NDArray[np.float64]
 
@@ -57,6 +70,28 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 } | dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), INK)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing.
+
+    Args:
+        svg: An SVG document that needs nothing else.
+        width_px: Its natural width.
+        height_px: Its natural height.
+        alt: What it shows, for those who don't see it.
+    """
+
+    svg: str
+    width_px: int
+    height_px: int
+    alt: str = ""
+
+    @property
+    def data_url(self) -> str:
+        """The drawing as an address that holds it."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg.encode()).decode("ascii")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +170,11 @@ def draw_panels(
         share: "y" for one vertical axis in each row; "both" for one horizontal axis in all as well.
 
     Raises:
-        InputError: Matplotlib is not installed, or there is no panel.
+        InputError: There is no panel.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("pictures need matplotlib, which is not installed: 'pip install matplotlib'") from error
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     if not titles:
         raise InputError("expected at least one panel to draw, found none")
     columns = min(columns, len(titles))
@@ -200,7 +233,7 @@ def draw_dots(
         axes.tick_params(length=0)
         axes.set_xlabel(label)
         if percent:
-            axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
         if base is not None:
             axes.axvline(base, color=INK, linewidth=0.8)
         if band:
@@ -257,7 +290,7 @@ def draw_heat(
         if number % columns == columns - 1 or number == len(titles) - 1:
             figure = axes.get_figure()
             assert figure is not None
-            bar = figure.colorbar(image, ax=axes, label=label, format=lambda value, _: f"{100 * value:.0f} %")
+            bar = figure.colorbar(image, ax=axes, label=label, format=lambda value, _: f"{100 * value:.0f}%")
             bar.outline.set_visible(False)
 
     height = 0.6 + (0.075 * longest if upright else 0.15) + row_in * max(len(heat.rows) for heat in panels.values())
@@ -288,7 +321,7 @@ def draw_curves(panels: Mapping[str, Sequence[Curve]], across: str, up: str, *, 
         axes.minorticks_off()
         axes.set_xlabel(across)
         axes.set_ylabel(up)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
         axes.grid(alpha=0.18, linewidth=0.6)
         axes.legend(loc="lower right", frameon=False)
 

@@ -5,30 +5,17 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ncc.runtime.pages import printable
 from ncc.study.bootstrap import Estimate
+from ncc.study.report.drawing import Picture
 
-__all__ = ["Cell", "Html", "Picture", "Row", "element", "estimate_cell", "figure", "join", "printable", "table"]
+__all__ = ["Cell", "Html", "Row", "element", "estimate_cell", "figure", "join", "table"]
 
 
 class Html(str):
     """Text that is HTML already, and is put into a page as it stands."""
 
     __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing.
-
-    Args:
-        svg: An SVG document that needs nothing else.
-        width_px: Its natural width.
-        height_px: Its natural height.
-    """
-
-    svg: str
-    width_px: int
-    height_px: int
 
 
 @dataclass(frozen=True)
@@ -63,11 +50,6 @@ class Row:
     cells: Sequence[Cell | str]
     note: str = ""
     style: str = ""
-
-
-def printable(text: object) -> str:
-    """Return text without what can't be shown or encoded, such as control characters and lone surrogates."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in str(text))
 
 
 def element(tag: str, *children: object, **attributes: str) -> Html:

@@ -1,15 +1,15 @@
 """Regret: how much slower than with a perfect choice the rows run, as cumulative distributions of all methods."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.study.report.drawing import Curve, draw_curves
+from ncc.study.report.drawing import Curve, Picture, draw_curves
 from ncc.study.report.kinds import Kind, Scored
-from ncc.study.report.markup import Html, figure
 
-__all__ = ["regret_figure", "share_within"]
+__all__ = ["draw_regret", "share_within"]
 
 Array = NDArray[np.float64]
 
@@ -29,22 +29,19 @@ def share_within(slowdown: Array, limits: Array) -> Array:
     return np.searchsorted(np.sort(slowdown), limits * (1 + 1e-12), side="right") / len(slowdown)
 
 
-def regret_figure(
+def draw_regret(
     slowdowns: Mapping[str, Mapping[str, Array]],
     chosen: Mapping[str, Mapping[Kind, Scored]],
     kind_of: Callable[[str], Kind],
     best: str,
-) -> Html:
-    """Return the picture of all methods' regret.
+) -> Picture:
+    """Draw all methods' regret.
 
     Args:
         slowdowns: Protocol → method → time with the choice made / time with the best one, (m,) float64, seeds pooled.
         chosen: Protocol → the methods to be told apart; the others are drawn in the background.
         kind_of: From the name of a method to its kind.
-        best: What the best choice is, for the words.
-
-    Raises:
-        InputError: Matplotlib is not installed.
+        best: What the best choice is, for the axis.
     """
     most = max(float(rows.max()) for of_method in slowdowns.values() for rows in of_method.values())
     limits = np.geomspace(1, max(most, 1.1), _NUM_POINTS)
@@ -58,15 +55,9 @@ def regret_figure(
         for method in told:
             within = share_within(of_method[method], np.array([1.1, 2.0]))
             said.append(f"{protocol}, {method}: {within[0]:.0%} of the rows within 1.1×, {within[1]:.0%} within 2×")
-    return figure(
-        draw_curves(panels, f"time over that of {best}", "share of the rows", ticks=_ticks(limits[-1])),
-        "Regret",
-        f"Cumulative distribution of the slowdown against a perfect choice. {'; '.join(sorted(said))}.",
-        f"How much slower the rows run than with {best}, which is at 1×. Where a curve begins on the left is the share "
-        "of rows that lose nothing; how fast it rises from there says whether the mistakes are cheap. A perfect choice "
-        "would be a level line at 100 %. All seeds are pooled.",
-        "Strong lines are the best method of each kind (named in the panel), thin ones all others.",
-    )
+    picture = draw_curves(panels, f"time over that of {best}", "share of the rows", ticks=_ticks(limits[-1]))
+    alt = f"Cumulative distribution of the slowdown against a perfect choice. {'; '.join(sorted(said))}."
+    return replace(picture, alt=alt)
 
 
 def _ticks(most: float) -> list[float]:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ncc.study.report.drawing import INK, clipped, draw_panels
-from ncc.study.report.markup import Picture
+from ncc.study.report.drawing import INK, Picture, clipped, draw_panels
 from ncc.study.scaling.plan import Setting
 from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep

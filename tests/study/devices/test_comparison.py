@@ -130,10 +130,10 @@ def test_coverage_stands_in_both_tables(monkeypatch: pytest.MonkeyPatch) -> None
     assert figures["coverage"] == 0.5
     assert figures["per_seed"]["coverage"] == [0.5]
     text = found.to_text().splitlines()
-    assert text[0].split()[:3] == ["protocol", "platform", "method"]
-    assert text[1].split()[:4] == ["suite", "amd", "intervals", "50.0%"]
-    assert text[1].split()[-2] == "50.0%"
-    assert text[-1].split() == ["suite", "amd", *["0.0%"] * 7]
+    assert text[0].startswith("amd, suite: speedups over always")
+    row = next(line.split() for line in text if line.startswith("intervals"))
+    assert (row[1], row[-3]) == ("50.0%", "50.0%")
+    assert text[-1].split()[:3] == ["suite,", "amd", "0.0%"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,230 @@
+"""Where a report's table is made: once from scores, then shown as HTML in a page or as text in a terminal."""
+
+import io
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from ncc.study.report.kinds import KIND_TITLES, Kind, Scored
+
+__all__ = ["NONE", "Cell", "Column", "Ranged", "Row", "Table", "show", "table_of", "table_of_kinds", "to_text"]
+
+NONE = "–"
+"""What stands where there is no figure."""
+
+S = TypeVar("S")
+Named = TypeVar("Named", bound=Scored)
+
+
+class Ranged(Protocol):
+    """A figure with the ends of its range, such as an `Estimate`."""
+
+    @property
+    def value(self) -> float:
+        """The figure."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Args:
+        text: What is in it.
+        note: Smaller text below; in brackets where a table is text.
+        is_best: Whether to mark it as the best of its column.
+        is_name: Whether it is a name, not a figure, and may be broken into lines.
+    """
+
+    text: str
+    note: str = ""
+    is_best: bool = False
+    is_name: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Args:
+        title: The row's heading.
+        cells: One for each column but the first.
+        note: What kind of row it is, printed beside the heading.
+        style: Name of the row's class, of the page's style sheet.
+    """
+
+    title: str
+    cells: Sequence[Cell]
+    note: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        caption: What it shows; also its name for those who don't see it.
+        columns: Headings, that of the rows' titles first.
+        rows: The rows.
+        groups: Headings above those of the columns but the first, each with the number of columns that it spans.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Row]
+    groups: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(frozen=True)
+class Column(Generic[S]):
+    """A column of a table of scores.
+
+    Args:
+        title: Its heading.
+        pick: From a score to what the column shows of it; a `Cell` is shown as it is.
+        unit: "%" for a share, "×" for a ratio, or empty.
+        places: Decimal places.
+        is_ranked: Whether the highest figure is marked.
+        group: Heading above those of several columns.
+    """
+
+    title: str
+    pick: Callable[[S], Cell | Ranged | float | str | None]
+    unit: str = ""
+    places: int = 1
+    is_ranked: bool = False
+    group: str = ""
+
+
+def show(figure: Cell | Ranged | float | str | None, unit: str = "", places: int = 1, *, is_best: bool = False) -> Cell:
+    """Return the cell of a figure, with its range below.
+
+    Examples:
+        >>> show(0.5, "%"), show(None)
+        (Cell(text='50.0%', note='', is_best=False, is_name=False), Cell(text='–', note='', is_best=False, \
+is_name=False))
+    """
+    if figure is None:
+        return Cell(NONE)
+    if isinstance(figure, Cell):
+        return figure
+    if isinstance(figure, str):
+        return Cell(figure)
+    factor, sign = (100, "%") if unit == "%" else (1, unit)
+    if isinstance(figure, (int, float)):
+        return Cell(f"{factor * figure:,.{places}f}{sign}", is_best=is_best)
+    value, low, high = (f"{factor * end:,.{places}f}" for end in (figure.value, figure.low, figure.high))
+    return Cell(value + sign, f"{low}–{high}", is_best)
+
+
+def table_of(
+    caption: str,
+    columns: Sequence[Column[S]],
+    scores: Sequence[S],
+    *,
+    heading: str = "method",
+    row: Callable[[S, Sequence[Cell]], Row],
+) -> Table:
+    """Return a table with a row for each score.
+
+    Args:
+        caption: What it shows.
+        columns: What it shows of each score.
+        scores: The scores.
+        heading: Heading of the rows' titles.
+        row: Makes the row of a score from its cells.
+    """
+    groups: list[tuple[str, int]] = []
+    for column in columns:
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
+        else:
+            groups.append((column.group, 1))
+    shown = [_cells(column, scores) for column in columns]
+    rows = [row(score, cells) for score, cells in zip(scores, zip(*shown, strict=True), strict=True)]
+    titles = [heading, *(column.title for column in columns)]
+    return Table(caption, titles, rows, groups if any(column.group for column in columns) else ())
+
+
+def table_of_kinds(
+    caption: str, heading: str, columns: Sequence[Column[Named]], best: Mapping[str, Mapping[Kind, Named]]
+) -> Table:
+    """Return a table with the best method of each kind side by side; the best of a row are marked.
+
+    Args:
+        caption: What it shows.
+        heading: Heading of the rows' titles.
+        columns: What it shows of each score.
+        best: Title of a row → kind → the best score.
+    """
+    rows = []
+    for title, of_kind in best.items():
+        shown = zip(*(_cells(column, list(of_kind.values())) for column in columns), strict=True)
+        cells = dict(zip(of_kind, shown, strict=True))
+        row: list[Cell] = []
+        for kind in KIND_TITLES:
+            there = kind in of_kind
+            row.append(Cell(of_kind[kind].method, is_name=True) if there else Cell(NONE))
+            row += cells[kind] if there else [Cell(NONE)] * len(columns)
+        rows.append(Row(title, row))
+    titles = [heading] + ["method", *(column.title for column in columns)] * len(KIND_TITLES)
+    return Table(caption, titles, rows, [(title, 1 + len(columns)) for title in KIND_TITLES.values()])
+
+
+def _cells(column: Column[S], scores: Sequence[S]) -> list[Cell]:
+    picked = [column.pick(score) for score in scores]
+    figures = [_number(figure) for figure in picked]
+    known = [figure for figure in figures if figure is not None]
+    best = max(known) if column.is_ranked and known else None
+    return [
+        show(figure, column.unit, column.places, is_best=best is not None and number == best)
+        for figure, number in zip(picked, figures, strict=True)
+    ]
+
+
+def _number(figure: Cell | Ranged | float | str | None) -> float | None:
+    if figure is None or isinstance(figure, (Cell, str)):
+        return None
+    return figure if isinstance(figure, (int, float)) else figure.value
+
+
+def to_text(table: Table) -> str:
+    """Return a table for a terminal: its caption, then columns as wide as they have to be."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    above = [""]
+    for group, span in table.groups or [("", len(table.columns) - 1)]:
+        above += [group, *[""] * (span - 1)]
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(Text(table.columns[0]), no_wrap=True, vertical="bottom")
+    shown = [[Text(row.title) for row in table.rows]]
+    for number, title in enumerate(table.columns[1:]):
+        cells = [row.cells[number] for row in table.rows]
+        texts = [_plain(cell) for cell in cells]
+        lines = textwrap.wrap(title, max(map(len, texts), default=len(title)), break_long_words=False)
+        heading = Text("\n".join([above[1 + number], *lines] if above[1 + number] else lines))
+        is_name = any(cell.is_name for cell in cells)
+        grid.add_column(heading, justify="left" if is_name else "right", no_wrap=True, vertical="bottom")
+        shown.append([Text(text) for text in texts])
+    for row in zip(*shown, strict=True):
+        grid.add_row(*row)
+    written = io.StringIO()
+    Console(file=written, width=10_000, color_system=None).print(grid)
+    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    return "\n".join([table.caption, *lines] if table.caption else lines)
+
+
+def _plain(cell: Cell) -> str:
+    note = f" ({cell.note})" if cell.note else ""
+    return f"{'★ ' if cell.is_best else ''}{cell.text}{note}"
