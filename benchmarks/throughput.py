@@ -2,11 +2,11 @@
 
     python benchmarks/throughput.py [--device cpu cuda] [--batch-size 64 256 1024] [--num-words 16384] [-o FILE]
 
-The classifier's network is trained by ncc's loop on random programs of one length, in bfloat16, at several batch sizes;
-beside it stands the floor: one bare bidirectional LSTM of its size (cuDNN's on a GPU), forward and backward, without
-loss, optimiser, or data. The skip-gram is trained on random counts; beside it stand the rates that the device's matrix
-products reach, in bfloat16 and float32, on large squares. With two devices, the first's rates are what the others' are
-divided by. Every figure is the best of some repeats.
+The classifier's network is trained by ncc's loop on random programs of one length, at several batch sizes, in bfloat16
+where the device's LSTMs run in it; beside it stands the floor: one bare bidirectional LSTM of its size (cuDNN's on a
+GPU), forward and backward, without loss, optimiser, or data. The skip-gram is trained on random counts; beside it stand
+the rates that the device's matrix products reach, in bfloat16 and float32, on large squares. With two devices, the
+first's rates are what the others' are divided by. Every figure is the best of some repeats.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from ncc.embedding import SkipGramConfig, train_skipgram
 from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
 from ncc.runtime.provenance import command_line, environment
 from ncc.training import TrainingConfig, TrainingStatistics, train
+from ncc.training.precision import shared_precisions
 
 DIM, ROWS, CLASSES = 200, 5000, 104
 PRODUCTS = 3
@@ -85,14 +86,16 @@ def head_rate(device: str, batch_size: int, options: argparse.Namespace) -> floa
 
 
 def floor_rate(device: str, batch_size: int, options: argparse.Namespace) -> float:
-    """Statements a second of a bare LSTM of the network's size."""
+    """Statements a second of a bare LSTM of the network's size, in the precision that ncc's loop chooses."""
     layer = nn.LSTM(DIM, ProgramLSTMConfig().hidden, batch_first=True, bidirectional=True).to(device)
     features = torch.randn(batch_size, options.length, DIM, device=device, requires_grad=True)
+    precision = shared_precisions(features.device, mixed=True)[0]
 
     def step() -> None:
-        with torch.autocast(features.device.type, torch.bfloat16):
-            out, _ = layer(features)
-        out.sum().backward()
+        with precision.products():
+            with precision.autocast(features.device):
+                out, _ = layer(features)
+            out.sum().backward()
 
     return batch_size * options.length / seconds(step, device, options.repeats * options.steps)
 
@@ -127,6 +130,7 @@ def product_rate(device: str, dtype: torch.dtype, options: argparse.Namespace) -
 
 def measure(device: str, options: argparse.Namespace) -> dict:
     heads = []
+    precision = shared_precisions(torch.device(device), mixed=True)[0]
     for size in options.batch_size:
         ours, floor = head_rate(device, size, options), floor_rate(device, size, options)
         heads.append({"batch_size": size, "statements_s": ours, "bare_lstm_s": floor, "share": ours / floor})
@@ -136,7 +140,8 @@ def measure(device: str, options: argparse.Namespace) -> dict:
     skipgram = {"flops": ours, "bf16_product_flops": bf16, "fp32_product_flops": fp32, "share_of_bf16": ours / bf16}
     shares = f"{ours / bf16:.0%} of a bfloat16 product's, {ours / fp32:.0%} of a float32 product's"
     print(f"{device}: skip-gram {ours / 1e9:,.1f} Gflop/s, {shares}", flush=True)
-    return {"device": device, "name": device_name(device), "heads": heads, "skipgram": skipgram}
+    about = {"device": device, "name": device_name(device), "precision": precision}
+    return about | {"heads": heads, "skipgram": skipgram}
 
 
 def device_name(device: str) -> str:

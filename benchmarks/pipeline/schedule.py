@@ -24,6 +24,7 @@ from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
 from ncc.training.loop import TrainingData
 from ncc.training.optimizer import ClippedAdamW, rate_factor
+from ncc.training.precision import shared_precisions
 
 __all__ = ["train_in_stages"]
 
@@ -72,7 +73,8 @@ def train_in_stages(
             stage.train()
         run = _Run(stages, data, loss, config, micro_batches, statistics, device)
         try:
-            losses = run.all_epochs(progress)
+            with run.precision.products():
+                losses = run.all_epochs(progress)
         finally:
             run.drop_gradients()
         for owner, stage in enumerate(stages):
@@ -116,7 +118,8 @@ class _Run:
         self.parameters = [parameter for parameter in stages[self.rank].parameters() if parameter.requires_grad]
         self.drop_gradients()
         self.optimizer = ClippedAdamW(self.parameters, config)
-        self.pieces = StageOfPieces(stages[self.rank], config.mixed_precision, device)
+        self.precision = shared_precisions(device, mixed=config.mixed_precision)[0]
+        self.pieces = StageOfPieces(stages[self.rank], self.precision, device)
         self.steps = 0
         self.sizes: tuple[int, ...] = ()
         self.schedule: ScheduleGPipe

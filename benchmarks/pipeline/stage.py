@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from torch import distributed as dist
 from torch.distributed.pipelining import PipelineStage
 
+from ncc.training.precision import Precision
+
 __all__ = ["MeasuredStage", "PipelineStatistics", "StageModule", "StageOfPieces", "sent_size"]
 
 
@@ -92,20 +94,20 @@ class StageOfPieces(nn.Module):
         device: Where it computes.
     """
 
-    def __init__(self, stage: StageModule, mixed_precision: bool, device: torch.device) -> None:
-        """Runs a stage, in bfloat16 where it may be."""
+    def __init__(self, stage: StageModule, precision: Precision, device: torch.device) -> None:
+        """Runs a stage in some precision."""
         super().__init__()
         self.inputs: list[tuple[Tensor, ...]] = []
         self.num_sent: int | None = None
         self.device = device
         self._stage = stage
-        self._precision = torch.autocast(device.type, torch.bfloat16, enabled=mixed_precision)
+        self._precision = precision
 
     def forward(self, *sent: Tensor, number: Tensor) -> Tensor:
         """The model's outputs, or the vector to send: float32, what is computed and then zeros."""
         inputs = self.inputs[int(number)]
         received = _unpack(sent[0], self._stage.received_shapes(*inputs)) if sent else ()
-        with self._precision:
+        with self._precision.autocast(self.device):
             outputs = self._stage(received, *inputs)
         if self.num_sent is None:
             return outputs[0].float()

@@ -20,6 +20,7 @@ from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.training.checkpoint import Checkpoints, Position
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
+from ncc.training.precision import Precision
 from ncc.training.strategies import make_strategy
 
 __all__ = ["TARGETS"]
@@ -54,7 +55,7 @@ def _networks() -> list[bytes]:
         path = Path(folder) / "checkpoint.pt"
         checkpoints, draws = _checkpoints(path)
         for inside in (None, draws):
-            checkpoints.save(Position(losses=[0.7], step=2, loss_sum=3.5), inside)
+            checkpoints.save(Position(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), inside)
             found.append(path.read_bytes())
     return found
 
@@ -81,7 +82,7 @@ def _mutate_network(dice: random.Random, seeds: Sequence[bytes]) -> bytes:
 def _load_network(data: bytes) -> None:
     reader = _reader()
     put({reader.path.name: data}, reader.path.parent)
-    position = reader.load()
+    position = reader.load(tuple(Precision))
     assert position.step >= 0
     if position.draws:
         Draws(204, len(position.losses), 0, _CPU).load_state_dict(position.draws)

@@ -93,7 +93,7 @@ class ProgramLSTMMethod:
         self._device = device
         self._checkpoint = checkpoint
         self._progress = progress
-        self._statistics = statistics
+        self.statistics = statistics if statistics is not None else TrainingStatistics()
 
     @property
     def identity(self) -> Any:
@@ -122,7 +122,7 @@ class ProgramLSTMMethod:
             replace(training.loop, epochs=epochs, seed=seed),
             checkpoint=self._checkpoint,
             progress=self._progress,
-            statistics=self._statistics,
+            statistics=self.statistics,
         )
 
     def _vectors(

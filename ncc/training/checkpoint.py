@@ -8,6 +8,7 @@ import json
 import logging
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from ncc.runtime.storage import write_atomically
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
+from ncc.training.precision import Precision
 from ncc.training.strategies import Strategy
 
 __all__ = ["CheckpointClock", "Checkpoints", "Position"]
@@ -40,6 +42,7 @@ class Position:
     """How far a training has come.
 
     Attributes:
+        precision: What matrices are multiplied in.
         losses: Mean loss of each epoch done.
         step: Steps done of the epoch after these.
         loss_sum: Of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
@@ -47,6 +50,7 @@ class Position:
             there when the checkpoint was made.
     """
 
+    precision: Precision
     losses: list[float] = field(default_factory=list)
     step: int = 0
     loss_sum: float = 0.0
@@ -91,6 +95,7 @@ class Checkpoints:
         state = {
             "format_version": FORMAT_VERSION,
             "about": self._about,
+            "precision": position.precision.value,
             "model": self._model.state_dict(),
             "strategy": self._strategy.state_dict(),
             "losses": position.losses,
@@ -102,21 +107,25 @@ class Checkpoints:
         torch.save(state, buffer)
         write_atomically(self.path, buffer.getvalue())
 
-    def load(self) -> Position:
+    def load(self, precisions: Sequence[Precision]) -> Position:
         """Puts model and strategy where the checkpoint is, if there is one.
 
+        Args:
+            precisions: What all ranks can compute in; the checkpoint's is one of them, and a new training's the first.
+
         Raises:
-            AssetError: It is damaged, or of another model, configuration or data.
+            AssetError: It is damaged, or of another model, configuration, data or precision.
         """
         content = self._read()
         if content is None:
-            return Position()
+            return Position(precision=precisions[0])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of pickles that torch has not written; what they hold is checked
                 state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
             self._check(state)
             position = self._position(state)
+            self._check_precision(position.precision, precisions)
             self._model.load_state_dict(state["model"])
             self._strategy.load_state_dict(state["strategy"], [rank["strategy"] for rank in state["ranks"]])
         except (AssetError, MemoryError, torch.OutOfMemoryError):
@@ -136,7 +145,9 @@ class Checkpoints:
         Raises:
             LookupError, TypeError, ValueError: it can't have been there.
         """
+        default = Precision.BFLOAT16 if self._about["mixed_precision"] else Precision.FLOAT32  # of older checkpoints
         position = Position(
+            precision=Precision(state.get("precision", default)),
             losses=[float(loss) for loss in state["losses"]],
             step=state["step"],
             loss_sum=0.0 if self._rank else float(state["loss_sum"]),
@@ -147,6 +158,13 @@ class Checkpoints:
         if position.draws is not None:
             _check_draws(position.draws)
         return position
+
+    def _check_precision(self, found: Precision, precisions: Sequence[Precision]) -> None:
+        if found not in precisions:
+            raise AssetError(
+                f"{self.path}: is the checkpoint of a training in {found}, which LSTMs don't run in here; go on on a "
+                f"machine like that one, or remove it to start again in {precisions[0]}"
+            )
 
     def _read(self) -> bytes | None:
         """The file as the first rank reads it, so that all ranks see the same one; None where there is none."""

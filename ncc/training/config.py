@@ -21,7 +21,8 @@ class TrainingConfig:
         learning_rate: Of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
         weight_decay: Decoupled L2 penalty.
         clip: Largest norm of the gradient.
-        mixed_precision: Multiply matrices in bfloat16; weights and sums stay float32.
+        mixed_precision: Multiply matrices in bfloat16 where the device runs LSTMs in it, or else in TF32 where it has
+            that; weights and sums stay float32.
         seed: Of the order of samples and of dropout.
         strategy: How ranks share the work: one of `STRATEGIES`.
         compression: How `mirrored` sends gradients: one of `COMPRESSIONS`.
@@ -77,6 +78,7 @@ class TrainingStatistics:
     """What a training reports of itself; a run that goes on from a checkpoint reports its own part alone.
 
     Attributes:
+        precision: What matrices were multiplied in: bfloat16, tf32 or float32.
         bytes_sent: Payload that this rank handed to collectives for gradients, weights, buffers and moments, in steps
             and at epochs' ends. All ranks hand in what is summed or gathered, the first alone what it broadcasts.
             Weights at the start, losses and checkpoints are left out: they are a few bytes a step, or sent once.
@@ -88,6 +90,7 @@ class TrainingStatistics:
         seconds_total: Wall-clock time of the training, with start-up and ends of epochs.
     """
 
+    precision: str = ""
     bytes_sent: int = 0
     samples: int = 0
     steps: int = 0

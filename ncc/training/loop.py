@@ -7,7 +7,7 @@ process and for many the loop is the same.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
+from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy
 
 __all__ = ["TrainingData", "train"]
@@ -69,24 +70,34 @@ def train(
             rounding, and but for what compressions keep to themselves, which is lost. Ranks may be more or fewer than
             before. Given on all ranks or on none.
         progress: Called with the number of epochs done and the last one's mean loss.
-        statistics: Filled with bytes sent, steps and times.
+        statistics: Filled with precision, bytes sent, steps and times.
 
     Returns:
         Mean loss of each epoch, over all ranks.
 
     Raises:
-        AssetError: The checkpoint is damaged, or of another model, configuration or data.
+        AssetError: The checkpoint is damaged, of another model, configuration or data, or of a training in a precision
+            that this device has not.
         OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()
     with _timed(statistics, "seconds_total"):
         from_first_rank(list(model.state_dict().values()))
         model.train()
+        device = next(model.parameters()).device
+        precisions = shared_precisions(device, mixed=config.mixed_precision)
+        position = Position(precision=precisions[0])
         steps_per_epoch = max(1, -(-len(data) // config.batch_size))
         with closing(make_strategy(model, config, steps_per_epoch)) as strategy:
-            checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data)) if checkpoint else None
-            run = _Run(data, loss, config, strategy, checkpoints, statistics, next(model.parameters()).device)
-            losses = run.all_epochs(progress)
+            checkpoints = None
+            if checkpoint:
+                checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data))
+                with _timed(statistics, "seconds_in_checkpoints"):
+                    position = checkpoints.load(precisions)
+            statistics.precision = position.precision.value
+            run = _Run(data, loss, config, strategy, checkpoints, statistics, device)
+            with position.precision.products():
+                losses = run.all_epochs(position, progress)
             statistics.bytes_sent += strategy.exchange.bytes_sent
         model.eval()
     return losses
@@ -104,19 +115,15 @@ class _Run:
     statistics: TrainingStatistics
     device: torch.device
 
-    def all_epochs(self, progress: Callable[[int, float], None] | None) -> list[float]:
-        """Trains from the checkpoint on, if there is one; returns each epoch's mean loss."""
-        position = Position()
-        if self.checkpoints:
-            with _timed(self.statistics, "seconds_in_checkpoints"):
-                position = self.checkpoints.load()
+    def all_epochs(self, position: Position, progress: Callable[[int, float], None] | None) -> list[float]:
+        """Trains from a position on; returns each epoch's mean loss."""
         clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0, self.device)
         losses = position.losses
         while len(losses) < self.config.epochs:
             loss = self._epoch(position, clock)
             self.strategy.end_epoch()
             losses = [*losses, loss]
-            position = Position(losses=losses)
+            position = Position(precision=position.precision, losses=losses)
             self._save(position, clock)
             if progress:
                 progress(len(losses), loss)
@@ -131,14 +138,14 @@ class _Run:
         loss_sum = torch.tensor(position.loss_sum, dtype=torch.float64, device=self.device)
         for step, samples in enumerate(batches[position.step :], position.step + 1):
             with _timed(self.statistics, "seconds_in_steps"):
-                loss_sum += self._step(samples, draws.rng)
+                loss_sum += self._step(samples, draws.rng, position.precision)
             if step < len(batches) and clock.due(at_rest=self.strategy.at_rest):
-                so_far = Position(losses=position.losses, step=step, loss_sum=_over_ranks(loss_sum))
+                so_far = replace(position, step=step, loss_sum=_over_ranks(loss_sum))
                 self._save(so_far, clock, draws)
         with _timed(self.statistics, "seconds_in_steps"):  # what a GPU still has to do ends here
             return _over_ranks(loss_sum) / len(self.data)
 
-    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
+    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator, precision: Precision) -> Tensor:
         """One step; returns the () float64 sum of losses over this rank's part of the batch."""
         part = self.strategy.part(samples)
         pieces = part.pieces(self.config.accumulate)
@@ -148,7 +155,7 @@ class _Run:
                 inputs, target = self.data.batch(piece, rng)
                 inputs, target = tuple(tensor.to(self.device) for tensor in inputs), target.to(self.device)
             with self.strategy.gradients(last=number == len(pieces)):
-                with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.mixed_precision):
+                with precision.autocast(self.device):
                     outputs = self.strategy.network(*inputs)
                 mean = self.loss(outputs.float(), target)
                 (mean * part.weight(len(piece))).backward()  # type: ignore[no-untyped-call]

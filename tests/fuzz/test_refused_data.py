@@ -24,6 +24,7 @@ from ncc.ir import read_module
 from ncc.study.vectors.inst2vec import load_inst2vec
 from ncc.study.vectors.ir2vec import read_seeds
 from ncc.training.checkpoint import Position
+from ncc.training.precision import Precision
 
 
 @pytest.fixture
@@ -238,18 +239,20 @@ def test_vocabularies_of_ir2vec(tmp_path, text, message):
         {"ranks": [{"draws": {"numpy": "[" * 100_000, "host": torch.zeros(3)}, "strategy": {}}]},
         {"ranks": [{"draws": {"numpy": "{}"}, "strategy": {}}]},
         {"model": 3},
+        {"precision": "float8"},
+        {"precision": ["float32"]},
     ],
 )
 def test_checkpoints_of_networks(tmp_path, change):
     path = tmp_path / "checkpoint.pt"
     checkpoints, draws = _checkpoints(path)
-    checkpoints.save(Position(losses=[0.7], step=2, loss_sum=3.5), draws)
+    checkpoints.save(Position(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), draws)
     state = torch.load(path, weights_only=True)
     torch.save(state | change, path)
     with pytest.raises(
         AssetError, match=r"checkpoint\.pt: is no checkpoint of this model .*; remove it to start again"
     ):
-        checkpoints.load()
+        checkpoints.load(tuple(Precision))
 
 
 def test_bitcode_that_llvm_prints_and_nobody_can_read():

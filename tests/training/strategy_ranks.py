@@ -7,13 +7,14 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
 from torch import nn
 
 from ncc.runtime.ranks import process_group
-from ncc.training import TrainingConfig, TrainingStatistics, train
+from ncc.training import TrainingConfig, TrainingStatistics, precision, train
 
 EXACT = {
     "mirrored": {},
@@ -147,7 +148,14 @@ def twice(options: dict) -> dict:
     return result(model, Samples(), **options)
 
 
-def all_cases(world: int, folder: Path) -> dict[str, dict]:
+def mixed(rank: int) -> dict:
+    """A few steps where the first rank's device has bfloat16, and the second's has not."""
+    own = frozenset(precision.Precision) if rank == 0 else {precision.Precision.FLOAT32}
+    with mock.patch.object(precision, "_precisions", lambda _: own):
+        return result(network(), Samples(), mixed_precision=True)
+
+
+def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     """Everything, by kind and name; of more than two ranks, what might depend on their number."""
     cases = {
         "exact": {name: exact(options) for name, options in EXACT.items()},
@@ -160,6 +168,7 @@ def all_cases(world: int, folder: Path) -> dict[str, dict]:
         cases["loose"] = {name: loose(options) for name, options in LOOSE.items()}
         cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk", "powersgd")}
         cases["twice"] = {"mirrored": twice({})}
+        cases["mixed"] = {"float32": mixed(rank)}
     return cases
 
 
@@ -169,7 +178,7 @@ if __name__ == "__main__":
     rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
     with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}"):
-        cases = all_cases(world, folder)
+        cases = all_cases(rank, world, folder)
     torch.save(cases, folder / f"rank{rank}.pt")
     threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
     assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end

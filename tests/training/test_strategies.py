@@ -169,3 +169,8 @@ def test_one_percent_of_entries_takes_fifty_times_fewer_bytes(two, name):
     case = two[0][name]["topk"]
     weights = sum(tensor.numel() for tensor in case["model"].values())
     assert 50 * case["statistics"]["bytes_sent"] <= 4 * weights * case["statistics"]["steps"]
+
+
+def test_ranks_compute_in_what_all_of_them_can(two, alone):
+    assert [rank["mixed"]["float32"]["statistics"]["precision"] for rank in two] == ["float32", "float32"]
+    _close(two[0]["mixed"]["float32"], alone["exact"], 1e-6)

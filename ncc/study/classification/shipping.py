@@ -202,6 +202,7 @@ def _head(
             **about,
             "seed": seed,
             "options": asdict(network.training),
+            "precision": network.statistics.precision,
         },
     )
 

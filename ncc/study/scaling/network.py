@@ -1,42 +1,18 @@
 """The classifier's network as a sweep trains it: counted, timed, and kept on its device to be evaluated there."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ncc.classification.networks import NetworkTraining, ProgramLSTMMethod
+from ncc.classification.networks import ProgramLSTMMethod
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding
 from ncc.runtime.ranks import rank_and_world, sum_over_ranks
-from ncc.training import TrainingStatistics
 
 __all__ = ["MeasuredNetwork"]
 
 
 class MeasuredNetwork(ProgramLSTMMethod):
-    """The network of ``ncc train classify``, trained by several ranks, with the statistics of its training.
-
-    Attributes:
-        statistics: Filled by `fit`.
-    """
-
-    def __init__(
-        self,
-        embedding: Embedding,
-        training: NetworkTraining,
-        *,
-        device: str,
-        checkpoint: Path,
-        progress: Callable[[int, float], None],
-    ) -> None:
-        """Arguments are those of `ProgramLSTMMethod`."""
-        self.statistics = TrainingStatistics()
-        super().__init__(
-            embedding, training, device=device, checkpoint=checkpoint, progress=progress, statistics=self.statistics
-        )
+    """The network of ``ncc train classify``, trained by several ranks."""
 
     @property
     def num_weights(self) -> int:

@@ -122,6 +122,7 @@ class Measured:
         measuring_s: Part of the time that went into timers and into collecting figures.
         hardware: Name of the device, and cores that the process may use.
         training: All options of the network and of its training.
+        precision: What matrices were multiplied in; empty where older results don't say.
     """
 
     phases: Phases
@@ -137,6 +138,7 @@ class Measured:
     measuring_s: float
     hardware: dict[str, Any]
     training: dict[str, Any]
+    precision: str = ""
 
     @property
     def training_s(self) -> float:

@@ -91,6 +91,7 @@ class _Stages:
             measuring_s=measuring_s,
             hardware=_hardware(self.device),
             training=asdict(network.training),
+            precision=statistics.precision,
         )
 
     def _validate(self, network: MeasuredNetwork, programs: Programs, loss: float) -> None:
