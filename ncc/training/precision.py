@@ -69,8 +69,10 @@ def _precisions(device: torch.device) -> frozenset[Precision]:
     found = {Precision.FLOAT32}
     if device.type == "cuda" and torch.cuda.is_tf32_supported():
         found.add(Precision.TF32)
+    with torch.random.fork_rng(devices=[]):  # weights are drawn on the host
+        lstm = nn.LSTM(4, 4).to(device)
     try:
-        kind = _trial(device)
+        kind = _trial(lstm, device)
     except torch.OutOfMemoryError:
         raise
     except RuntimeError as error:
@@ -82,16 +84,13 @@ def _precisions(device: torch.device) -> frozenset[Precision]:
     return frozenset(found)
 
 
-def _trial(device: torch.device) -> torch.dtype:
-    """The type that an LSTM gives under autocast to bfloat16, once its backward has run too; draws no random numbers.
+def _trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
+    """The type that an LSTM gives under autocast to bfloat16, once its backward has run as well.
 
     Raises:
         RuntimeError: The device has no such LSTM.
     """
-    lstm = nn.utils.skip_init(nn.LSTM, 4, 4, device=device)  # type: ignore[no-untyped-call]
     with torch.enable_grad():
-        for parameter in lstm.parameters():
-            nn.init.zeros_(parameter)
         with torch.autocast(device.type, torch.bfloat16):
             out, _ = lstm(torch.zeros(2, 1, 4, device=device))
         out.float().sum().backward()

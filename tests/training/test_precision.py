@@ -1,6 +1,7 @@
 """Precision: what a device does decides, all of a training keeps to it, and it is written down."""
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -23,13 +24,14 @@ def device(monkeypatch):
     tried = []
 
     def make(outcome: torch.dtype | Exception, tf32: bool = False) -> list[torch.device]:
-        def trial(device: torch.device) -> torch.dtype:
+        def trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
             tried.append(device)
             if isinstance(outcome, Exception):
                 raise outcome
             return outcome
 
         monkeypatch.setattr(precision, "_trial", trial)
+        monkeypatch.setattr(nn.LSTM, "to", lambda self, device: self)
         monkeypatch.setattr(torch.cuda, "is_tf32_supported", lambda: tf32)
         precision._precisions.cache_clear()
         return tried
@@ -119,6 +121,27 @@ def test_nothing_is_tried_where_float32_was_asked_for(device):
     tried = device(torch.bfloat16)
     assert _train(replace(CONFIG, mixed_precision=False))[2] == "float32"
     assert not tried
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32])
+def test_the_trial_runs_an_lstm_and_tells_its_type(monkeypatch, kind):
+    ran = []
+
+    class Pretending(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, out):
+            return out.to(kind)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            ran.append(gradient.dtype)
+            return gradient.float()
+
+    lstm = nn.LSTM(4, 4)
+    lstm.register_forward_hook(lambda _, __, outputs: (Pretending.apply(outputs[0]), outputs[1]))
+    monkeypatch.setattr(torch, "autocast", lambda *_: nullcontext())
+    assert precision._trial(lstm, CPU) == kind
+    assert ran == [kind]
 
 
 def test_memory_that_lacks_is_no_answer(device):
