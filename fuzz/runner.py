@@ -17,6 +17,7 @@ from typing import Any
 from fuzz.kept import write_input
 from fuzz.process import Worker
 from fuzz.targets import Target
+from ncc.errors import InputError
 
 __all__ = ["Finding", "FuzzConfig", "FuzzResult", "TargetResult", "run_fuzzer"]
 
@@ -45,10 +46,10 @@ class FuzzConfig:
         """Checks the numbers.
 
         Raises:
-            ValueError: One is below 1.
+            InputError: One is below 1.
         """
         if min(self.executions, self.jobs, self.memory_mib) < 1:
-            raise ValueError("executions, jobs and memory_mib must be 1 or more")
+            raise InputError("executions, jobs and memory_mib must be 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from ncc.encoder.program_lstm import (
     partly_hidden,
     places_inside,
 )
+from ncc.errors import InputError
 
 __all__ = ["FirstStage", "LastStage", "split_program_lstm"]
 
@@ -115,8 +116,8 @@ def split_program_lstm(model: ProgramLSTM) -> tuple[FirstStage, LastStage]:
         model: Of two layers.
 
     Raises:
-        ValueError: It has another number of layers.
+        InputError: It has another number of layers.
     """
     if model.config.layers != 2:
-        raise ValueError(f"a network of {model.config.layers} layer(s); two stages need one of 2")
+        raise InputError(f"a network of {model.config.layers} layer(s); two stages need one of 2")
     return FirstStage(model), LastStage(model)

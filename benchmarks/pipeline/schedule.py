@@ -18,7 +18,7 @@ from torch import distributed as dist
 from torch.distributed.pipelining import ScheduleGPipe
 
 from benchmarks.pipeline.stage import MeasuredStage, PipelineStatistics, StageModule, StageOfPieces, sent_size
-from ncc.errors import NccError
+from ncc.errors import InputError, NccError
 from ncc.runtime.ranks import rank_and_world
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
@@ -61,7 +61,7 @@ def train_in_stages(
 
     Raises:
         NccError: There are not as many ranks as stages, or one alone.
-        ValueError: ``micro_batches`` is below 1, or the configuration asks for what stages don't have.
+        InputError: ``micro_batches`` is below 1, or the configuration asks for what stages don't have.
     """
     _check(len(stages), config, micro_batches)
     statistics = statistics if statistics is not None else PipelineStatistics()
@@ -91,9 +91,9 @@ def _check(num_stages: int, config: TrainingConfig, micro_batches: int) -> None:
             f"start it with torchrun --nproc-per-node {max(2, num_stages)}"
         )
     if micro_batches < 1:
-        raise ValueError(f"micro_batches is {micro_batches}; expected 1 or more")
+        raise InputError(f"micro_batches is {micro_batches}; expected 1 or more")
     if (config.strategy, config.compression, config.accumulate) != ("mirrored", "none", 1):
-        raise ValueError(
+        raise InputError(
             f"strategy {config.strategy!r}, compression {config.compression!r} and accumulate {config.accumulate} are "
             "not for stages; leave them as they are by default"
         )

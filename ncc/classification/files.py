@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ncc.classification.head import ClassifierHead
 from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.program_network import ProgramNetwork
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import number_in, read_model, text_in, write_model
 
 __all__ = ["load_classifier_head", "save_classifier_head"]
@@ -100,7 +100,7 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
             embedding_id=text_in(card, "embedding_id"),
             about=dict(card["about"]),
         )
-    except (LookupError, TypeError, ValueError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
         raise AssetError(f"{folder}: is not a classifier ({error!r}); it is damaged") from error
     return head
 

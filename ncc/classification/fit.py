@@ -38,7 +38,7 @@ class CombinedMethod:
         """Probabilities of the classes, all levels of a program together: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         return probabilities([self.scores(samples, level, test_idx) for level in samples.views])
 
@@ -46,7 +46,7 @@ class CombinedMethod:
         """Scores of programs at one of their levels: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         margins = self.ngrams.scores(samples, level, rows)
         return self.network.scores(samples, level, rows) + NGRAM_FACTOR * margins

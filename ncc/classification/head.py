@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.encoded_program import EncodedProgram
 from ncc.encoder.program_network import ProgramNetwork
+from ncc.errors import InputError
 
 __all__ = ["ClassPrediction", "ClassifierHead"]
 
@@ -55,13 +56,13 @@ class ClassifierHead:
         """Checks that the parts fit each other.
 
         Raises:
-            ValueError: They know different numbers of classes, or a number is out of range.
+            InputError: They know different numbers of classes, or a number is out of range.
         """
         if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
-            raise ValueError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
+            raise InputError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
         counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
-            raise ValueError(f"network, n-grams and names are of {counts} classes")
+            raise InputError(f"network, n-grams and names are of {counts} classes")
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -75,10 +76,10 @@ class ClassifierHead:
             views: The program, as one level or several made it; the scores of several are averaged.
 
         Raises:
-            ValueError: There is no view.
+            InputError: There is no view.
         """
         if not views:
-            raise ValueError("expected a program, found none")
+            raise InputError("expected a program, found none")
         scores = np.mean([self.scores(view) for view in views], axis=0) / self.temperature
         exponent = np.exp(scores - scores.max())
         probability = exponent / exponent.sum()

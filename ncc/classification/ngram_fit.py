@@ -13,6 +13,7 @@ from ncc.classification.ngrams import hashed_ngrams
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.encoded_program import EncodedProgram
+from ncc.errors import InputError
 
 __all__ = ["NgramMethod", "encoded_programs"]
 
@@ -79,7 +80,7 @@ class NgramMethod:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         return probabilities([_SHARPNESS * self.scores(samples, level, test_idx) for level in samples.views])
 
@@ -87,10 +88,10 @@ class NgramMethod:
         """Margins of programs at one of their levels: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self.model is None:
-            raise ValueError("fit the method before predicting")
+            raise InputError("fit the method before predicting")
         table = samples.views[level].rows(rows)
         found = np.zeros((len(rows), len(samples.classes)))
         for row, program in enumerate(encoded_programs(table, self.embedding)):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ncc.classification.ngrams import hashed_ngrams
 from ncc.encoder.encoded_program import EncodedProgram
+from ncc.errors import InputError
 
 __all__ = ["NgramModel", "ngram_values"]
 
@@ -37,13 +38,13 @@ class NgramModel:
         """Checks shapes and types.
 
         Raises:
-            ValueError: They do not fit each other.
+            InputError: They do not fit each other.
         """
-        buckets, classes = self.weights.shape
+        buckets, classes = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.scale.shape, self.bias.shape, self.rarity.shape]
         types = [str(array.dtype) for array in (self.weights, self.scale, self.bias, self.rarity)]
         if types != ["int8", *["float32"] * 3] or shapes != [(classes,), (classes,), (buckets,)] or not buckets:
-            raise ValueError(f"n-grams with {self.weights.shape} and {shapes}, {types}")
+            raise InputError(f"n-grams with {self.weights.shape} and {shapes}, {types}")
 
     @classmethod
     def rounded(cls, weights: NDArray[np.float64], bias: NDArray[np.float64], rarity: NDArray[np.float32]) -> Self:

@@ -94,7 +94,7 @@ def bench_scaling(
                 seed=seed,
                 timeout_s=timeout,
             )
-        except ValueError as error:
+        except InputError as error:
             fail(str(error), code=2)
         source = ProgramSource.find(folder, levels, cache=programs, embedding=embedding, data=data)
         sweep = run_sweep(config, source, progress=say)

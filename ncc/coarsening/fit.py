@@ -149,7 +149,7 @@ class ChosenLine:
         """Return the expected speedup at each of `FACTORS`, (m, 6) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         offset, slope = zip(*(self.line(device) for device in samples.device[test_idx].tolist()), strict=True)
         assert self.candidate is not None
@@ -163,10 +163,10 @@ class ChosenLine:
             device: The device; for None, or one that was not among the training rows, the line of all together.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self.candidate is None:
-            raise ValueError("fit the method before predicting")
+            raise InputError("fit the method before predicting")
         at = self._grid.penalties.index(self.candidate.penalty), self.candidate.feature
         together = self._lines[""]
         own = self._lines.get(device or "", together)

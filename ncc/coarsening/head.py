@@ -76,19 +76,19 @@ class CoarseningHead:
         """Checks that the parts fit each other.
 
         Raises:
-            ValueError: A shape is wrong, a number is not finite, or a name is not known.
+            InputError: A shape is wrong, a number is not finite, or a name is not known.
         """
         shape = (len(self.devices) + 1, len(self.factors))
         if self.offset.shape != shape or self.slope.shape != shape or self.spread.shape != (2,):
-            raise ValueError(f"lines {self.offset.shape} and {self.slope.shape}, spread {self.spread.shape}")
+            raise InputError(f"lines {self.offset.shape} and {self.slope.shape}, spread {self.spread.shape}")
         if not all(np.isfinite(array).all() for array in (self.offset, self.slope, self.spread)):
-            raise ValueError("a number is not finite")
+            raise InputError("a number is not finite")
         ascending = all(one < other for one, other in itertools.pairwise(self.factors))
         known = 0 <= self.feature < len(self.feature_names) and self.scale in SCALES
         if not known or self.factors[:1] != (1,) or not ascending:
-            raise ValueError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors!s:.80}")
+            raise InputError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors!s:.80}")
         if not 0 < self.spread[0] <= self.spread[1] <= MOST_SPEEDUP:
-            raise ValueError(f"spread is {self.spread}; expected ascending numbers above 0")
+            raise InputError(f"spread is {self.spread}; expected ascending numbers above 0")
 
     def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
         """Predicts for one kernel.
@@ -165,7 +165,7 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
             spread=arrays["spread"],
             about=dict(card["about"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: is not a thread-coarsening head ({error!r}); it is damaged") from error
 
 

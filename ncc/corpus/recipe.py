@@ -184,7 +184,7 @@ def _abstraction(path: Path, row: object) -> Abstraction:
         raise InputError(f"{path}: abstraction's max_struct_fields is beyond all measure")
     try:
         return Abstraction(**row)
-    except ValueError as error:
+    except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 

@@ -200,10 +200,10 @@ class MapperMethod:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self._fitted is None:
-            raise ValueError("fit the method before predicting")
+            raise InputError("fit the method before predicting")
         mixture, of_known, of_new = self._fitted
         outputs, known = mixture.outputs(self._inputs, samples, test_idx)
         score = mixture.combine(outputs, known)
@@ -218,10 +218,10 @@ class MapperMethod:
         """What was fitted, as far as it serves kernels of other programs; it was fitted on all samples.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self._fitted is None:
-            raise ValueError("fit the method before shipping it")
+            raise InputError("fit the method before shipping it")
         mixture, _, of_new = self._fitted
         num = sum(not member.only_known for member in self.config.members)
         values = np.stack([samples.transfer_bytes, samples.wgsize], axis=1)

@@ -57,7 +57,7 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
             found.add(read_abstraction(json.loads(path.read_bytes())["abstraction"]))
         except OSError as error:
             raise AssetError(f"{path}: can't be read: {error.strerror}; 'ncc corpus build' writes it last") from error
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (InputError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise AssetError(f"{path}: does not say how statements were abstracted ({error!r})") from error
     if len(found) != 1:
         raise InputError(f"the corpora were counted with {len(found)} different abstractions; expected one")
@@ -92,7 +92,7 @@ def fit_embedding(
         data in nats a pair, and the share of the corpus's statements that are words as they stand.
 
     Raises:
-        ValueError: There are no pairs, or a value is out of its range.
+        InputError: There are no pairs, or a value is out of its range.
     """
     config = config or SkipGramConfig()
     start = time.perf_counter()

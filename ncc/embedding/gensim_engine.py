@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding.pairs import WeightedPairs, skipgram_loss
 from ncc.embedding.skipgram import SkipGramResult
+from ncc.errors import InputError
 
 __all__ = ["GensimConfig", "train_gensim"]
 
@@ -43,10 +44,10 @@ class GensimConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: A value is out of its range.
+            InputError: A value is out of its range.
         """
         if min(self.dim, self.epochs, self.num_pairs, self.negative, self.threads) < 1 or self.subsample < 0:
-            raise ValueError("dim, epochs, num_pairs, negative and threads must be 1 or more, subsample 0 or more")
+            raise InputError("dim, epochs, num_pairs, negative and threads must be 1 or more, subsample 0 or more")
 
 
 class PairStream:
@@ -89,13 +90,13 @@ def train_gensim(
     negative sampling, loses precision after some million pairs.
 
     Raises:
-        ValueError: There are no pairs.
+        InputError: There are no pairs.
     """
     from gensim.models import Word2Vec
 
     config = config or GensimConfig()
     if not len(count):
-        raise ValueError("there are no pairs of statements to train on")
+        raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
     stream = PairStream(center, context, pairs.weight, words, config.num_pairs, config.seed)
     # what a stream of this length holds of each word; gensim draws its negatives by it

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding.pairs import PairBlock, WeightedPairs, skipgram_loss
 from ncc.embedding.parts import part_matrix
+from ncc.errors import InputError
 from ncc.runtime.ranks import rank_and_world, sum_over_ranks, wait_for_ranks
 
 if TYPE_CHECKING:
@@ -63,12 +64,12 @@ class SkipGramConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: A value is out of its range.
+            InputError: A value is out of its range.
         """
         if min(self.dim, self.epochs, self.steps_per_epoch, self.rows) < 1:
-            raise ValueError("dim, epochs, steps_per_epoch and rows must be 1 or more")
+            raise InputError("dim, epochs, steps_per_epoch and rows must be 1 or more")
         if self.learning_rate <= 0 or self.subsample < 0 or self.own_decay < 0:
-            raise ValueError("learning_rate must be above 0, subsample and own_decay 0 or more")
+            raise InputError("learning_rate must be above 0, subsample and own_decay 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,14 +118,14 @@ def train_skipgram(
         progress: Called with the number of epochs done and the loss.
 
     Raises:
-        ValueError: There are no pairs.
+        InputError: There are no pairs.
         AssetError: The checkpoint is damaged, or of other counts or another configuration.
     """
     from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 
     config = config or SkipGramConfig()
     if not len(count):
-        raise ValueError("there are no pairs of statements to train on")
+        raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     model = _Model(words, replace(config, steps_per_epoch=num_steps), device)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.vocabulary import Vocabulary
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ class Embedding:
         """Checks that there is one finite vector for each word.
 
         Raises:
-            ValueError: The shapes disagree, or a number is not finite.
+            InputError: The shapes disagree, or a number is not finite.
         """
         if self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary):
-            raise ValueError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
+            raise InputError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
         if not np.isfinite(self.vectors).all():
-            raise ValueError("vectors are not all finite")
+            raise InputError("vectors are not all finite")
 
     @property
     def dim(self) -> int:
@@ -219,7 +219,7 @@ def _load(folder: Path) -> Embedding:
         if not isinstance(about, dict):
             raise ValueError("about is no object")
         return Embedding(vocabulary, normalised(vectors), read_abstraction(card["abstraction"]), about)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
 
 
@@ -241,7 +241,7 @@ def read_abstraction(table: object) -> Abstraction:
     """An abstraction from what JSON holds of it.
 
     Raises:
-        KeyError, TypeError, ValueError: it is none, or has values of a wrong type.
+        InputError, KeyError, TypeError, ValueError: it is none, or has values of a wrong type.
     """
     if not isinstance(table, dict):
         raise TypeError("abstraction is no object")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding.backoff import BackoffLevel, generalisations, generalise
+from ncc.errors import InputError
 from ncc.ir import OPCODES
 
 __all__ = ["Vocabulary", "build_vocabulary"]
@@ -36,11 +37,11 @@ class Vocabulary:
         """Checks that words and counts agree, and indexes the words.
 
         Raises:
-            ValueError: Words repeat, or there are not as many counts as words.
+            InputError: Words repeat, or there are not as many counts as words.
         """
         index = {word: row for row, word in enumerate(self.words)}
         if len(index) != len(self.words) or len(self.counts) != len(self.words):
-            raise ValueError("a vocabulary needs distinct words and one count for each")
+            raise InputError("a vocabulary needs distinct words and one count for each")
         object.__setattr__(self, "_index", index)
 
     def __len__(self) -> int:
@@ -81,10 +82,10 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         min_count: Times that a statement, or the rare statements under one generalisation, must be seen.
 
     Raises:
-        ValueError: ``min_count`` is below 1.
+        InputError: ``min_count`` is below 1.
     """
     if min_count < 1:
-        raise ValueError(f"min_count is {min_count}; expected 1 or more")
+        raise InputError(f"min_count is {min_count}; expected 1 or more")
     chosen: dict[str, int] = {}
     pending = Counter(dict(statement_counts))
     example = {text: text for text in statement_counts}

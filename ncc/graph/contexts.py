@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc import native
+from ncc.errors import InputError
 from ncc.graph.xfg import XFG
 
 __all__ = ["ContextCounts", "context_pairs", "count_contexts"]
@@ -47,15 +48,15 @@ def count_contexts(
             share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
 
     Raises:
-        ValueError: ``width`` is not between 1 and 8, or ``label`` is not one number a statement.
+        InputError: ``width`` is not between 1 and 8, or ``label`` is not one number a statement.
 
     Reference: Ben-Nun et al. 2018, section 4.1.
     """
     if not 1 <= width <= MAX_WIDTH:
-        raise ValueError(f"context width is {width}; expected 1 to {MAX_WIDTH}")
+        raise InputError(f"context width is {width}; expected 1 to {MAX_WIDTH}")
     num_statements = graph.module.num_statements
     if label.shape != (num_statements,):  # the kernel would read past its end
-        raise ValueError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")
+        raise InputError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")
     statement, node = graph.incidence
     if max_degree is not None:
         connects = np.bincount(node, minlength=graph.num_nodes)[node] <= max_degree

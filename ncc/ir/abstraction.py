@@ -5,6 +5,8 @@ Reference: Ben-Nun et al. 2018, section 4.1. What callees, immediates and large 
 
 from dataclasses import dataclass
 
+from ncc.errors import InputError
+
 __all__ = ["KNOWN_CALLEES", "Abstraction"]
 
 _LIBM = """
@@ -78,10 +80,10 @@ class Abstraction:
         """Checks the range.
 
         Raises:
-            ValueError: ``max_struct_fields`` is negative.
+            InputError: ``max_struct_fields`` is negative.
         """
         if self.max_struct_fields is not None and self.max_struct_fields < 0:
-            raise ValueError(f"max_struct_fields is {self.max_struct_fields}; expected 0 or more, or None")
+            raise InputError(f"max_struct_fields is {self.max_struct_fields}; expected 0 or more, or None")
 
     @classmethod
     def paper(cls) -> "Abstraction":

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ncc.errors import InputError
+
 __all__ = ["COMPRESSIONS", "STRATEGIES", "TrainingConfig", "TrainingStatistics"]
 
 STRATEGIES = ("mirrored", "central", "stale", "local")
@@ -53,24 +55,24 @@ class TrainingConfig:
         """Checks the ranges.
 
         Raises:
-            ValueError: A value is out of its range, unknown, or does not go with another.
+            InputError: A value is out of its range, unknown, or does not go with another.
         """
         if self.epochs < 1 or self.batch_size < 1:
-            raise ValueError("epochs and batch_size must be 1 or more")
+            raise InputError("epochs and batch_size must be 1 or more")
         if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:
-            raise ValueError("learning_rate and clip must be above 0, weight_decay 0 or more")
+            raise InputError("learning_rate and clip must be above 0, weight_decay 0 or more")
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"strategy is {self.strategy!r}; expected one of {', '.join(STRATEGIES)}")
+            raise InputError(f"strategy is {self.strategy!r}; expected one of {', '.join(STRATEGIES)}")
         if self.compression not in COMPRESSIONS:
-            raise ValueError(f"compression is {self.compression!r}; expected one of {', '.join(COMPRESSIONS)}")
+            raise InputError(f"compression is {self.compression!r}; expected one of {', '.join(COMPRESSIONS)}")
         if self.compression != "none" and self.strategy != "mirrored":
-            raise ValueError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
+            raise InputError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
         if not 0 < self.topk_share <= 1:
-            raise ValueError(f"topk_share is {self.topk_share}; expected above 0 and at most 1")
+            raise InputError(f"topk_share is {self.topk_share}; expected above 0 and at most 1")
         if self.sync_every < 1 or self.accumulate < 1:
-            raise ValueError("sync_every and accumulate must be 1 or more")
+            raise InputError("sync_every and accumulate must be 1 or more")
         if self.staleness < 0 or self.checkpoint_every_s < 0:
-            raise ValueError("staleness and checkpoint_every_s must be 0 or more")
+            raise InputError("staleness and checkpoint_every_s must be 0 or more")
 
 
 @dataclass

@@ -11,6 +11,7 @@ from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.encoded_program import EncodedProgram
 from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
 from ncc.encoder.program_network import ProgramNetwork
+from ncc.errors import InputError
 
 WORDS, DIM, BUCKETS = 40, 10, 64
 CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
@@ -126,7 +127,7 @@ OUT_OF_RANGE = {
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, some in OUT_OF_RANGE.items() for value in some])
 def test_a_number_out_of_range_is_refused(name, value):
-    with pytest.raises(ValueError, match=r"temperature must be above 0, threshold in \[0, 1\], ngram_factor 0 or more"):
+    with pytest.raises(InputError, match=r"temperature must be above 0, threshold in \[0, 1\], ngram_factor 0 or more"):
         _head(**{name: value})
 
 
@@ -141,5 +142,5 @@ def test_a_number_out_of_range_is_refused(name, value):
     ids=["fewer-names", "more-names", "ngrams", "network"],
 )
 def test_parts_of_different_classes_are_refused(change, counts):
-    with pytest.raises(ValueError, match=f"network, n-grams and names are of {counts} classes"):
+    with pytest.raises(InputError, match=f"network, n-grams and names are of {counts} classes"):
         _head(**change)

@@ -13,6 +13,7 @@ from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.ngrams import hashed_ngrams
 from ncc.classification.samples import ProgramSamples, ProgramTable, _concatenate
 from ncc.embedding import load_embedding
+from ncc.errors import InputError
 
 BUCKETS = 4096
 
@@ -123,9 +124,9 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
 
 def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
     method = NgramMethod(embedding, BUCKETS)
-    with pytest.raises(ValueError, match="fit the method"):
+    with pytest.raises(InputError, match="fit the method"):
         method.predict(samples, np.arange(3))
-    with pytest.raises(ValueError, match="fit the method"):
+    with pytest.raises(InputError, match="fit the method"):
         method.scores(samples, "-O1", np.arange(3))
     method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
     rows = np.array([5, 2, 31])

@@ -105,7 +105,7 @@ def test_test_rows_change_nothing(toy: CoarseningSamples, toy_features: Array) -
 
 
 def test_wrong_use_is_refused(toy: CoarseningSamples, toy_features: Array) -> None:
-    with pytest.raises(ValueError, match="fit the method before predicting"):
+    with pytest.raises(InputError, match="fit the method before predicting"):
         ChosenLine(toy_features).predict(toy, np.array([0]))
     with pytest.raises(InputError, match=r"expected features \(32, k\) and three kernels, found \(31, 3\) and 8"):
         ChosenLine(toy_features[1:]).fit(toy, np.arange(32), rng())

@@ -161,9 +161,9 @@ def test_without_members_for_known_sizes_these_are_as_any() -> None:
 
 def test_predicting_before_fitting_is_refused() -> None:
     samples, inputs = make_samples()
-    with pytest.raises(ValueError, match="fit the method before predicting"):
+    with pytest.raises(InputError, match="fit the method before predicting"):
         MapperMethod(inputs).predict(samples, TEST)
-    with pytest.raises(ValueError, match="fit the method before shipping"):
+    with pytest.raises(InputError, match="fit the method before shipping"):
         MapperMethod(inputs).to_head(samples, make_embedding(), {})
 
 

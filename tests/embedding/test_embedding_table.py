@@ -18,7 +18,7 @@ from ncc.embedding import (
     save_embedding,
 )
 from ncc.embedding.table import normalised
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.ir import OPCODES, Abstraction
 
 
@@ -144,11 +144,11 @@ def test_compose_leaves_trained_forms_alone():
 
 def test_shapes_and_numbers_are_checked():
     vocabulary = Vocabulary(("a", "b"), np.array([1, 1]))
-    with pytest.raises(ValueError, match=r"vectors of shape \(3, 2\) for 2 words"):
+    with pytest.raises(InputError, match=r"vectors of shape \(3, 2\) for 2 words"):
         Embedding(vocabulary, np.zeros((3, 2), np.float32))
-    with pytest.raises(ValueError, match=r"vectors of shape \(2,\) for 2 words"):
+    with pytest.raises(InputError, match=r"vectors of shape \(2,\) for 2 words"):
         Embedding(vocabulary, np.zeros(2, np.float32))
-    with pytest.raises(ValueError, match="not all finite"):
+    with pytest.raises(InputError, match="not all finite"):
         Embedding(vocabulary, np.array([[1, np.nan], [0, 1]], np.float32))
 
 

@@ -8,6 +8,7 @@ import pytest
 from ncc.embedding import SkipGramConfig, fit_embedding, load_embedding, save_embedding, train_skipgram
 from ncc.embedding.gensim_engine import GensimConfig, PairStream, train_gensim
 from ncc.embedding.pairs import pair_weights, skipgram_loss
+from ncc.errors import InputError
 
 WORDS = tuple(f"w{i}" for i in range(12))
 
@@ -130,18 +131,18 @@ def test_a_pair_of_no_weight_at_either_end_is_never_drawn(at):
 
 def test_no_pairs_are_refused():
     nothing = np.zeros(0, np.int32)
-    with pytest.raises(ValueError, match="no pairs of statements to train on"):
+    with pytest.raises(InputError, match="no pairs of statements to train on"):
         train_gensim(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
 
 
 @pytest.mark.parametrize("name", ["dim", "epochs", "num_pairs", "negative", "threads"])
 def test_values_below_1_are_refused(name):
-    with pytest.raises(ValueError, match="dim, epochs, num_pairs, negative and threads must be 1 or more"):
+    with pytest.raises(InputError, match="dim, epochs, num_pairs, negative and threads must be 1 or more"):
         _config(**{name: 0})
 
 
 def test_a_negative_threshold_is_refused():
-    with pytest.raises(ValueError, match="subsample 0 or more"):
+    with pytest.raises(InputError, match="subsample 0 or more"):
         _config(subsample=-1e-9)
 
 

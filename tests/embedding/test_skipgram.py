@@ -9,6 +9,7 @@ import torch
 from ncc.embedding import SkipGramConfig, train_skipgram
 from ncc.embedding.pairs import WeightedPairs, pair_weights, skipgram_loss
 from ncc.embedding.skipgram import _add_gradients
+from ncc.errors import InputError
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
 
@@ -307,7 +308,7 @@ def test_progress_is_told_every_epoch():
 
 def test_no_pairs_are_refused():
     nothing = np.zeros(0, np.int32)
-    with pytest.raises(ValueError, match="no pairs of statements to train on"):
+    with pytest.raises(InputError, match="no pairs of statements to train on"):
         train_skipgram(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
 
 
@@ -324,7 +325,7 @@ def test_no_pairs_are_refused():
     ],
 )
 def test_values_out_of_range_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         _config(**wrong)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import BackoffLevel, Vocabulary, build_vocabulary, generalise
+from ncc.errors import InputError
 from ncc.ir import OPCODES
 
 
@@ -102,11 +103,11 @@ def test_encoding_nothing_gives_empty_arrays():
 
 
 def test_min_count_below_1_is_refused():
-    with pytest.raises(ValueError, match="min_count is 0; expected 1 or more"):
+    with pytest.raises(InputError, match="min_count is 0; expected 1 or more"):
         build_vocabulary({}, 0)
 
 
 @pytest.mark.parametrize(("words", "counts"), [(("a", "a"), [1, 2]), (("a", "b"), [1])])
 def test_words_and_counts_must_agree(words, counts):
-    with pytest.raises(ValueError, match="distinct words and one count for each"):
+    with pytest.raises(InputError, match="distinct words and one count for each"):
         Vocabulary(words, np.array(counts))

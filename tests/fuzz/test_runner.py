@@ -11,6 +11,7 @@ from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, run_fuzzer
 from fuzz.slot import Slot
 from fuzz.targets import find_target
+from ncc.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 EXECUTIONS = 60
@@ -100,7 +101,7 @@ def test_the_command_ends_well_without_findings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"executions": 0}, {"jobs": 0}, {"memory_mib": 0}])
 def test_numbers_below_one_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="must be 1 or more"):
+    with pytest.raises(InputError, match="must be 1 or more"):
         FuzzConfig(**wrong)
 
 

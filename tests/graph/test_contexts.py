@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ncc.errors import InputError
 from ncc.graph import XFG, build_xfg, context_pairs, count_contexts
 from ncc.graph.contexts import MAX_WIDTH
 from ncc.ir import read_module
@@ -204,14 +205,14 @@ def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:
 @pytest.mark.parametrize("width", [0, -1, MAX_WIDTH + 1, 1000])
 def test_widths_out_of_range(width: int) -> None:
     graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
-    with pytest.raises(ValueError, match=re.escape(f"context width is {width}; expected 1 to {MAX_WIDTH}")):
+    with pytest.raises(InputError, match=re.escape(f"context width is {width}; expected 1 to {MAX_WIDTH}")):
         count_contexts(graph, np.zeros(2, np.int32), width)
 
 
 @pytest.mark.parametrize("num_labels", [0, 1, 3])
 def test_labels_that_do_not_fit_the_graph(num_labels: int) -> None:
     graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
-    with pytest.raises(ValueError, match=rf"{num_labels}.*expected .*2 statements"):
+    with pytest.raises(InputError, match=rf"{num_labels}.*expected .*2 statements"):
         count_contexts(graph, np.zeros(num_labels, np.int32))
 
 

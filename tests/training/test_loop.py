@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.training import STRATEGIES, TrainingConfig, TrainingStatistics, train
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -225,7 +225,7 @@ def test_gradients_are_clipped():
     ],
 )
 def test_values_out_of_range_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         replace(TrainingConfig(), **wrong)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.samples import ProgramTable
+from ncc.errors import InputError
 
 __all__ = ["PROTOCOLS", "ProgramSplit", "near_duplicates", "split_programs"]
 
@@ -58,10 +59,10 @@ def split_programs(label: NDArray[np.int64], group: NDArray[np.int64], protocol:
         seed: Of the draw.
 
     Raises:
-        ValueError: The protocol is unknown.
+        InputError: The protocol is unknown.
     """
     if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+        raise InputError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
     rng = np.random.default_rng(seed)
     unit = group if protocol == "grouped" else np.arange(len(label))
     side = np.full(len(label), -1)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.encoder.lstm import LSTMHead, LSTMHeadConfig
+from ncc.errors import InputError
 from ncc.study.coarsening.controls import device_inputs
 from ncc.study.peers.deeptune import DeepTune as DeviceDeepTune
 from ncc.study.peers.deeptune import SourceVocabulary
@@ -149,10 +150,10 @@ class DeepTune:
         """Return each factor's probability, (m, 6) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self._model is None:
-            raise ValueError("fit the method before predicting")
+            raise InputError("fit the method before predicting")
         inputs, _ = self._rows(samples, test_idx).gather(np.arange(len(test_idx)))
         with torch.no_grad():
             return torch.softmax(self._model(*inputs), dim=1).numpy().astype(np.float64)

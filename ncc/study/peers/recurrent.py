@@ -121,10 +121,10 @@ class RecurrentMethod(ABC):
         """Return the probability of GPU less one half for each row, (m,) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self._model is None:
-            raise ValueError("fit the method before predicting")
+            raise InputError("fit the method before predicting")
         data = self._rows(samples, test_idx)
         score = np.empty(len(test_idx))
         with _one_thread(), torch.no_grad():

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from ncc.classification.networks import NetworkTraining
 from ncc.encoder.program_lstm import ProgramLSTMConfig
+from ncc.errors import InputError
 
 __all__ = ["SCALINGS", "Run", "Setting", "SweepConfig"]
 
@@ -39,7 +40,7 @@ class Setting:
         """How the network is trained: as by ``ncc train classify``, but for what the setting says.
 
         Raises:
-            ValueError: A value is out of its range, unknown, or does not go with another.
+            InputError: A value is out of its range, unknown, or does not go with another.
         """
         loop = replace(
             NetworkTraining().loop,
@@ -115,35 +116,35 @@ class SweepConfig:
         """Checks the ranges, also those of the trainings.
 
         Raises:
-            ValueError: A value is out of its range, unknown, or does not go with another.
+            InputError: A value is out of its range, unknown, or does not go with another.
         """
         for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
             if not getattr(self, name):
-                raise ValueError(f"{name}: expected one or more, found none")
+                raise InputError(f"{name}: expected one or more, found none")
         for name in ("worlds", "batch_sizes", "hidden", "threads"):
             if min(getattr(self, name)) < 1:
-                raise ValueError(f"{name}: expected 1 or more, found {min(getattr(self, name))}")
+                raise InputError(f"{name}: expected 1 or more, found {min(getattr(self, name))}")
         self._check_scaling()
         self._check_training()
         if self.repeats < 1 or self.timeout_s <= 0:
-            raise ValueError("expected 1 repeat or more, and a time limit above 0")
+            raise InputError("expected 1 repeat or more, and a time limit above 0")
         if self.target is not None and not 0 < self.target <= 1:
-            raise ValueError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
+            raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
 
     def _check_scaling(self) -> None:
         if 1 not in self.worlds:
-            raise ValueError("worlds: expected 1 among them, which speedups are measured against")
+            raise InputError("worlds: expected 1 among them, which speedups are measured against")
         if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
+            raise InputError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
         if self.scaling == "weak" and self.per_class is None:
-            raise ValueError("weak scaling needs the number of programs per class that each rank trains on")
+            raise InputError("weak scaling needs the number of programs per class that each rank trains on")
         if self.per_class is not None and self.per_class < 1:
-            raise ValueError(f"per_class is {self.per_class}; expected 1 or more")
+            raise InputError(f"per_class is {self.per_class}; expected 1 or more")
 
     def _check_training(self) -> None:
         if "mirrored" not in self.strategies and set(self.compressions) != {"none"}:
             found = ", ".join(name for name in self.compressions if name != "none")
-            raise ValueError(f"compression {found} needs strategy mirrored, not {', '.join(self.strategies)} alone")
+            raise InputError(f"compression {found} needs strategy mirrored, not {', '.join(self.strategies)} alone")
         for strategy in self.strategies:
             for compression in self.compressions if strategy == "mirrored" else ("none",):
                 self._setting(2, 1, strategy, compression, self.batch_sizes[0], self.hidden[0]).training(self.seed)

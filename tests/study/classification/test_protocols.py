@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncc.classification.samples import ProgramTable
+from ncc.errors import InputError
 from ncc.study.classification.protocols import near_duplicates, split_programs
 
 
@@ -60,5 +61,5 @@ def test_the_published_split_lets_twins_through_and_counts_them():
 
 
 def test_an_unknown_protocol_is_refused():
-    with pytest.raises(ValueError, match="expected one of grouped, published"):
+    with pytest.raises(InputError, match="expected one of grouped, published"):
         split_programs(np.zeros(5, np.int64), np.arange(5), "random", 1)

@@ -107,7 +107,7 @@ def test_deeptune_is_repeatable_and_keeps_to_itself(telling: CoarseningSamples) 
         answers.append(method.predict(telling, np.arange(8)))
     np.testing.assert_array_equal(answers[0], answers[1])
     assert not np.array_equal(answers[0], answers[2])
-    with pytest.raises(ValueError, match="fit the method before predicting"):
+    with pytest.raises(InputError, match="fit the method before predicting"):
         DeepTune().predict(telling, np.arange(2))
 
 

@@ -209,7 +209,7 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(name: str, table: DeviceMap
 
 @pytest.mark.parametrize("name", ["deeptune", "inst2vec"])
 def test_predicting_before_fitting_is_refused(name: str, table: DeviceMappingSamples) -> None:
-    with pytest.raises(ValueError, match="fit the method before predicting"):
+    with pytest.raises(InputError, match="fit the method before predicting"):
         PEERS[name](table).predict(table, TEST)
 
 

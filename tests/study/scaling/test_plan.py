@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ncc.errors import InputError
 from ncc.study.classification.evaluation import first_of_each
 from ncc.study.scaling import SweepConfig
 
@@ -70,7 +71,7 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
     ],
 )
 def test_nonsense_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         SweepConfig(**options)
 
 
