@@ -19,4 +19,4 @@ fuzz:
 	python -m fuzz --executions $(FUZZ_EXECUTIONS) --jobs $(FUZZ_JOBS)
 
 docs:
-	mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
