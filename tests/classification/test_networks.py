@@ -64,13 +64,12 @@ def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
 @pytest.mark.parametrize(
     "training",
     [
-        SMALL,
-        replace(SMALL, network=replace(SIZES, buckets=0)),
-        replace(SMALL, pretrained=False),
-        replace(SMALL, network=replace(SIZES, train_vectors=False)),
-        replace(SMALL, network=replace(SIZES, layers=2)),
+        pytest.param(SMALL, id="usual"),
+        pytest.param(replace(SMALL, network=replace(SIZES, buckets=0)), id="no-literals", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, pretrained=False), id="not-pretrained", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, network=replace(SIZES, train_vectors=False)), id="kept", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, network=replace(SIZES, layers=2)), id="two-layers", marks=pytest.mark.full),
     ],
-    ids=["usual", "no-literals", "not-pretrained", "kept", "two-layers"],
 )
 def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, training):
     test = np.arange(len(samples)) % 4 == 0

@@ -177,6 +177,7 @@ def test_what_can_not_be_classified_is_refused(untrained, tmp_path):
         ask(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"))
 
 
+@pytest.mark.full
 def test_real_programs_are_recognised():
     if any(file.state is FileState.MISSING for file in verify("poj104").files):
         pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")

@@ -8,7 +8,7 @@ import pytest
 
 from ncc.data import FileState, verify
 
-ROUNDS = pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.full)])
+ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.full)])
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def corpus(tmp_path_factory) -> Path:
     return folder
 
 
-@ROUNDS
+@pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.full)])
 def test_an_embedding(same_after_kills, corpus, rounds):
     options = ["--dim", 24, "--epochs", 40, "--min-count", 1]
     same_after_kills("train", "embedding", corpus, "-o", "{folder}", *options, rounds=rounds, kills=6)

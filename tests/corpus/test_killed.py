@@ -102,11 +102,8 @@ def test_a_disk_that_is_full_is_no_fault_of_a_file(sources, deadly, tmp_path):
     assert not list(tmp_path.glob("out/shards/*/report.json"))
 
 
-def _rounds(fast: int, slow: int) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("rounds", [fast, pytest.param(slow, marks=pytest.mark.full)])
-
-
-@_rounds(1, 12)
+@pytest.mark.full
+@pytest.mark.parametrize("rounds", [12])
 def test_a_build_killed_among_files_that_kill_goes_on_to_the_same(
     sources, deadly, tmp_path, killer, corpus_files, rounds
 ):
@@ -122,7 +119,7 @@ def test_a_build_killed_among_files_that_kill_goes_on_to_the_same(
     assert killer.kills > rounds / 2
 
 
-@_rounds(1, 8)
+@pytest.mark.parametrize("rounds", [1, pytest.param(8, marks=pytest.mark.full)])
 def test_a_build_killed_at_random_moments_ends_with_the_identical_counts(
     many_sources, tmp_path, killer, corpus_files, rounds
 ):
@@ -166,6 +163,7 @@ def test_a_file_that_takes_too_long_is_ended(sources, deadly, tmp_path, corpus_f
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
 
 
+@pytest.mark.full
 def test_a_build_that_was_stopped_for_a_while_takes_no_file_for_slow(sources, deadly, tmp_path):
     """As by Ctrl-Z, or a lid that is closed."""
     script = tmp_path / "build.py"

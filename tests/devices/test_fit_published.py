@@ -48,6 +48,7 @@ def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
         assert np.abs(fitted - columns).max() <= 1e-3 * np.abs(columns).max(), name
 
 
+@pytest.mark.full
 def test_of_kernels_never_seen_the_interval_holds_four_in_five(
     real: tuple[DeviceMappingSamples, KernelInputs],
 ) -> None:

@@ -136,6 +136,7 @@ def published(tmp_path_factory):
     return [read_module(compile_program(path, CompileOptions(), cache).ir, name=str(path)) for path in paths]
 
 
+@pytest.mark.full
 def test_published_programs(published):
     for module in published:
         program = describe_program(module)
@@ -146,11 +147,13 @@ def test_published_programs(published):
         assert len(program.literal) >= 3
 
 
+@pytest.mark.full
 def test_published_programs_differ(published):
     programs = [_content(describe_program(module)) for module in published]
     assert all(programs.count(program) == 1 for program in programs)
 
 
+@pytest.mark.full
 def test_what_published_programs_call_is_among_their_literals(published):
     called = 0
     for module in published:

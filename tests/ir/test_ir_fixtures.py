@@ -154,6 +154,7 @@ def published_kernels(folder: Path) -> Iterator[tuple[str, bytes]]:
                     yield member.name, file.read()
 
 
+@pytest.mark.full
 @pytest.mark.skipif("NCC_DATA" not in os.environ, reason="NCC_DATA does not name a folder with legacy_ir/*.tar.xz")
 def test_published_kernels_of_llvm_5() -> None:
     num_files, refused = 0, []

@@ -457,6 +457,7 @@ def legacy() -> dict[str, bytes]:
     return load_legacy_ir()
 
 
+@pytest.mark.full
 def test_all_legacy_kernels_have_finite_features(legacy: dict[str, bytes]) -> None:
     found = []
     for name, text in legacy.items():

@@ -55,6 +55,7 @@ def test_unknown_protocols_are_refused() -> None:
         compare_coarsening("suite")
 
 
+@pytest.mark.full
 def test_published_comparison(
     published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_all_controls_are_there_and_have_names_of_their_own(toy_features: NDArra
     assert [method.name for method in standard_controls()] == names[:-2]
 
 
+@pytest.mark.full
 def test_published_controls(published: CoarseningSamples) -> None:
     best = evaluate(published, BestConstant(per_device=False)).metrics
     assert best.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold

@@ -27,6 +27,7 @@ def bench(programs, kept):
     return run
 
 
+@pytest.mark.full
 def test_a_sweep_over_one_and_two_ranks(bench, tmp_path):
     small = ("--hidden", "8", "--epochs", "2", "--batch-size", "4", "--repeats", "1", "--per-class", "6")
     files = ("-o", tmp_path / "figures.json", "--report", tmp_path / "report.html")
