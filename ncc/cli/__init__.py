@@ -1,35 +1,102 @@
-"""The ``ncc`` command: parses, calls one API function, prints.
+"""The ``ncc`` command: each command has a file, which parses, calls one function of `ncc.api` and prints.
 
 Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some input failed, 2 wrong usage.
 """
 
+from typing import Annotated
+
 import typer
 
-from ncc.cli import answers, datasets, making, measuring, predicting, programs, programs_training, scaling
-from ncc.cli.standard import standard_streams
+import ncc
+from ncc.cli.bench import bench_scaling
+from ncc.cli.classify import classify
+from ncc.cli.corpus import corpus_build
+from ncc.cli.data import data_fetch, data_list, data_verify
+from ncc.cli.embed import embed
+from ncc.cli.errors import NccGroup, told_defects
+from ncc.cli.evaluate_classify import evaluate_classify
+from ncc.cli.evaluate_coarsening import evaluate_coarsening
+from ncc.cli.evaluate_coverage import evaluate_coverage
+from ncc.cli.evaluate_devmap import evaluate_devmap
+from ncc.cli.evaluate_embedding import evaluate_embedding
+from ncc.cli.graph import graph
+from ncc.cli.info import info
+from ncc.cli.predict_coarsening import predict_coarsening
+from ncc.cli.predict_device import predict_device
+from ncc.cli.streams import standard_streams
+from ncc.cli.train_classify import train_classify
+from ncc.cli.train_coarsening import train_coarsening
+from ncc.cli.train_devmap import train_devmap
+from ncc.cli.train_embedding import train_embedding
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="ncc",
-    help="Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-answers.register(app)
-predicting.register(app)
-programs.register(app)
-making.register(app)
-programs_training.register(making.training)
-measuring.register(app)
-scaling.register(app)
-datasets.register(app)
+
+def _group(about: str) -> typer.Typer:
+    return typer.Typer(
+        help=about,
+        cls=NccGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+app = _group("Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.")
+app.command("embed")(embed)
+app.command("graph")(graph)
+app.command("predict-device")(predict_device)
+app.command("predict-coarsening")(predict_coarsening)
+app.command("classify")(classify)
+
+corpus = _group("Build corpora of co-occurrence counts.")
+corpus.command("build")(corpus_build)
+
+train = _group("Train embeddings and heads.")
+train.command("embedding")(train_embedding)
+train.command("devmap")(train_devmap)
+train.command("coarsening")(train_coarsening)
+train.command("classify")(train_classify)
+
+evaluate = _group("Measure methods beside their controls.")
+evaluate.command("embedding")(evaluate_embedding)
+evaluate.command("coverage")(evaluate_coverage)
+evaluate.command("devmap")(evaluate_devmap)
+evaluate.command("coarsening")(evaluate_coarsening)
+evaluate.command("classify")(evaluate_classify)
+
+bench = _group("Time what ncc does.")
+bench.command("scaling")(bench_scaling)
+
+data = _group("List, fetch and verify datasets.")
+data.command("list")(data_list)
+data.command("fetch")(data_fetch)
+data.command("verify")(data_verify)
+
+for name, group in (("corpus", corpus), ("train", train), ("evaluate", evaluate), ("bench", bench), ("data", data)):
+    app.add_typer(group, name=name)
+    group.callback()(lambda: None)  # which keeps the name of a group's only command
+app.command("info")(info)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"ncc {ncc.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code."""
 
 
 def main() -> None:
     """Runs the command line."""
-    with standard_streams():
+    with standard_streams(), told_defects():
         app()

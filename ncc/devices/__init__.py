@@ -5,7 +5,7 @@ What answers is imported here, without torch or scikit-learn; what fits is impor
 
 from ncc.devices.curve import PLOT_FORMATS, DeviceCurve, plot_curves, predict_device_curve
 from ncc.devices.explain import Explanation, LineShare, explain_device
-from ncc.devices.predict import PLATFORMS, DevicePrediction, load_device_head, predict_device
+from ncc.devices.predict import PLATFORMS, DevicePrediction, load_shipped_device_head, predict_device
 
 __all__ = [
     "PLATFORMS",
@@ -15,7 +15,7 @@ __all__ = [
     "Explanation",
     "LineShare",
     "explain_device",
-    "load_device_head",
+    "load_shipped_device_head",
     "plot_curves",
     "predict_device",
     "predict_device_curve",

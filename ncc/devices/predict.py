@@ -14,7 +14,7 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 
-__all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_device_head", "predict_device"]
+__all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_shipped_device_head", "predict_device"]
 
 PLATFORMS = ("amd", "nvidia")
 
@@ -51,7 +51,7 @@ class DevicePrediction:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def load_device_head(platform: str) -> MapperHead:
+def load_shipped_device_head(platform: str) -> MapperHead:
     """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:

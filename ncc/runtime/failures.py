@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 from traceback import extract_tb
 
-__all__ = ["REPORT", "describe_failure", "lacks_room", "summarize_failure"]
+__all__ = ["REPORT", "describe_failure", "is_defect", "lacks_room", "summarize_failure"]
 
 REPORT = "; a defect of ncc, please report it"
 """How the description of a defect ends."""
@@ -15,6 +15,11 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, 
 def lacks_room(error: BaseException) -> bool:
     """Whether it says that the disk is full or read-only, or that no more files can be opened: no fault of an input."""
     return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+def is_defect(error: BaseException) -> bool:
+    """Whether it can only be ncc's own fault: no lack of memory, no refusal of the system, no endless nesting."""
+    return not isinstance(error, MemoryError | RecursionError | OSError)
 
 
 def summarize_failure(name: str, error: Exception) -> str:

@@ -188,7 +188,7 @@ def test_a_file_system_that_takes_no_file_is_named(ncc, code):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--level", "word"], "--level is 'word'; expected one of module, function, statement"),
+        (["--level", "word"], "'word' is not one of 'module', 'function', 'statement'"),
         (["-o", "out.txt"], "out.txt: extension '.txt' is none of .npz .json .csv .parquet"),
         (["-o", "out"], "out: extension '' is none of"),
         (["-O", "9"], "unknown optimization level '9'"),

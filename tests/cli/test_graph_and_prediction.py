@@ -145,7 +145,7 @@ def test_a_file_without_a_kernel_is_said_and_the_others_are_answered(ncc, code):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--platform", "intel"], "--platform is 'intel'; expected one of amd, nvidia"),
+        (["--platform", "intel"], "'intel' is not one of 'amd', 'nvidia'"),
         (["--transfer", "-1"], "--transfer is -1.0; expected a number, 0 or more"),
         (["--wgsize", "nan"], "--wgsize is nan; expected a number, 0 or more"),
         (["--wgsize", "inf"], "--wgsize is inf; expected a number, 0 or more"),

@@ -105,7 +105,7 @@ def test_a_corpus_of_another_abstraction_is_refused(ncc, code, tmp_path):
     recipe.write_text(f"abstraction = 'paper'\n[[source]]\nname = 'a'\nfolder = '{code}'\npatterns = ['*.ll']\n")
     assert ncc("corpus", "build", recipe, "-o", tmp_path / "corpus", "--jobs", "1").code == 0
     finished = ncc("evaluate", "coverage", tmp_path / "corpus")
-    assert finished.code == 1
+    assert finished.code == 2
     assert "was counted with" in finished.err
 
 
@@ -175,11 +175,11 @@ def test_device_mapping_passes_its_options_on(asked, tmp_path):
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
-    from ncc.cli import figures
+    from ncc.cli import output
 
     now, told = [100.0], []
-    monkeypatch.setattr(figures.time, "monotonic", lambda: now[0])
-    pass_on = figures.now_and_then(told.append)
+    monkeypatch.setattr(output.time, "monotonic", lambda: now[0])
+    pass_on = output.now_and_then(told.append)
     for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
         now[0] += seconds
         pass_on(message)
@@ -255,9 +255,9 @@ def test_coarsening_passes_its_options_on(ncc, monkeypatch, tmp_path):
     ("arguments", "code", "message"),
     [
         (["embedding", "--embedding", "nowhere"], 1, "nowhere"),
-        (["embedding", "--method", "pca", "--picture", "x.png"], 2, "expected umap or tsne"),
+        (["embedding", "--method", "pca", "--picture", "x.png"], 2, "'pca' is not one of 'umap', 'tsne'"),
         (["embedding", "--picture", "nowhere/x.png"], 1, "there is no folder"),
-        (["embedding", "-k", "0"], 1, "k is 0"),
+        (["embedding", "-k", "0"], 2, "k is 0"),
         (["embedding", "--ir2vec", "nowhere.json"], 1, "nowhere.json"),
         (["coverage", "nowhere.ll"], 1, "nowhere.ll"),
         (["devmap", "--protocol", "random"], 2, "protocol is 'random'"),

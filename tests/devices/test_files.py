@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from ncc.devices.files import load_mapper_head, save_mapper_head
-from ncc.devices.predict import PLATFORMS, load_device_head
+from ncc.devices.predict import PLATFORMS, load_shipped_device_head
 from ncc.embedding import load_embedding
 from ncc.errors import AssetError, OutputError
 
@@ -226,7 +226,7 @@ def test_truncated_arrays_are_refused(saved, keep):
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_heads_that_ship_fit_the_embedding_that_ships_and_say_how_good_they_are(platform):
-    head = load_device_head(platform)
+    head = load_shipped_device_head(platform)
     assert head.embedding_id == load_embedding().fingerprint
     assert head.training["embedding"].shape == (680, load_embedding().dim)
     assert head.about["platform"] == platform

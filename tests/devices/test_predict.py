@@ -9,7 +9,7 @@ import pytest
 
 import ncc
 from ncc.devices.head import describe_kernel
-from ncc.devices.predict import PLATFORMS, load_device_head, predict_device
+from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 
@@ -60,7 +60,7 @@ def test_an_answer_is_the_heads_about_the_kernel(given):
     embedded = ncc.embed(source)
     (kernel,) = np.flatnonzero(embedded.module.function_is_kernel).tolist()
     inputs = describe_kernel(embedded.module, kernel, embedded.statements)
-    expected = load_device_head("nvidia").predict(inputs, **given)
+    expected = load_shipped_device_head("nvidia").predict(inputs, **given)
     assert np.log(answer.speedup_gpu_over_cpu) == pytest.approx(expected.log_ratio)
     assert np.log(answer.interval) == pytest.approx(expected.interval)
     gpu = answer.confidence if answer.device == "GPU" else 1 - answer.confidence
@@ -68,7 +68,7 @@ def test_an_answer_is_the_heads_about_the_kernel(given):
 
 
 def test_a_head_of_ones_own_is_asked():
-    head = load_device_head("amd")
+    head = load_shipped_device_head("amd")
     (theirs, _), (ours, _) = predict_device(KERNELS), predict_device(KERNELS, head=head)
     assert ours != theirs
     assert ours == replace(predict_device(KERNELS, platform="amd")[0], platform="nvidia")
@@ -106,7 +106,7 @@ def test_inputs_that_can_not_be_are_refused(given):
 
 
 def test_a_head_of_another_embedding_is_refused():
-    head = replace(load_device_head("nvidia"), embedding_id="cafe")
+    head = replace(load_shipped_device_head("nvidia"), embedding_id="cafe")
     with pytest.raises(AssetError, match=r"was trained on embedding cafe, but .* train the head again"):
         predict_device(KERNELS, head=head)
 
@@ -114,12 +114,12 @@ def test_a_head_of_another_embedding_is_refused():
 @pytest.mark.parametrize("ask", [predict_device, ncc.predict_device_curve, ncc.explain_device])
 @pytest.mark.parametrize("with_head", [True, False])
 def test_an_unknown_platform_is_refused(ask, with_head):
-    head = load_device_head("nvidia") if with_head else None
+    head = load_shipped_device_head("nvidia") if with_head else None
     with pytest.raises(InputError, match="platform is 'intel'; expected one of amd, nvidia"):
         ask(KERNELS, platform="intel", head=head)
 
 
 def test_a_head_is_read_once():
-    assert load_device_head("amd") is load_device_head("amd")
+    assert load_shipped_device_head("amd") is load_shipped_device_head("amd")
     with pytest.raises(InputError, match="platform is 'intel'"):
-        load_device_head("intel")
+        load_shipped_device_head("intel")

@@ -19,7 +19,7 @@ from ncc.frontend import CompileOptions
 from ncc.study.classification.evaluation import load_split
 from ncc.study.classification.metrics import measure
 
-__all__ = ["RobustnessScore", "measure_head"]
+__all__ = ["RobustnessScore", "RobustnessTable", "measure_head"]
 
 _MISTAKES = 8
 
@@ -55,6 +55,42 @@ class RobustnessScore:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
         return vars(self)
+
+
+@dataclass(frozen=True)
+class RobustnessTable:
+    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
+
+    scores: tuple[RobustnessScore, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        return {"variants": [score.to_dict() for score in self.scores]}
+
+    def to_text(self) -> str:
+        """A table for people, and the mistakes that are made most often."""
+        columns = ("level", "compiler", "programs", "accuracy", "interval", "usual", "unknown", "fits")
+        widths = (-7, -24, 9, 10, 14, 9, 9, 8)
+        rows: list[tuple[str, ...]] = [columns]
+        rows += [
+            (
+                score.level,
+                score.clang or "bundled",
+                str(score.num_samples),
+                f"{score.accuracy:.2%}",
+                "–".join(f"{100 * end:.1f}" for end in score.interval),
+                f"{score.usual_accuracy:.2%}",
+                f"{score.unknown_rate:.1%}",
+                f"{score.share_that_fits:.1%}",
+            )
+            for score in self.scores
+        ]
+        lines = [
+            "".join(f"{cell:{'<' if width < 0 else '>'}{abs(width)}}" for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        ]
+        mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confused)
+        return "\n".join([*lines, f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"])
 
 
 def measure_head(

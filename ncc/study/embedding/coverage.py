@@ -1,7 +1,7 @@
 """How much of a program's or corpus's statements a vocabulary knows as they stand, and what it misses most."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Coverage:
         by_level: Statements found at each level of back-off, by its name.
         num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
         misses: The most frequent statements that are no words themselves.
+        failures: File → reason, of those that could not be read.
     """
 
     num_statements: int
@@ -47,6 +48,7 @@ class Coverage:
     by_level: dict[str, int]
     num_unknown: int
     misses: tuple[Miss, ...]
+    failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def exact_rate(self) -> float:

@@ -1,27 +1,29 @@
-"""Commands that time: bench scaling."""
+"""``ncc bench scaling``: how training scales over ranks."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from ncc.cli.figures import ReportFile, ResultFile, answer, check_outputs, told_errors
-from ncc.cli.labelled import Levels, ProgramFolder, ProgramsCache
-from ncc.cli.output import DataFolder, EmbeddingFolder, Json, Seed, fail, say
+from ncc.cli.options import (
+    DataFolder,
+    EmbeddingFolder,
+    Json,
+    Levels,
+    ProgramFolder,
+    ProgramsCache,
+    ReportFile,
+    ResultFile,
+    Seed,
+    split_list,
+)
+from ncc.cli.output import print_figures, provenance, say
 from ncc.errors import InputError
-from ncc.runtime.provenance import command_line, environment
+from ncc.runtime.writable import check_writable
 
-__all__ = ["register"]
-
-benchmarks = typer.Typer(no_args_is_help=True, help="Time what ncc does.", rich_markup_mode=None)
+__all__ = ["bench_scaling"]
 
 
-@benchmarks.callback()
-def _group() -> None:
-    """Time what ncc does."""
-
-
-@benchmarks.command("scaling")
 def bench_scaling(
     folder: ProgramFolder = None,
     world: Annotated[str, typer.Option(metavar="RANKS", help="Numbers of ranks, 1 among them, as '1,2,4'.")] = "1,2",
@@ -44,7 +46,8 @@ def bench_scaling(
         typer.Option(metavar="N", help="Train on so many programs of a class, with weak scaling for each rank."),
     ] = None,
     scaling: Annotated[
-        str, typer.Option(help="strong: programs and batch size stay; weak: both grow with the ranks.")
+        Literal["strong", "weak"],
+        typer.Option(help="strong: programs and batch size stay; weak: both grow with the ranks."),
     ] = "strong",
     threads: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
@@ -68,51 +71,44 @@ def bench_scaling(
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
-    from ncc.runtime.storage import write_atomically
-    from ncc.study.scaling import ProgramSource, SweepConfig, run_sweep
-    from ncc.study.scaling.page import check_drawing, scaling_report
+    from ncc import api
+    from ncc.study.scaling.page import check_drawing
     from ncc.study.scaling.table import sweep_text
 
-    check_outputs(output, report)
-    with told_errors():
+    check_writable(output, report)
+    if report:
+        check_drawing()
+    sweep = api.bench_scaling(
+        folder,
+        world=_numbers("--world", world),
+        strategy=split_list(strategy),
+        compression=split_list(compression),
+        batch_size=_numbers("--batch-size", batch_size),
+        hidden=_numbers("--hidden", hidden),
+        epochs=epochs,
+        per_class=per_class,
+        scaling=scaling,
+        threads=_numbers("--threads", threads),
+        target=target,
+        repeats=repeats,
+        device=device,
+        timeout=timeout,
+        levels=split_list(levels),
+        embedding=embedding,
+        programs=programs,
+        data=data,
+        seed=seed,
+        progress=say,
+    )
+    began = time.perf_counter()
+    try:
         if report:
-            check_drawing()
-        try:
-            config = SweepConfig(
-                worlds=_numbers("--world", world),
-                strategies=_names(strategy),
-                compressions=_names(compression),
-                batch_sizes=_numbers("--batch-size", batch_size),
-                hidden=_numbers("--hidden", hidden),
-                epochs=epochs,
-                per_class=per_class,
-                scaling=scaling,
-                threads=_numbers("--threads", threads),
-                target=target,
-                repeats=repeats,
-                device=device,
-                seed=seed,
-                timeout_s=timeout,
-            )
-        except InputError as error:
-            fail(str(error), code=2)
-        source = ProgramSource.find(folder, levels, cache=programs, embedding=embedding, data=data)
-        sweep = run_sweep(config, source, progress=say)
-        began = time.perf_counter()
-        try:
-            if report:
-                page = scaling_report(sweep, {"command": command_line(), **environment()})
-                write_atomically(report, page.encode())
-        finally:  # hours of runs are not lost to a full disk
-            report_s = time.perf_counter() - began
-            answer(sweep.to_dict(report_s), sweep_text(sweep, report_s), output, as_json)
+            api.write_report(sweep, report, about=provenance())
+    finally:  # hours of runs are not lost to a full disk
+        report_s = time.perf_counter() - began
+        print_figures(sweep.to_dict(report_s), sweep_text(sweep, report_s), output, as_json)
     if sweep.num_failed:
         raise typer.Exit(1)
-
-
-def _names(words: str) -> tuple[str, ...]:
-    """From "a,b" to its parts."""
-    return tuple(dict.fromkeys(word.strip() for word in words.split(",")))
 
 
 def _numbers(option: str, words: str) -> tuple[int, ...]:
@@ -122,11 +118,6 @@ def _numbers(option: str, words: str) -> tuple[int, ...]:
         InputError: One of them is none.
     """
     try:
-        return tuple(int(word) for word in _names(words))
+        return tuple(int(word) for word in split_list(words))
     except ValueError as error:
         raise InputError(f"{option} is {words!r}; expected whole numbers with commas between them") from error
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the group of commands to the application."""
-    app.add_typer(benchmarks, name="bench")

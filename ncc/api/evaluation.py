@@ -1,0 +1,479 @@
+"""What ``ncc evaluate`` and ``ncc bench`` do, as functions: every score beside its controls.
+
+Results have ``to_dict()``, which is what ``--json`` prints, and ``to_text()``, a table for people.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ncc.api.programs import labelled_files, load_labelled_programs, tell_batches
+from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.runtime.writable import check_folder, check_writable
+
+if TYPE_CHECKING:
+    from ncc.classification.head import ClassifierHead
+    from ncc.study.classification.comparison import ClassificationComparison
+    from ncc.study.classification.robustness import RobustnessTable
+    from ncc.study.coarsening.comparison import CoarseningComparison
+    from ncc.study.devices.comparison import DeviceComparison
+    from ncc.study.embedding import Coverage, IntrinsicScores
+    from ncc.study.scaling import ScalingSweep
+
+__all__ = [
+    "bench_scaling",
+    "draw_embedding",
+    "evaluate_classification",
+    "evaluate_classifier",
+    "evaluate_coarsening",
+    "evaluate_coverage",
+    "evaluate_devmap",
+    "evaluate_embedding",
+    "write_report",
+]
+
+Progress = Callable[[str], None]
+
+
+def evaluate_embedding(
+    embedding: Embedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
+) -> "IntrinsicScores":
+    """Asks the paper's analogies and semantic distance test of an embedding.
+
+    Args:
+        embedding: Default the one that ships with ncc.
+        nearest: Abstracted statements whose neighbours are wanted; default a few everyday ones.
+        k: Number of nearest words among which an answer must be.
+
+    Raises:
+        InputError: ``k`` is below 1.
+
+    Reference: Ben-Nun et al. 2018, section 5.1.
+    """
+    from ncc.study.embedding import DEFAULT_STATEMENTS
+    from ncc.study.embedding import evaluate_embedding as evaluate
+
+    return evaluate(embedding or load_embedding(), neighbors_of=nearest or DEFAULT_STATEMENTS, k=k)
+
+
+def draw_embedding(
+    embedding: Embedding | None = None,
+    *,
+    picture: str | Path | None = None,
+    page: str | Path | None = None,
+    method: Literal["umap", "tsne"] = "tsne",
+) -> None:
+    """Draws the words of an embedding in two dimensions, coloured by family.
+
+    Args:
+        embedding: Default the one that ships with ncc.
+        picture: A .png file.
+        page: A .html file, to explore in a browser.
+        method: Of the projection.
+
+    Raises:
+        OutputError: A file can't be written.
+        NccError: What draws is not installed.
+    """
+    from ncc.study.embedding import project, write_html, write_png
+
+    files = [None if path is None else Path(path) for path in (picture, page)]
+    check_writable(*files)
+    projection = project(embedding or load_embedding(), method=method)
+    for path, write in zip(files, (write_png, write_html), strict=True):
+        if path:
+            write(projection, path)
+
+
+def evaluate_coverage(
+    inputs: Sequence[str],
+    *,
+    embedding: Embedding | None = None,
+    misses: int = 20,
+    options: CompileOptions | None = None,
+) -> "Coverage":
+    """Counts how many statements of code an embedding has as they stand, and how far others back off.
+
+    Args:
+        inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.
+        embedding: Default the one that ships with ncc.
+        misses: Number of the most frequent misses to list.
+        options: How source is compiled.
+
+    Returns:
+        The counts; files that could not be read are named in ``failures``.
+
+    Raises:
+        InputError: ``misses`` is negative, or a corpus was counted with another abstraction.
+        AssetError: A corpus is damaged.
+    """
+    from ncc.corpus import count_statements
+    from ncc.study.embedding import measure_coverage
+
+    embedding = embedding or load_embedding()
+    found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
+    coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
+    return replace(coverage, failures=found.failures)
+
+
+def evaluate_devmap(
+    protocol: str = "all",
+    platform: str = "all",
+    *,
+    method: Sequence[str] | None = None,
+    seeds: int = 5,
+    seed: int = 204,
+    network_seeds: int = 1,
+    trees: int = 300,
+    ir2vec: str | Path | None = None,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
+    progress: Progress | None = None,
+) -> "DeviceComparison":
+    """Measures device mapping under every protocol, controls beside published methods and ours.
+
+    A call that was stopped goes on from the folds that were finished.
+
+    Args:
+        protocol: "published", "kernel", "application", "suite", or "all".
+        platform: "amd", "nvidia", or "all".
+        method: Patterns of the names of methods to run, such as "opcode*"; default all.
+        seeds: Number of runs.
+        seed: Of the first of them.
+        network_seeds: Number of runs of methods that train a recurrent network, a minute a fold.
+        trees: Trees of the controls' forests.
+        ir2vec: File of IR2Vec's seed vectors; default those of our embedding.
+        jobs: Folds run at a time, each with one thread.
+        cache: Folder that keeps results of folds; default the user's cache.
+        no_cache: Whether to run every fold, and keep none.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each fold.
+
+    Raises:
+        InputError: There is no such protocol, platform or method.
+        DataError: The tables or the IR are missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
+    """
+    from ncc.study.devices import comparison
+
+    return comparison.compare_devices(
+        protocol,
+        platform,
+        methods=method or ("*",),
+        seeds=_seeds(seed, seeds),
+        num_trees=trees,
+        jobs=jobs,
+        num_network_seeds=network_seeds,
+        ir2vec=None if ir2vec is None else Path(ir2vec),
+        cache_folder=_runs_folder(cache, no_cache),
+        folder=data,
+        progress=progress,
+    )
+
+
+def evaluate_coarsening(
+    protocol: str = "all",
+    *,
+    seeds: int = 5,
+    seed: int = 204,
+    networks: bool = False,
+    trees: int = 300,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
+    progress: Progress | None = None,
+) -> "CoarseningComparison":
+    """Measures thread coarsening under every protocol, controls beside published methods and ours.
+
+    Args:
+        protocol: "kernel", "source", "pair", "device", or "all".
+        seeds: As for `evaluate_devmap`.
+        seed: As for `evaluate_devmap`.
+        networks: Whether to run DeepTune and DeepTune-TL too, which takes hours.
+        trees: As for `evaluate_devmap`.
+        jobs: As for `evaluate_devmap`.
+        cache: As for `evaluate_devmap`.
+        no_cache: As for `evaluate_devmap`.
+        data: As for `evaluate_devmap`.
+        progress: As for `evaluate_devmap`.
+
+    Raises:
+        InputError: There is no such protocol.
+        DataError: The table or the IR is missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
+    """
+    from ncc.study.coarsening import comparison
+
+    return comparison.compare_coarsening(
+        protocol,
+        _seeds(seed, seeds),
+        with_networks=networks,
+        num_trees=trees,
+        jobs=jobs,
+        cache=_runs_folder(cache, no_cache),
+        folder=data,
+        progress=progress,
+    )
+
+
+def evaluate_classification(
+    folder: str | Path | None = None,
+    *,
+    protocol: str = "grouped",
+    method: Sequence[str] | None = None,
+    per_class: Sequence[int] | None = None,
+    levels: Sequence[str] = ("1",),
+    embedding: Embedding | None = None,
+    epochs: int = 12,
+    seeds: int = 1,
+    seed: int = 204,
+    trees: int = 300,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    progress: Progress | None = None,
+) -> "ClassificationComparison":
+    """Measures classifiers of programs beside their controls.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        protocol: "grouped", "published", or "all".
+        method: As for `evaluate_devmap`.
+        per_class: Train on so many programs of a class; several numbers make a learning curve.
+        levels: Optimisation levels to compile programs at.
+        embedding: Vectors to begin with; default those that ship with ncc.
+        epochs: Passes over the programs, for ours.
+        seeds: As for `evaluate_devmap`.
+        seed: As for `evaluate_devmap`.
+        trees: As for `evaluate_devmap`.
+        jobs: As for `evaluate_devmap`.
+        cache: As for `evaluate_devmap`.
+        no_cache: As for `evaluate_devmap`.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: As for `evaluate_devmap`.
+        progress: As for `evaluate_devmap`.
+
+    Raises:
+        InputError: There is no such protocol, method or level, or there are too few classes or programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+        OutputError: A cache can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    from ncc.classification.networks import NetworkTraining
+    from ncc.study.classification.comparison import all_methods, compare_classifiers
+
+    runs = _runs_folder(cache, no_cache)
+    embedding = embedding or load_embedding()
+    samples = load_labelled_programs(folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress)
+    training = NetworkTraining()
+    training = replace(training, loop=replace(training.loop, epochs=epochs))
+    return compare_classifiers(
+        samples,
+        all_methods(embedding, training, trees),
+        protocol=protocol,
+        patterns=method or ("*",),
+        per_class=per_class or (),
+        seeds=_seeds(seed, seeds),
+        jobs=jobs,
+        cache=runs,
+        progress=progress,
+    )
+
+
+def evaluate_classifier(
+    head: "ClassifierHead",
+    folder: str | Path | None = None,
+    *,
+    levels: Sequence[str] = ("1",),
+    clang: Sequence[str] | None = None,
+    embedding: Embedding | None = None,
+    jobs: int = 1,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    progress: Progress | None = None,
+) -> "RobustnessTable":
+    """Measures a trained classifier on its test programs, as other levels and compilers make them.
+
+    Args:
+        head: The classifier.
+        folder: Has all programs, those that it was trained on included; default POJ-104.
+        levels: Optimisation levels.
+        clang: Compilers beside the bundled one.
+        embedding: That it was trained on; default the one that ships with ncc.
+        jobs: Compilers at a time.
+        programs: As for `evaluate_classification`.
+        data: As for `evaluate_classification`.
+        progress: Called with a line of text now and then.
+
+    Raises:
+        InputError: A level is unknown, or there are too few classes or programs.
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    from ncc.classification.places import programs_cache
+    from ncc.study.classification.robustness import RobustnessTable, measure_head
+
+    files, names = labelled_files(folder, levels, data)
+    scores = measure_head(
+        head,
+        embedding or load_embedding(),
+        files,
+        [CompileOptions(optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        cache=programs_cache() if programs is None else Path(programs),
+        jobs=jobs,
+        progress=tell_batches(progress),
+    )
+    return RobustnessTable(tuple(scores))
+
+
+def bench_scaling(
+    folder: str | Path | None = None,
+    *,
+    world: Sequence[int] = (1, 2),
+    strategy: Sequence[str] = ("mirrored",),
+    compression: Sequence[str] = ("none",),
+    batch_size: Sequence[int] = (64,),
+    hidden: Sequence[int] = (128,),
+    epochs: int = 12,
+    per_class: int | None = None,
+    scaling: Literal["strong", "weak"] = "strong",
+    threads: Sequence[int] = (1,),
+    target: float | None = None,
+    repeats: int = 3,
+    device: str = "cpu",
+    timeout: float = 3600.0,
+    levels: Sequence[str] = ("1",),
+    embedding: str | Path | None = None,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    seed: int = 204,
+    progress: Progress | None = None,
+) -> "ScalingSweep":
+    """Measures how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
+
+    Every run has processes of its own and is in the answer, failed ones among them.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        world: Numbers of ranks, 1 among them.
+        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
+        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4", "powersgd".
+        batch_size: Programs of a step: over all ranks, or with weak scaling for each.
+        hidden: Units of each direction of the LSTM: sizes of the model.
+        epochs: Passes over the programs.
+        per_class: Train on so many programs of a class, with weak scaling for each rank.
+        scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
+        threads: Numbers of threads to try for one rank; several ranks have one each.
+        target: Accuracy on validation programs, the time to which is measured too.
+        repeats: Runs of each setting.
+        device: "cpu" or "cuda"; each rank takes a GPU of its own.
+        timeout: Time limit of a run in seconds.
+        levels: Optimisation levels to compile programs at.
+        embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        seed: Of the first run of each setting.
+        progress: Called with a line of text after each run.
+
+    Raises:
+        InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    from ncc.study.scaling import ProgramSource, SweepConfig, run_sweep
+
+    config = SweepConfig(
+        worlds=tuple(world),
+        strategies=tuple(strategy),
+        compressions=tuple(compression),
+        batch_sizes=tuple(batch_size),
+        hidden=tuple(hidden),
+        epochs=epochs,
+        per_class=per_class,
+        scaling=scaling,
+        threads=tuple(threads),
+        target=target,
+        repeats=repeats,
+        device=device,
+        seed=seed,
+        timeout_s=timeout,
+    )
+    paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
+    source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
+    return run_sweep(config, source, progress=progress)
+
+
+def write_report(
+    result: "DeviceComparison | CoarseningComparison | ClassificationComparison | ScalingSweep",
+    path: str | Path,
+    *,
+    about: dict[str, Any] | None = None,
+    data: str | None = None,
+) -> None:
+    """Writes a page with tables and pictures of what was measured; it needs no other file and no net.
+
+    Args:
+        result: From `evaluate_devmap`, `evaluate_coarsening`, `evaluate_classification` or `bench_scaling`.
+        path: Of the .html file.
+        about: What was run, such as command, hardware and versions.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+
+    Raises:
+        OutputError: The file can't be written.
+        NccError: What draws is not installed.
+    """
+    from ncc.runtime.storage import write_atomically
+
+    write_atomically(Path(path), _page(result, about or {}, data).encode())
+
+
+def _page(result: Any, about: dict[str, Any], data: str | None) -> str:
+    from ncc.study import report
+    from ncc.study.classification.comparison import ClassificationComparison
+    from ncc.study.coarsening.comparison import CoarseningComparison
+
+    if isinstance(result, ClassificationComparison):
+        return report.classification_report(result, about)
+    if isinstance(result, CoarseningComparison):
+        from ncc.coarsening.samples import load_samples as load_coarsening_samples
+
+        return report.coarsening_report(result, load_coarsening_samples(data), about)
+    from ncc.study.devices.comparison import DeviceComparison
+
+    if isinstance(result, DeviceComparison):
+        from ncc.devices.samples import load_samples
+
+        platforms = dict.fromkeys(score.platform for score in result.scores)
+        return report.device_report(result, {name: load_samples(name, data) for name in platforms}, about)  # type: ignore[arg-type]
+    from ncc.study.scaling.page import scaling_report
+
+    return scaling_report(result, about)
+
+
+def _seeds(first: int, number: int) -> range:
+    if number < 1:
+        raise InputError(f"seeds is {number}; expected 1 or more")
+    return range(first, first + number)
+
+
+def _runs_folder(cache: str | Path | None, no_cache: bool) -> Path | None:
+    """Where results of folds are kept, if anywhere."""
+    from ncc.data import cache_folder
+
+    if cache and no_cache:
+        raise InputError("--cache and --no-cache exclude each other")
+    if cache:
+        check_folder(Path(cache))
+    return None if no_cache else Path(cache) if cache else cache_folder() / "runs"

@@ -1,0 +1,99 @@
+"""Loading and saving of what is trained: the heads that ship with ncc, and those of one's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ncc.classification.head import ClassifierHead
+    from ncc.coarsening.head import CoarseningHead
+    from ncc.devices.head import MapperHead
+
+__all__ = [
+    "load_classifier",
+    "load_coarsening_head",
+    "load_device_head",
+    "save_classifier",
+    "save_coarsening_head",
+    "save_device_head",
+]
+
+
+def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "MapperHead":
+    """Reads a head that predicts the faster device.
+
+    Args:
+        folder: Written by `save_device_head` or ``ncc train devmap``; default the head that ships with ncc.
+        platform: Of the head that ships: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+
+    Raises:
+        InputError: There is no such platform.
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    from ncc.devices.files import load_mapper_head
+    from ncc.devices.predict import load_shipped_device_head
+
+    return load_shipped_device_head(platform) if folder is None else load_mapper_head(folder)
+
+
+def save_device_head(head: "MapperHead", folder: str | Path) -> None:
+    """Writes a head that `ncc.train_devmap` made: ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    from ncc.devices.files import save_mapper_head
+
+    save_mapper_head(head, folder)
+
+
+def load_coarsening_head(folder: str | Path | None = None) -> "CoarseningHead":
+    """Reads a head that predicts thread-coarsening factors.
+
+    Args:
+        folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default the head that ships with ncc.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    from ncc.coarsening import load_shipped_coarsening_head
+    from ncc.coarsening.head import load_coarsening_head as load
+
+    return load_shipped_coarsening_head() if folder is None else load(folder)
+
+
+def save_coarsening_head(head: "CoarseningHead", folder: str | Path) -> None:
+    """Writes a head that `ncc.train_coarsening` made: ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    from ncc.coarsening.head import save_coarsening_head as save
+
+    save(head, folder)
+
+
+def load_classifier(folder: str | Path | None = None) -> "ClassifierHead":
+    """Reads a classifier of programs.
+
+    Args:
+        folder: Written by `save_classifier` or ``ncc train classify``; default the one that ships with ncc, of the 104
+            problems of POJ-104.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    from ncc.classification import load_shipped_classifier
+    from ncc.classification.files import load_classifier_head
+
+    return load_shipped_classifier() if folder is None else load_classifier_head(folder)
+
+
+def save_classifier(head: "ClassifierHead", folder: str | Path) -> None:
+    """Writes a classifier that `ncc.train_classifier` made: ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    from ncc.classification.files import save_classifier_head
+
+    save_classifier_head(head, folder)

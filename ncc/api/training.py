@@ -1,0 +1,296 @@
+"""What ``ncc corpus build`` and ``ncc train`` do, as functions: corpora, embeddings and heads.
+
+Each takes the folder that gets the result, and then goes on from where an earlier call was stopped.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError, NccError
+from ncc.runtime.ranks import process_group, rank_and_world
+from ncc.runtime.writable import check_folder
+
+if TYPE_CHECKING:
+    from ncc.coarsening.head import CoarseningHead
+    from ncc.corpus import CorpusReport, Recipe
+    from ncc.devices.head import MapperHead
+    from ncc.devices.samples import Platform
+
+__all__ = ["build_corpus", "torch_threads", "train_coarsening", "train_devmap", "train_embedding"]
+
+Progress = Callable[[str], None]
+
+
+def build_corpus(
+    recipe: "str | Path | Recipe",
+    output: str | Path,
+    *,
+    jobs: int | None = None,
+    ir: str | Path | None = None,
+    scheduler: str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> "CorpusReport":
+    """Compiles, reads and counts every file of a recipe; called again, goes on where it was stopped.
+
+    Args:
+        recipe: In TOML, a folder of code, or a `ncc.corpus.Recipe`.
+        output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
+        jobs: Worker processes; default one a core.
+        ir: Folder that keeps the compiled IR, and gives it back to a later build.
+        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
+        executor: Any other executor to work on instead, under the same condition.
+        progress: Called with a line of text after each batch.
+
+    Raises:
+        InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
+        OutputError: A folder can't be written.
+        NccError: Workers can't be started, or no scheduler answers.
+    """
+    from ncc.corpus import Recipe, build_corpus, load_recipe
+
+    folder, ir_folder = Path(output), None if ir is None else Path(ir)
+    check_folder(folder, ir_folder)
+    with _cluster(scheduler) if scheduler else nullcontext(executor) as workers:
+        return build_corpus(
+            recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe)),
+            folder,
+            jobs=jobs,
+            executor=workers,
+            ir_folder=ir_folder,
+            progress=(lambda done, total: progress(f"{done} of {total} batches")) if progress else None,
+        )
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    """The workers of a Dask cluster as an executor."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NccError("--scheduler needs dask.distributed: pip install 'ncc[cluster]'") from error
+    try:
+        client = Client(address, timeout="15s")
+    except (OSError, ValueError) as error:
+        raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor
+
+
+def train_embedding(
+    corpora: Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    width: int = 2,
+    min_count: int = 10,
+    engine: Literal["exact", "gensim"] = "exact",
+    dim: int = 200,
+    epochs: int = 20,
+    steps: int = 8,
+    learning_rate: float = 0.02,
+    subsample: float = 1e-3,
+    share_parts: bool = True,
+    own_decay: float = 2.0,
+    num_pairs: int = 20_000_000,
+    seed: int = 204,
+    threads: int = 1,
+    device: str = "cpu",
+    tensorboard: str | Path | None = None,
+    about: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Embedding:
+    """Trains statement vectors on the counts of corpora. Under torchrun the ranks share the work.
+
+    Args:
+        corpora: Folders that `build_corpus` made.
+        output: Folder that gets the embedding, and while it is trained a checkpoint to go on from after a stop.
+        width: Context size in hops, of those that the corpora were counted for.
+        min_count: Times that a statement must be seen to be a word of its own.
+        engine: "exact" (skip-gram on the counts), or "gensim" (Word2Vec on pairs drawn from them).
+        dim: Number of dimensions.
+        epochs: Passes over the counts, or over gensim's pairs.
+        steps: Steps of an epoch, each with its share of the centre words.
+        learning_rate: Of Adam.
+        subsample: Share of pairs above which a word is thinned; 0 thins none.
+        share_parts: Whether statements share vectors of their parts.
+        own_decay: Decay of statements' own vectors, where they share parts.
+        num_pairs: Pairs that gensim streams in an epoch.
+        seed: Of everything that is drawn.
+        threads: Threads of the matrix products.
+        device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
+        tensorboard: Folder that gets curves for TensorBoard.
+        about: What else the card is to say, such as the command.
+        progress: Called with a line of text after each epoch, on the first rank.
+
+    Returns:
+        The embedding, on all ranks; on the first its card has the intrinsic scores as well.
+
+    Raises:
+        InputError: A value is out of its range, or the corpora can't be used together.
+        AssetError: A folder holds no corpus, or a damaged one.
+        OutputError: A folder can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 4.
+    """
+    from ncc.embedding import (
+        GensimConfig,
+        SkipGramConfig,
+        fit_embedding,
+        load_abstraction,
+        load_corpora,
+        save_embedding,
+    )
+    from ncc.study.embedding import evaluate_embedding
+
+    folder = None if output is None else Path(output)
+    check_folder(folder)
+    config: SkipGramConfig | GensimConfig
+    if engine == "gensim":
+        config = GensimConfig(
+            dim=dim, epochs=epochs, subsample=subsample, num_pairs=num_pairs, threads=threads, seed=seed
+        )
+    elif engine == "exact":
+        config = SkipGramConfig(
+            dim=dim,
+            epochs=epochs,
+            steps_per_epoch=steps,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            share_parts=share_parts,
+            own_decay=own_decay,
+            seed=seed,
+        )
+    else:
+        raise InputError(f"engine is {engine!r}; expected exact or gensim")
+    with process_group(device) as own_device, torch_threads(threads), _curves(tensorboard, progress) as report:
+        rank, world = rank_and_world()
+        if world > 1 and engine == "gensim":
+            raise InputError("gensim trains in one process; leave torchrun out")
+        checkpoint = folder / "checkpoint.safetensors" if folder and engine == "exact" else None
+        embedding = fit_embedding(
+            load_corpora(corpora, width),
+            min_count=min_count,
+            config=config,
+            abstraction=load_abstraction(corpora),
+            device=own_device,
+            checkpoint=checkpoint,
+            about={**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]},
+            progress=None if rank else report,
+        )
+        if rank == 0:
+            embedding.about["scores"] = evaluate_embedding(embedding).to_card()
+            if folder:
+                save_embedding(embedding, folder)
+            if checkpoint:
+                checkpoint.unlink(missing_ok=True)
+    return embedding
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Has torch use so many threads for a while."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _curves(folder: str | Path | None, progress: Progress | None) -> Iterator[Callable[[int, float], None]]:
+    """Tells epochs and losses, also to TensorBoard where a folder is given."""
+    writer = None
+    if folder and rank_and_world()[0] == 0:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise NccError("--tensorboard needs TensorBoard: pip install tensorboard") from error
+        writer = SummaryWriter(str(folder))
+
+    def report(epoch: int, loss: float) -> None:
+        if progress:
+            progress(f"epoch {epoch}: {loss:.4f}")
+        if writer:
+            writer.add_scalar("loss", loss, epoch)
+
+    try:
+        yield report
+    finally:
+        if writer:
+            writer.close()
+
+
+def train_devmap(
+    output: str | Path | None = None,
+    *,
+    platform: "Platform" = "nvidia",
+    embedding: Embedding | None = None,
+    seed: int = 204,
+    data: str | None = None,
+    about: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> "MapperHead":
+    """Fits a device head to the CGO'17 tables, measured on kernels and on applications held out.
+
+    Args:
+        output: Folder that gets the head.
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        embedding: What the head is to work on; default the one that ships with ncc.
+        seed: Of the folds.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        about: What else the card is to say, such as the command.
+        progress: Called with a line of text now and then.
+
+    Raises:
+        InputError: There is no such platform.
+        DataError: The tables or the IR are missing or damaged.
+        OutputError: The folder can't be written.
+
+    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
+    """
+    from ncc.devices.files import save_mapper_head
+    from ncc.study.devices import shipping
+
+    folder = None if output is None else Path(output)
+    check_folder(folder)
+    embedding = embedding or load_embedding()
+    head = shipping.train_device_head(platform, embedding, folder=data, seed=seed, progress=progress)
+    head.about.update(about or {})
+    if folder:
+        save_mapper_head(head, folder)
+    return head
+
+
+def train_coarsening(
+    output: str | Path | None = None, *, data: str | None = None, about: dict[str, Any] | None = None
+) -> "CoarseningHead":
+    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out; nothing in it is random.
+
+    Args:
+        output: Folder that gets the head.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        about: What else the card is to say, such as the command.
+
+    Raises:
+        DataError: The table or the IR is missing or damaged.
+        OutputError: The folder can't be written.
+
+    Reference: Magni, Dubach, O'Boyle 2014.
+    """
+    from ncc.coarsening.head import save_coarsening_head
+    from ncc.study.coarsening import shipping
+
+    folder = None if output is None else Path(output)
+    check_folder(folder)
+    head = shipping.train_coarsening_head(data)
+    head.about.update(about or {})
+    if folder:
+        save_coarsening_head(head, folder)
+    return head

@@ -1,0 +1,49 @@
+"""``ncc classify``: which known problem a program solves."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
+from ncc.cli.running import run_over
+
+__all__ = ["classify"]
+
+
+@takes_compile_options(without="optimization")
+def classify(
+    inputs: Inputs,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="Classes to give, the most probable first.")] = 5,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVELS",
+            help="Optimisation levels to compile at, as '0,1,2', and average; default those of the classifier's "
+            "training.",
+        ),
+    ] = None,
+    head: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Classifier that 'ncc train classify' made; default the shipped one."),
+    ] = None,
+    embedding: EmbeddingFolder = None,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Say which known problem a program solves; C and C++ may lack their include lines."""
+    from ncc import api
+    from ncc.classification.places import level_names
+
+    names = level_names(levels) if levels is not None else None
+    how = {"top": top, "levels": names, "options": options}
+    how |= {"head": api.load_classifier(head), "embedding": api.load_embedding(embedding)}
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        answer = api.classify(name, **how)
+        classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
+        text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
+        return answer.to_dict(), text
+
+    run_over(inputs, work, as_json=as_json, fields=("classes", "fits", "compiled", "levels"))

@@ -1,0 +1,61 @@
+"""What a command says of an error: ncc's own errors are the user's to mend, everything else is told as what it is."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from typer.core import TyperGroup
+
+from ncc.cli.output import fail, say
+from ncc.cli.streams import StandardOutputError
+from ncc.errors import InputError, NccError
+
+__all__ = ["NccGroup", "reason_of", "told_defects"]
+
+
+class NccGroup(TyperGroup):
+    """Commands whose `NccError` becomes a message and exit code 1, or 2 where what was asked for is wrong."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            fail(str(error), code=2)
+        except NccError as error:
+            fail(str(error))
+
+
+@contextmanager
+def told_defects() -> Iterator[None]:
+    """Tells an exception that nobody planned for, a defect of ncc with its traceback, and ends with exit code 1."""
+    try:
+        yield
+    except (BrokenPipeError, StandardOutputError):
+        raise
+    except Exception as error:
+        from ncc.runtime.failures import is_defect, summarize_failure
+
+        if is_defect(error):
+            _print_traceback(error)
+        say(f"ncc: {summarize_failure('this command', error)}")
+        sys.exit(1)
+
+
+def reason_of(name: str, error: Exception) -> str:
+    """Why an input failed. A defect of ncc is told as one, with its traceback where NCC_DEBUG asks for that."""
+    if isinstance(error, NccError):
+        return str(error)
+    if os.environ.get("NCC_DEBUG"):
+        _print_traceback(error)
+    from ncc.runtime.failures import is_defect, summarize_failure
+
+    return summarize_failure(name, error) + (" (NCC_DEBUG=1 shows more)" if is_defect(error) else "")
+
+
+def _print_traceback(error: Exception) -> None:
+    with suppress(OSError):
+        traceback.print_exception(error)

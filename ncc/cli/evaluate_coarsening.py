@@ -1,0 +1,48 @@
+"""``ncc evaluate coarsening``: thread coarsening under every protocol, beside its controls."""
+
+from typing import Annotated
+
+import typer
+
+from ncc.cli.options import DataFolder, Jobs, Json, NoCache, NumSeeds, ReportFile, ResultFile, RunsFolder, Seed, Trees
+from ncc.cli.output import now_and_then, print_figures, provenance
+from ncc.runtime.writable import check_writable
+
+__all__ = ["evaluate_coarsening"]
+
+
+def evaluate_coarsening(
+    protocol: Annotated[str, typer.Option(help="kernel, source, pair, device or all.")] = "all",
+    seeds: NumSeeds = 5,
+    seed: Seed = 204,
+    networks: Annotated[
+        bool, typer.Option("--networks/--no-networks", help="Run DeepTune and DeepTune-TL too (hours).")
+    ] = False,
+    trees: Trees = 300,
+    jobs: Jobs = 1,
+    cache: RunsFolder = None,
+    no_cache: NoCache = False,
+    data: DataFolder = None,
+    report: ReportFile = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Measure thread coarsening under every protocol, controls beside published methods and ours."""
+    from ncc import api
+
+    check_writable(output, report)
+    scores = api.evaluate_coarsening(
+        protocol,
+        seeds=seeds,
+        seed=seed,
+        networks=networks,
+        trees=trees,
+        jobs=jobs,
+        cache=cache,
+        no_cache=no_cache,
+        data=data,
+        progress=now_and_then(),
+    )
+    if report:
+        api.write_report(scores, report, about=provenance(), data=data)
+    print_figures(scores.to_dict(), scores.to_text(), output, as_json)

@@ -1,0 +1,36 @@
+"""``ncc evaluate coverage``: how much of some code an embedding knows."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.evaluate_embedding import Inst2vec, measured_embedding
+from ncc.cli.options import EmbeddingFolder, Inputs, Json, ResultFile, takes_compile_options
+from ncc.cli.output import print_figures, say
+from ncc.runtime.writable import check_writable
+
+__all__ = ["evaluate_coverage"]
+
+
+@takes_compile_options()
+def evaluate_coverage(
+    inputs: Inputs,
+    embedding: EmbeddingFolder = None,
+    inst2vec: Inst2vec = None,
+    misses: Annotated[int, typer.Option(help="Most frequent misses to show.")] = 20,
+    output: ResultFile = None,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Count how many statements of code, or of corpora, an embedding has as they stand, and how far others back off."""
+    from ncc import api
+
+    check_writable(output)
+    table = measured_embedding(embedding, inst2vec)
+    coverage = api.evaluate_coverage(inputs, embedding=table, misses=misses, options=options)
+    for reason in coverage.failures.values():
+        say(f"ncc: {reason}")
+    print_figures({"num_words": len(table.vocabulary), **coverage.to_dict()}, coverage.to_text(), output, as_json)
+    if coverage.failures:
+        raise typer.Exit(1)

@@ -1,0 +1,60 @@
+"""``ncc evaluate embedding``: analogies, the semantic distance test, neighbours, and pictures of the words."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ncc.cli.options import EmbeddingFolder, Json, ResultFile
+from ncc.cli.output import print_figures
+from ncc.runtime.writable import check_writable
+
+if TYPE_CHECKING:
+    from ncc.embedding import Embedding
+
+__all__ = ["Inst2vec", "evaluate_embedding", "measured_embedding"]
+
+Inst2vec = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),
+]
+
+
+def measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
+    """The embedding that a command is to measure."""
+    from ncc import api
+    from ncc.study.vectors import load_inst2vec
+
+    return load_inst2vec(*inst2vec) if inst2vec else api.load_embedding(folder)
+
+
+def evaluate_embedding(
+    embedding: EmbeddingFolder = None,
+    inst2vec: Inst2vec = None,
+    ir2vec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors, for the words of the embedding.")
+    ] = None,
+    nearest: Annotated[
+        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Nearest words among which an answer must be.")] = 5,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the words, coloured by family.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The same, to explore in a browser.")] = None,
+    method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the paper's analogies and semantic distance test of an embedding, and draw it."""
+    from ncc import api
+    from ncc.study.vectors import load_ir2vec
+
+    check_writable(picture, page, output)
+    table = measured_embedding(embedding, inst2vec)
+    if ir2vec:
+        table = load_ir2vec(ir2vec, table.vocabulary, abstraction=table.abstraction)
+    scores = api.evaluate_embedding(table, nearest=nearest, k=k)
+    if picture or page:
+        api.draw_embedding(table, picture=picture, page=page, method=method)
+    print_figures({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), output, as_json)

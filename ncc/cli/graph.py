@@ -1,0 +1,57 @@
+"""``ncc graph``: contextual flow graphs, printed or in a file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.running import run_over
+from ncc.errors import InputError
+from ncc.runtime.writable import check_writable
+
+__all__ = ["graph"]
+
+
+@takes_compile_options()
+def graph(
+    inputs: Inputs,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .dot, .graphml, .json or .html.")
+    ] = None,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Build the contextual flow graph (XFG) of code."""
+    from ncc import api
+    from ncc.graph import EXPORTERS, EdgeKind
+    from ncc.graph.export import to_dict
+    from ncc.inputs import expand_inputs
+    from ncc.runtime.storage import write_atomically
+
+    if output and output.suffix not in EXPORTERS:
+        raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(EXPORTERS)}")
+    if output and len(expand_inputs(inputs)) != 1:
+        raise InputError("-o takes one input; for several, use --json")
+    check_writable(output)
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        xfg = api.build_graph(name, options=options)
+        unknown_rate = api.load_embedding().look_up(xfg.module.texts).over(xfg.module.text_id).unknown_rate
+        counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}
+        fields: dict[str, Any] = {
+            "num_statements": xfg.module.num_statements,
+            "unknown_rate": unknown_rate,
+            "num_edges": xfg.num_edges,
+            "edges_by_kind": counts,
+        }
+        if output:
+            write_atomically(output, EXPORTERS[output.suffix](xfg).encode("utf-8", "backslashreplace"))
+        elif as_json:
+            fields["graph"] = to_dict(xfg)
+        shares = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        text = f"{name}: {xfg.module.num_statements} statements, {xfg.num_edges} edges ({shares})"
+        return fields, text
+
+    run_over(inputs, work, as_json=as_json)

@@ -1,0 +1,135 @@
+"""Options that several commands have: their names, help and types, and the compiler's, which go together."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = [
+    "DataFolder",
+    "EmbeddingFolder",
+    "Inputs",
+    "Jobs",
+    "Json",
+    "Levels",
+    "NoCache",
+    "NumSeeds",
+    "OutputFolder",
+    "ProgramFolder",
+    "ProgramsCache",
+    "ReportFile",
+    "ResultFile",
+    "RunsFolder",
+    "Seed",
+    "TorchDevice",
+    "Trees",
+    "split_list",
+    "takes_compile_options",
+]
+
+Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
+
+EmbeddingFolder = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
+]
+DataFolder = Annotated[
+    str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
+]
+ProgramFolder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="A folder of programs for each class; default POJ-104.")
+]
+Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
+ProgramsCache = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
+]
+
+# of commands that train
+OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
+TorchDevice = Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")]
+
+# of commands that measure
+ResultFile = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
+]
+ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with pictures.")]
+NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")]
+Trees = Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")]
+RunsFolder = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="FOLDER", help="Where results of folds are kept; default the user's cache."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")]
+
+_Clang = Annotated[
+    str | None, typer.Option("--clang", metavar="PATH", help="Compiler; default NCC_CLANG, then the bundled clang.")
+]
+_Folders = Annotated[list[str] | None, typer.Option("-I", "--include", metavar="FOLDER", help="Header search path.")]
+_Macros = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=VALUE]", help="Macro.")]
+_Flags = Annotated[list[str] | None, typer.Option("--flag", metavar="FLAG", help="Further flag for the compiler.")]
+_Level = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisation level: 0 1 2 3 s z fast.")]
+_Language = Annotated[
+    str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
+]
+_Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
+
+
+def _compile_options(
+    clang: _Clang = None,
+    include: _Folders = None,
+    define: _Macros = None,
+    flag: _Flags = None,
+    optimization: _Level = "1",
+    language: _Language = None,
+    timeout: _Seconds = 60.0,
+) -> Any:
+    """The options of the compiler from a command's arguments.
+
+    Raises:
+        InputError: One is wrong.
+    """
+    from ncc.frontend import CompileOptions
+
+    return CompileOptions(
+        clang=clang,
+        include_paths=tuple(include or ()),
+        defines=tuple(define or ()),
+        flags=tuple(flag or ()),
+        optimization=optimization,
+        language=language,
+        timeout_s=timeout,
+    )
+
+
+def takes_compile_options(*, without: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of the compiler; it takes them as one `CompileOptions`, named ``options``.
+
+    Args:
+        without: One of them that the command does not have.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        compiler = [one for one in inspect.signature(_compile_options).parameters.values() if one.name != without]
+        own = inspect.signature(command)
+        parameters = [one for one in own.parameters.values() if one.name != "options"] + compiler
+
+        @wraps(command)
+        def run(**arguments: Any) -> None:
+            given = {one.name: arguments.pop(one.name) for one in compiler}
+            command(**arguments, options=_compile_options(**given))
+
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
+
+
+def split_list(words: str) -> tuple[str, ...]:
+    """From "a,b" to its parts, each once."""
+    return tuple(dict.fromkeys(word.strip() for word in words.split(",")))

@@ -1,0 +1,46 @@
+"""``ncc predict-coarsening``: how many work-items of a kernel to merge into one."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.running import run_over
+from ncc.errors import InputError
+
+__all__ = ["predict_coarsening"]
+
+
+@takes_compile_options()
+def predict_coarsening(
+    inputs: Inputs,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default any other.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
+    from ncc import api
+
+    head = api.load_coarsening_head()
+    if platform is not None and platform not in head.devices:
+        raise InputError(f"--platform is {platform!r}; expected one of {', '.join(head.devices)}")
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        answers = api.predict_coarsening(name, platform=platform, options=options, head=head)
+        kernels = [answer.to_dict() for answer in answers]
+        lines = [
+            f"{name}: {answer.kernel}: factor {answer.factor}, {answer.speedup:.2f}x "
+            f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
+            + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
+            for answer in answers
+        ]
+        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+
+    run_over(inputs, work, as_json=as_json, fields=("factor", "speedup", "interval", "platform"))

@@ -1,0 +1,114 @@
+"""``ncc predict-device``: CPU or GPU, by how much, from which size of the data on, and because of which lines."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.running import run_over
+from ncc.errors import InputError
+from ncc.runtime.writable import check_writable
+
+if TYPE_CHECKING:
+    from ncc.devices import DevicePrediction, LineShare
+
+__all__ = ["predict_device"]
+
+_FIELDS = ("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform")
+_REASONS = 8
+
+
+@takes_compile_options()
+def predict_device(
+    inputs: Inputs,
+    transfer: Annotated[
+        float | None, typer.Option(metavar="BYTES", help="Bytes moved between host and device.")
+    ] = None,
+    wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items a work-group.")] = None,
+    platform: Annotated[
+        Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")
+    ] = "nvidia",
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which lines of the source drove the answer.")] = False,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
+    from ncc import api
+    from ncc.devices import plot_curves
+    from ncc.frontend import language_of
+
+    _check(inputs, transfer, wgsize, plot)
+
+    def work(name: str) -> tuple[dict[str, Any], str]:
+        source = _read_once(name)
+        chosen = options if source is name else replace(options, language=options.language or language_of(name))
+        how = {"wgsize": wgsize, "platform": platform, "options": chosen}
+        answers = api.predict_device(source, transfer_bytes=transfer, **how)
+        kernels = [answer.to_dict() for answer in answers]
+        lines = [f"{name}: {_sentence(answer)}" for answer in answers]
+        if plot:
+            curves = api.predict_device_curve(source, **how)
+            plot_curves(curves, plot)
+            for number, curve in enumerate(curves):
+                kernels[number] |= {"flips": list(curve.flips)}
+                lines[number] += f"; flips at {_sizes(curve.flips)}"
+        if explain:
+            for number, reason in enumerate(api.explain_device(source, transfer_bytes=transfer, **how)):
+                kernels[number] |= {"explanation": reason.to_dict()["lines"]}
+                lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
+        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS)
+
+
+def _check(inputs: list[str], transfer: float | None, wgsize: float | None, plot: Path | None) -> None:
+    """Refuses what no input could be answered with.
+
+    Raises:
+        InputError, OutputError: A number is out of its range, or the plot can't be written.
+    """
+    from ncc.devices import PLOT_FORMATS
+    from ncc.inputs import expand_inputs
+
+    for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
+        if value is not None and not 0 <= value < float("inf"):
+            raise InputError(f"{name} is {value}; expected a number, 0 or more")
+    if plot and plot.suffix not in PLOT_FORMATS:
+        raise InputError(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    if plot and len(expand_inputs(inputs)) != 1:
+        raise InputError("--plot takes one input")
+    check_writable(plot)
+
+
+def _read_once(name: str) -> str | bytes:
+    """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
+    from ncc.runtime.streams import read_stream
+
+    text = read_stream(name)
+    return name if text is None else text
+
+
+def _sentence(answer: "DevicePrediction") -> str:
+    low, high = answer.interval
+    return (
+        f"{answer.kernel}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
+        f"{answer.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x; "
+        f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
+    )
+
+
+def _sizes(flips: tuple[float, ...]) -> str:
+    return ", ".join(f"{size:.3g} bytes" for size in flips) or "no size of data from 1 KiB to 4 GiB"
+
+
+def _reason(share: "LineShare") -> str:
+    where = f"line {share.line}" if share.line else "statement"
+    shown = share.statements[0] + (f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else "")
+    return f"\n    {abs(share.effect):5.2f} for the {'GPU' if share.effect > 0 else 'CPU'}: {where}: {shown}"

@@ -1,0 +1,95 @@
+"""``ncc train classify``: a classifier of labelled programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncc.cli.options import (
+    DataFolder,
+    EmbeddingFolder,
+    Levels,
+    OutputFolder,
+    ProgramFolder,
+    ProgramsCache,
+    Seed,
+    TorchDevice,
+    split_list,
+)
+from ncc.cli.output import print_card, say
+from ncc.runtime.provenance import command_line
+
+__all__ = ["train_classify"]
+
+
+def train_classify(
+    output: OutputFolder,
+    folder: ProgramFolder = None,
+    levels: Levels = "1,2,0",
+    refit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="HEAD",
+            help="Train this classifier further, on all programs; its calibration and scores are kept.",
+        ),
+    ] = None,
+    embedding: EmbeddingFolder = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs.")] = 12,
+    hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
+    layers: Annotated[int, typer.Option(min=1, help="Bidirectional LSTM layers.")] = 1,
+    min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
+    batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, over all ranks.")] = 64,
+    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
+    strategy: Annotated[
+        str, typer.Option(help="How ranks share the work: mirrored, central, stale or local.")
+    ] = "mirrored",
+    staleness: Annotated[int, typer.Option(help="Steps that a stale gradient may be late.")] = 1,
+    sync_every: Annotated[int, typer.Option(help="Steps between averages of local weights.")] = 8,
+    compression: Annotated[
+        str,
+        typer.Option(help="How mirrored gradients are sent: none, fp16, bf16, topk, int8, int4 or powersgd."),
+    ] = "none",
+    accumulate: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
+    search: Annotated[
+        int, typer.Option(metavar="N", min=0, help="First try so many sets of hyper-parameters, and take the best.")
+    ] = 0,
+    seed: Seed = 204,
+    jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
+    device: TorchDevice = "cpu",
+    cache: ProgramsCache = None,
+    data: DataFolder = None,
+) -> None:
+    """Train a classifier on labelled folders of programs; start again to go on after a stop.
+
+    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train classify …
+    """
+    from ncc import api
+
+    head = api.train_classifier(
+        folder,
+        output,
+        levels=split_list(levels),
+        refit=api.load_classifier(refit) if refit else None,
+        embedding=api.load_embedding(embedding),
+        epochs=epochs,
+        hidden=hidden,
+        layers=layers,
+        min_steps=min_steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        strategy=strategy,
+        staleness=staleness,
+        sync_every=sync_every,
+        compression=compression,
+        accumulate=accumulate,
+        search=search,
+        seed=seed,
+        jobs=jobs,
+        device=device,
+        cache=cache,
+        data=data,
+        about={"command": command_line()},
+        progress=say,
+    )
+    if head:
+        print_card(head.about)

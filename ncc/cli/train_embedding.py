@@ -1,0 +1,68 @@
+"""``ncc train embedding``: statement vectors from the counts of corpora."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ncc.cli.options import OutputFolder, Seed, TorchDevice
+from ncc.cli.output import print_card, say
+from ncc.runtime.provenance import command_line
+
+__all__ = ["train_embedding"]
+
+
+def train_embedding(
+    corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],
+    output: OutputFolder,
+    width: Annotated[int, typer.Option(help="Context size in hops, of those that the corpora were counted for.")] = 2,
+    min_count: Annotated[int, typer.Option(help="Times that a statement must be seen to be a word.")] = 10,
+    engine: Annotated[
+        Literal["exact", "gensim"], typer.Option(help="exact, or gensim: Word2Vec on pairs drawn from the same counts.")
+    ] = "exact",
+    dim: Annotated[int, typer.Option(help="Number of dimensions.")] = 200,
+    epochs: Annotated[int, typer.Option(help="Passes over the counts, or over gensim's pairs.")] = 20,
+    steps: Annotated[int, typer.Option(help="Steps an epoch, each with its share of the centre words.")] = 8,
+    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 0.02,
+    subsample: Annotated[float, typer.Option(help="Share of pairs above which a word is thinned; 0: off.")] = 1e-3,
+    share_parts: Annotated[
+        bool, typer.Option("--share-parts/--no-share-parts", help="Statements share vectors of their parts.")
+    ] = True,
+    own_decay: Annotated[float, typer.Option(help="Decay of statements' own vectors, where they share parts.")] = 2.0,
+    num_pairs: Annotated[int, typer.Option(help="Pairs that gensim streams an epoch.")] = 20_000_000,
+    seed: Seed = 204,
+    threads: Annotated[int, typer.Option(help="Threads of the matrix products.")] = 1,
+    device: TorchDevice = "cpu",
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
+    ] = None,
+) -> None:
+    """Train statement vectors on the counts of corpora; start again to go on after a stop.
+
+    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
+    """
+    from ncc import api
+
+    embedding = api.train_embedding(
+        corpora,
+        output,
+        width=width,
+        min_count=min_count,
+        engine=engine,
+        dim=dim,
+        epochs=epochs,
+        steps=steps,
+        learning_rate=learning_rate,
+        subsample=subsample,
+        share_parts=share_parts,
+        own_decay=own_decay,
+        num_pairs=num_pairs,
+        seed=seed,
+        threads=threads,
+        device=device,
+        tensorboard=tensorboard,
+        about={"command": command_line()},
+        progress=say,
+    )
+    if embedding:
+        print_card(embedding.about)
