@@ -24,9 +24,10 @@ from ncc.devices.fit import MapperMethod, load_inputs
 from ncc.devices.samples import DeviceMappingSamples, Unit, load_samples
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
-from ncc.study.devices.controls import TreeConfig, auxiliary_trees
-from ncc.study.devices.evaluation import score_runs
+from ncc.study.devices.controls import auxiliary_trees
 from ncc.study.devices.protocols import splits
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import score_runs
 from ncc.study.runs import Plan, Split, run_plans
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
@@ -52,7 +53,7 @@ def learning_curves(
     """Unit → method → accuracy and geometric-mean speedup at each share of the training groups."""
     methods = [
         MapperMethod(load_inputs(samples, load_embedding())),
-        auxiliary_trees(TreeConfig(num_trees=100), "log_ratio"),
+        auxiliary_trees(100, "log_ratio"),
     ]
     curves: dict[str, Any] = {}
     for unit in UNITS:
@@ -63,7 +64,7 @@ def learning_curves(
         ]
         runs = iter(run_plans(samples, [plan for *_, plans in cases for plan in plans], jobs=jobs, cache=cache))
         for method, share, plans in cases:
-            metrics = score_runs(samples, unit, [next(runs) for _ in plans]).metrics
+            metrics = score_runs(DeviceMapping(samples), [next(runs) for _ in plans]).metrics
             curves.setdefault(unit, {}).setdefault(method.name, []).append(
                 {
                     "share_of_training_groups": share,

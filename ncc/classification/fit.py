@@ -1,6 +1,6 @@
 """ncc's classifier as a method that `evaluate` can measure: a network and n-grams, whose scores are added."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ NGRAM_FACTOR = 4.5
 
 class CombinedMethod:
     """A network and a linear model on n-grams, trained apart."""
+
+    kind: Final = "ours"
+    slow = True
+    version = "1"
 
     def __init__(self, network: ProgramLSTMMethod, ngrams: NgramMethod, name: str = "ncc") -> None:
         """Keeps both; nothing is trained before `fit`."""

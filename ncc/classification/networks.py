@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -59,6 +59,10 @@ def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple
 
 class ProgramLSTMMethod:
     """A bidirectional LSTM with pooling, as a method that `evaluate` can measure."""
+
+    kind: Final = "ours"
+    slow = True
+    version = "1"
 
     def __init__(
         self,
@@ -166,6 +170,9 @@ class PlainLSTMMethod:
     """
 
     name = "LSTM (paper's head)"
+    kind: Final = "published"
+    slow = True
+    version = "1"
 
     def __init__(
         self, embedding: Embedding, loop: TrainingConfig | None = None, *, hidden: int = 200, memory: int | None = 200

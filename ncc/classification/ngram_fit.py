@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,10 @@ class NgramMethod:
 
     References: Joulin et al. 2017 (hashed n-grams); Fan et al. 2008 (LIBLINEAR).
     """
+
+    kind: Final = "ours"
+    slow = False
+    version = "1"
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ Nothing in it is random: all seeds give the same.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,10 @@ class ChosenLine:
     Attributes:
         candidate: What the last `fit` chose; None before.
     """
+
+    kind: Final = "ours"
+    slow = False
+    version = "1"
 
     def __init__(self, features: Array, grid: LineGrid | None = None, name: str = "ncc") -> None:
         self.name = name

@@ -7,7 +7,7 @@ program, Gaussian processes wherever it is not; so the trees are asked only then
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,6 +169,9 @@ class MapperMethod:
     """
 
     name = "ncc mapper"
+    kind: Final = "ours"
+    slow = False
+    version = "1"
 
     def __init__(self, inputs: KernelInputs, config: MapperConfig | None = None, name: str = name) -> None:
         """Keeps what is known of the kernels; nothing is fitted before `fit`."""

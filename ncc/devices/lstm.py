@@ -5,7 +5,7 @@ Reference: Ben-Nun et al. 2018, section 6.2 (task, auxiliary inputs); predicting
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -91,6 +91,9 @@ class LSTMMethod:
     """An ensemble of LSTM heads as a method that `evaluate` can measure."""
 
     name = "lstm"
+    kind: Final = "ours"
+    slow = True
+    version = "1"
 
     def __init__(self, embedding: Embedding, words: KernelWords, training: RatioTraining | None = None) -> None:
         """Keeps the kernels' words; nothing is trained before `fit`."""

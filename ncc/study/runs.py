@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -20,9 +20,11 @@ from threadpoolctl import threadpool_limits
 
 from ncc.errors import InputError, NccError
 from ncc.runtime.storage import write_atomically
-from ncc.study.code import code_of
 
-__all__ = ["Method", "Plan", "Run", "Samples", "Split", "run_plans"]
+__all__ = ["Kind", "Method", "Plan", "Run", "Samples", "Split", "run_plans"]
+
+Kind = Literal["control", "published", "ours"]
+"""Whose a method is: a control, a published method run again, or ours."""
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row indices of training and of test rows."""
@@ -42,18 +44,29 @@ Samples_contra = TypeVar("Samples_contra", contravariant=True)
 
 
 class Method(Protocol[Samples_contra]):
-    """What can be measured: a control, a published method run again, or one of ours."""
+    """What can be measured: it says what it is, learns from some rows, and predicts for others."""
 
     @property
     def name(self) -> str:
         """Name for tables; one method each in a table."""
 
     @property
-    def identity(self) -> Any:
-        """All that its results depend on beside samples and folds: options, and arrays that it was given.
+    def kind(self) -> Kind:
+        """Whose it is."""
 
-        Plain data and arrays, in a tuple where they are several. To find earlier results it is hashed by content, and
-        with it the code that `code_of` finds for the method and the members of the tuple.
+    @property
+    def slow(self) -> bool:
+        """Whether a fold takes minutes, so that a comparison runs it from fewer seeds."""
+
+    @property
+    def version(self) -> str:
+        """Version of its code: raised by whoever changes what it predicts, so that results kept before are not used."""
+
+    @property
+    def identity(self) -> Any:
+        """All that its results depend on beside its code, samples and folds: options, and arrays that it was given.
+
+        Plain data and arrays, in a tuple where they are several; it is hashed by content to find earlier results.
         """
 
     def fit(self, samples: Samples_contra, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
@@ -86,13 +99,15 @@ class Run:
 
     Args:
         method: The method's name.
-        protocol: The protocol's.
+        kind: Whose it is.
+        protocol: The protocol's name.
         seed: The seed.
         predicted: (n, k) float64, NaN in rows that no fold tests.
         seconds: Fitting and predicting, all folds together, as measured when they ran.
     """
 
     method: str
+    kind: Kind
     protocol: str
     seed: int
     predicted: NDArray[np.float64]
@@ -173,7 +188,7 @@ class _Part:
 
 
 def _cells(samples: Samples, plans: Sequence[Plan], cache: Path | None) -> list[_Cell]:
-    digests: dict[int, str | None] = {}  # a method or the samples are hashed once, not for every fold
+    digests: dict[int, str] = {}  # a method or the samples are hashed once, not for every fold
     rows = content_hash(vars(samples)) if cache else None
     cells = []
     for number, plan in enumerate(plans):
@@ -181,23 +196,16 @@ def _cells(samples: Samples, plans: Sequence[Plan], cache: Path | None) -> list[
             digests[id(plan.method)] = _digest(plan.method)
         for fold, split in enumerate(plan.folds):
             file = None
-            if cache and (digest := digests[id(plan.method)]):
-                file = cache / f"{content_hash((rows, digest, plan.seed, fold, split))}.npz"
+            if cache:
+                file = cache / f"{content_hash((rows, digests[id(plan.method)], plan.seed, fold, split))}.npz"
             cells.append(_Cell(number, fold, split, file))
     return cells
 
 
-def _digest(method: Method[Any]) -> str | None:
-    """What identifies a method's results: options, code, and the libraries that it learns with.
-
-    None where the code can't be read, as that of a class typed into an interpreter: its results are not kept.
-    """
-    identity = method.identity
-    code = code_of(method, *(identity if isinstance(identity, tuple) else (identity,)))
-    if code is None:
-        return None
+def _digest(method: Method[Any]) -> str:
+    """What identifies a method's results: the version of its code, options, and the libraries that it learns with."""
     libraries = [version(name) for name in ("numpy", "scikit-learn", "torch")]
-    digest: str = content_hash((type(method).__qualname__, method.name, identity, code, libraries))
+    digest: str = content_hash((type(method).__qualname__, method.name, method.version, method.identity, libraries))
     return digest
 
 
@@ -263,6 +271,7 @@ def _collect(num_rows: int, plan: Plan, parts: dict[int, _Part]) -> Run:
         predicted[part.test] = part.predicted
     return Run(
         method=plan.method.name,
+        kind=plan.method.kind,
         protocol=plan.protocol,
         seed=plan.seed,
         predicted=predicted,

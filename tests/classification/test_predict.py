@@ -19,7 +19,7 @@ from ncc.encoder.program_network import ProgramNetwork
 from ncc.errors import AssetError, CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.inputs import load_program
-from ncc.study.classification.evaluation import load_split
+from ncc.study.classification.task import load_split
 
 GREATEST_DIVISOR = """
 int main()

@@ -12,8 +12,9 @@ from ncc.coarsening.lines import fit_lines
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
-from ncc.study.coarsening.evaluation import evaluate
 from ncc.study.coarsening.noise import measure_chance
+from ncc.study.coarsening.task import ThreadCoarsening
+from ncc.study.evaluation import evaluate
 
 Array = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
 
 def test_the_feature_that_tells_is_chosen_and_factors_follow(toy: CoarseningSamples, toy_features: Array) -> None:
     method = ChosenLine(toy_features)
-    score = evaluate(toy, method, "kernel")
+    score = evaluate(ThreadCoarsening(toy), method, "kernel")
     assert score.metrics.accuracy.value == 1
     assert score.metrics.mean_speedup.value == pytest.approx(1.3)
     assert method.candidate is not None
@@ -142,7 +143,7 @@ def test_chance_is_far_from_features_that_tell(toy: CoarseningSamples, toy_featu
 def test_published_result(published: CoarseningSamples, published_features: Array) -> None:
     method = ChosenLine(published_features)
     for protocol in ("kernel", "source"):
-        metrics = evaluate(published, method, protocol, seeds=(204, 205)).metrics  # type: ignore[arg-type]
+        metrics = evaluate(ThreadCoarsening(published), method, protocol, seeds=(204, 205)).metrics  # type: ignore[arg-type]
         assert metrics.mean_speedup.value > 1.22
         assert metrics.geomean_speedup.value > 1.12
         assert np.ptp(metrics.mean_speedup.per_seed) == 0  # nothing is random

@@ -17,7 +17,8 @@ from ncc.errors import InputError
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
 from ncc.study.devices import shipping
-from ncc.study.devices.evaluation import evaluate
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import evaluate
 
 SMALL = MapperConfig(num_trees=10, inner_trees=5, inner_folds=3)
 TEST = np.arange(90, 120)
@@ -303,7 +304,7 @@ def test_a_head_is_measured_by_kernel_and_by_application_before_it_ships(monkeyp
     assert (head.about["platform"], head.embedding_id) == ("amd", make_embedding().fingerprint)
     assert list(head.about["scores"]) == ["by kernel", "by application"]
     for protocol, scores in head.about["scores"].items():
-        expected = evaluate(samples, MapperMethod(inputs, few), protocol.removeprefix("by "), (3,))
+        expected = evaluate(DeviceMapping(samples), MapperMethod(inputs, few), protocol.removeprefix("by "), (3,))
         assert scores["accuracy"] == round(expected.metrics.accuracy.value, 4)
         assert scores["geomean_speedup_over_best_static"] == round(expected.metrics.geomean_speedup.value, 4)
         assert expected.coverage is not None

@@ -13,8 +13,9 @@ from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import load_embedding
 from ncc.ir import read_module
 from ncc.kernels import profile_kernel
-from ncc.study.devices.evaluation import evaluate
 from ncc.study.devices.protocols import splits
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import evaluate
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
 ) -> None:
     samples, inputs = real
     config = MapperConfig(num_trees=20, inner_trees=10, inner_folds=3)
-    score = evaluate(samples, MapperMethod(inputs, config), "kernel", (204,))
+    score = evaluate(DeviceMapping(samples), MapperMethod(inputs, config), "kernel", (204,))
     assert score.coverage is not None
     assert 0.72 <= score.coverage.value <= 0.88
     assert score.metrics.accuracy.value > 0.85

@@ -14,18 +14,19 @@ from ncc.coarsening.samples import CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening import evaluation as coarsening
 from ncc.study.coarsening.comparison import CoarseningComparison
+from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.devices.comparison import DeviceComparison
-from ncc.study.devices.evaluation import score_runs
-from ncc.study.devices.protocols import LeakageReport, Protocol
+from ncc.study.devices.protocols import LeakageReport
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import score_runs
 from ncc.study.report import coarsening_report, device_report
 from ncc.study.report.device_figures import reliability
 from ncc.study.report.drawing import INK, Dot, clipped, draw_dots
-from ncc.study.report.kinds import best_of_kinds, coarsening_kind, device_kind
+from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.regret import share_within
 from ncc.study.report.table import Cell, Column, Row, Table, show, table_of, to_text
-from ncc.study.runs import Run
+from ncc.study.runs import Kind, Run
 
 HOSTILE = "IR2Vec <script>alert('1')</script> & \"$\\frac{x\" \x00"
 ABOUT = {"command": "ncc evaluate devmap", "versions": {"numpy": "1.2.3"}, "hardware": {"cores": 2}}
@@ -97,6 +98,12 @@ def texts(drawing: ET.Element) -> list[str]:
     return ["".join(found.itertext()) for found in drawing.iter(f"{SVG}text")]
 
 
+def run(name: str, protocol: str, seed: int, predicted: NDArray[np.float64], seconds: float) -> Run:
+    kinds: dict[str, Kind] = {"always": "control", "ncc": "ours"}
+    kind = kinds.get(name.split(maxsplit=1)[0], "published")
+    return Run(method=name, kind=kind, protocol=protocol, seed=seed, predicted=predicted, seconds=seconds)
+
+
 def device_samples(platform: str = "amd", suite: str = "shoc") -> DeviceMappingSamples:
     """8 rows of 4 kernels, 2 suites."""
     num = len(LOG_RATIO)
@@ -127,13 +134,9 @@ def device_comparison(
         peer: np.where(np.arange(8) == 1, -1, LOG_RATIO)[:, None],
         "ncc mapper": sure if intervals else sure[:, :1],
     }
-    protocols: tuple[Protocol, ...] = ("kernel", "suite")
+    protocols = ("kernel", "suite")
     scores = [
-        score_runs(
-            samples,
-            protocol,
-            [Run(method=name, protocol=protocol, seed=seed, predicted=rows, seconds=1.5) for seed in (1, 2)],
-        )
+        score_runs(DeviceMapping(samples), [run(name, protocol, seed, rows, 1.5) for seed in (1, 2)])
         for protocol in protocols
         for name, rows in predictions.items()
     ]
@@ -188,14 +191,7 @@ def coarsening_comparison(samples: CoarseningSamples, peer: str = "Magni et al."
         "ncc": [choose(2, 2, 0, 0, 0, 0)] * 3,
     }
     scores = [
-        coarsening.score_runs(
-            samples,
-            "kernel",
-            [
-                Run(method=name, protocol="kernel", seed=seed, predicted=rows, seconds=2.0)
-                for seed, rows in enumerate(each)
-            ],
-        )
+        score_runs(ThreadCoarsening(samples), [run(name, "kernel", seed, rows, 2.0) for seed, rows in enumerate(each)])
         for name, each in predictions.items()
     ]
     return CoarseningComparison(tuple(scores))
@@ -404,26 +400,10 @@ def test_shares_within_a_slowdown_count_its_end() -> None:
     assert share_within(np.array([0.1 * 3 / 0.3]), np.array([1.0])).tolist() == [1.0]  # a last digit above 1
 
 
-@pytest.mark.parametrize(
-    ("method", "of_devices", "of_factors"),
-    [
-        ("majority", "control", "control"),
-        ("opcode histogram + auxiliary (log_ratio)", "control", "ours"),
-        ("best constant per device", "ours", "control"),
-        ("IR2Vec flow-aware", "published", "published"),
-        ("DeepTune-TL", "published", "published"),
-        ("ncc mapper", "ours", "ours"),
-    ],
-)
-def test_methods_have_a_kind(method: str, of_devices: str, of_factors: str) -> None:
-    assert device_kind(method) == of_devices
-    assert coarsening_kind(method) == of_factors
-
-
 def test_the_best_of_each_kind_is_the_first_of_the_highest() -> None:
     scores = device_comparison(device_samples()).scores[:3]
     twin = replace(scores[0], method="always CPU")
-    best = best_of_kinds([twin, *scores], device_kind, lambda score: score.metrics.accuracy)
+    best = best_of_kinds([twin, *scores], lambda score: score.metrics.accuracy)
     assert [(kind, score.method) for kind, score in best.items()] == [
         ("control", "always CPU"),
         ("published", "Grewe et al."),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +12,49 @@ from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
 from ncc.errors import InputError
 from ncc.study.classification.controls import Majority, count_controls
-from ncc.study.classification.evaluation import ClassificationMethod, ClassificationScore, evaluate
+from ncc.study.classification.metrics import ClassificationMetrics
 from ncc.study.classification.protocols import PROTOCOLS
+from ncc.study.classification.task import Classification, ClassificationMethod
+from ncc.study.evaluation import Comparison, Score, choose, choose_methods, evaluate_all
 from ncc.study.report.classification import classification_text
 
 __all__ = ["ClassificationComparison", "all_methods", "compare_classifiers"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassificationComparison:
+class ClassificationComparison(Comparison[ClassificationMetrics]):
     """Scores of methods under protocols, and what they were measured on.
 
     Attributes:
-        scores: One for each method and protocol.
         classes: Names of the classes.
         num_programs: Programs that compile.
         ways: How they compiled, see `ncc.frontend.programs.compile_program`.
         failures: File → reason, of those that don't.
     """
 
-    scores: tuple[ClassificationScore, ...]
     classes: tuple[str, ...]
     num_programs: int
     ways: dict[str, int]
     failures: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
-        protocols: dict[str, Any] = {}
-        for score in self.scores:
-            protocols.setdefault(score.protocol, {"methods": {}})["methods"][score.method] = score.to_dict()
+        """The same as of every comparison, and how many programs there were."""
+        counts = {"num_programs": self.num_programs, "ways": self.ways, "failures": len(self.failures)}
+        return counts | super().to_dict()
+
+    def describe(self, score: Score[ClassificationMetrics]) -> dict[str, Any]:
+        """Means over the seeds, with the interval and each seed's figure of the accuracy."""
+        metrics = score.metrics
         return {
-            "num_programs": self.num_programs,
-            "ways": self.ways,
-            "failures": len(self.failures),
-            "protocols": protocols,
+            "accuracy": metrics.accuracy.value,
+            "interval": [metrics.accuracy.low, metrics.accuracy.high],
+            "per_seed": metrics.accuracy.per_seed.tolist(),
+            "accuracy_without_twins": metrics.accuracy_without_twins.value,
+            "num_twins": metrics.num_twins,
+            "top5": metrics.top5.value,
+            "macro_f1": metrics.macro_f1,
+            "calibration_error": metrics.calibration_error,
+            "num_training": metrics.num_training,
         }
 
     def to_text(self) -> str:
@@ -115,20 +122,18 @@ def compare_classifiers(
     Raises:
         InputError: No method matches, or there is no such protocol.
     """
-    if protocol != "all" and protocol not in PROTOCOLS:
-        raise InputError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}, all")
-    chosen = [method for method in methods if any(fnmatchcase(method.name, pattern) for pattern in patterns)]
-    if not chosen:
-        names = ", ".join(method.name for method in methods)
-        raise InputError(f"no method matches {', '.join(patterns)}; there are {names}")
+    protocols = choose("protocol", protocol, PROTOCOLS)
+    chosen = set(choose_methods(patterns, [method.name for method in methods]))
     if any(size < 1 for size in per_class):
         raise InputError(f"programs of a class: expected 1 or more, found {min(per_class)}")
-    protocols = [name for name in PROTOCOLS if protocol in ("all", name)]
-    sizes: list[int | None] = [*sorted(per_class, reverse=True)] or [None]
-    runs = [(name, size) for name in protocols for size in sizes]
-    scores = [
-        score
-        for name, size in runs
-        for score in evaluate(samples, chosen, name, seeds, per_class=size, jobs=jobs, cache=cache, progress=progress)
-    ]
+    sizes = [f"/{size}" for size in sorted(per_class, reverse=True)] or [""]
+    scores = evaluate_all(
+        Classification(samples),
+        [method for method in methods if method.name in chosen],
+        [f"{name}{size}" for name in protocols for size in sizes],
+        seeds,
+        jobs=jobs,
+        cache=cache,
+        progress=progress,
+    )
     return ClassificationComparison(tuple(scores), samples.classes, len(samples), samples.ways, samples.failures)

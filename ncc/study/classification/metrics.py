@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix, f1_score
 
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
@@ -24,10 +25,11 @@ class ClassificationMetrics:
         accuracy: Share of programs whose most probable class is theirs.
         accuracy_without_twins: The same, of the programs that have no near-duplicate in training.
         top5: Share of programs whose class is among the five most probable.
-        macro_f1: Mean over the classes of F1, mean over the seeds.
+        macro_f1: Mean over the classes that occur of F1, mean over the seeds.
         calibration_error: Mean distance between confidence and accuracy, mean over the seeds.
         num_twins: Programs that have a near-duplicate in training.
         confusion: (num_classes, num_classes) int64, true class by predicted class, all seeds together.
+        num_training: Programs that were trained on; 0 where that is not known.
     """
 
     accuracy: Estimate
@@ -37,6 +39,7 @@ class ClassificationMetrics:
     calibration_error: float
     num_twins: int
     confusion: NDArray[np.int64]
+    num_training: int = 0
 
 
 def measure(
@@ -69,32 +72,18 @@ def measure(
         )
 
     accuracy, without, top5 = estimate(terms, groups, figures, bootstrap)
-    num_classes = probability.shape[2]
-    tables = [_confusion(label, found, num_classes) for found in chosen]
+    classes, present = range(probability.shape[2]), np.unique(label)
     return ClassificationMetrics(
         accuracy=accuracy,
         accuracy_without_twins=without,
         top5=top5,
-        macro_f1=float(np.mean([_macro_f1(table) for table in tables])),
+        macro_f1=float(np.mean([f1_score(label, found, labels=present, average="macro") for found in chosen])),
         calibration_error=float(
             np.mean([_calibration_error(rows.max(axis=1), hit) for rows, hit in zip(probability, right, strict=True)])
         ),
         num_twins=int(twins.sum()),
-        confusion=np.sum(tables, axis=0),
+        confusion=np.sum([confusion_matrix(label, found, labels=classes) for found in chosen], axis=0),
     )
-
-
-def _confusion(label: NDArray[np.int64], chosen: NDArray[np.int64], num_classes: int) -> NDArray[np.int64]:
-    table = np.zeros((num_classes, num_classes), np.int64)
-    np.add.at(table, (label, chosen), 1)
-    return table
-
-
-def _macro_f1(table: NDArray[np.int64]) -> float:
-    """Mean F1 of the classes that occur."""
-    right, true, said = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    occurs = true > 0
-    return float(np.mean(2 * right[occurs] / np.maximum(true + said, 1)[occurs]))
 
 
 def _calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:

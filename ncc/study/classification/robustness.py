@@ -16,8 +16,8 @@ from ncc.classification.samples import LabelledFiles, ProgramTable, load_program
 from ncc.embedding import Embedding
 from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
-from ncc.study.classification.evaluation import load_split
 from ncc.study.classification.metrics import measure
+from ncc.study.classification.task import load_split
 
 __all__ = ["RobustnessScore", "RobustnessTable", "measure_head"]
 

@@ -18,8 +18,8 @@ from ncc.embedding import Embedding
 from ncc.encoder.program_network import ProgramNetwork
 from ncc.errors import AssetError
 from ncc.runtime.ranks import rank_and_world
-from ncc.study.classification.evaluation import load_split
 from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
+from ncc.study.classification.task import load_split
 
 __all__ = ["refit_classifier", "train_classifier"]
 

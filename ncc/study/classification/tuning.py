@@ -10,7 +10,7 @@ import numpy as np
 from ncc.classification.networks import NetworkTraining, ProgramLSTMMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
-from ncc.study.classification.evaluation import load_split
+from ncc.study.classification.task import load_split
 from ncc.training.search import Trial, search
 
 if TYPE_CHECKING:

@@ -15,48 +15,39 @@ from ncc.coarsening.features import opcode_histograms, sample_features
 from ncc.coarsening.fit import ChosenLine
 from ncc.coarsening.samples import CoarseningSamples, Folder, load_kernel_ir, load_samples
 from ncc.devices.samples import load_samples as load_device_samples
-from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.runtime.storage import write_atomically
-from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening.controls import ForestConfig, ForestMethod, standard_controls
-from ncc.study.coarsening.evaluation import CoarseningMethod, CoarseningScore, plan_runs, score_runs
+from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import Metrics
-from ncc.study.coarsening.protocols import PROTOCOLS, Protocol
-from ncc.study.code import code_of
+from ncc.study.coarsening.protocols import PROTOCOLS
+from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
+from ncc.study.evaluation import Comparison, Score, choose, estimates, evaluate_all
 from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
 from ncc.study.peers.magni import MagniCascade
 from ncc.study.report.coarsening import coarsening_text
-from ncc.study.runs import run_plans
 
 __all__ = ["CoarseningComparison", "all_methods", "compare_coarsening"]
 
 SEEDS = (204, 205, 206, 207, 208)
-_FIGURES = ("mean_speedup", "geomean_speedup", "share_of_oracle", "accuracy")
 
 
-@dataclass(frozen=True)
-class CoarseningComparison:
+@dataclass(frozen=True, eq=False)
+class CoarseningComparison(Comparison[Metrics]):
     """Scores of all that was run, protocol by protocol."""
 
-    scores: tuple[CoarseningScore, ...]
+    def describe(self, score: Score[Metrics]) -> dict[str, Any]:
+        """Means over the seeds with their intervals, what each seed gave, and the same figures on each device."""
+        return {
+            **_figures(score.metrics),
+            "share_unmeasured": score.metrics.share_unmeasured,
+            "per_seed": {name: figure.per_seed.tolist() for name, figure in estimates(score.metrics).items()},
+            "by_device": {device: _figures(metrics) for device, metrics in score.parts.items()},
+            "num_groups": score.num_groups,
+        }
 
-    def to_dict(self) -> dict[str, Any]:
-        """``protocols`` → protocol → ``methods`` → figures, as ``--json`` prints them, the oracle beside."""
-        protocols: dict[str, Any] = {}
-        for score in self.scores:
-            entry = protocols.setdefault(score.protocol, {"oracle": _figures(score.oracle), "methods": {}})
-            entry["methods"][score.method] = {
-                **_figures(score.metrics),
-                "share_unmeasured": score.metrics.share_unmeasured,
-                "per_seed": {name: _estimate(score.metrics, name).per_seed.tolist() for name in _FIGURES},
-                "by_device": {device: _figures(metrics) for device, metrics in score.by_device.items()},
-                "num_samples": score.num_samples,
-                "num_groups": score.num_groups,
-                "seeds": list(score.seeds),
-                "seconds": round(score.seconds, 2),
-            }
-        return {"protocols": protocols}
+    def describe_protocol(self, score: Score[Metrics]) -> dict[str, Any]:
+        """A perfect choice."""
+        return {"oracle": _figures(score.oracle)}
 
     def to_text(self) -> str:
         """Tables for people: every method under every protocol."""
@@ -68,7 +59,7 @@ def compare_coarsening(
     seeds: Sequence[int] = SEEDS,
     *,
     with_networks: bool = True,
-    num_trees: int = 300,
+    num_trees: int = NUM_TREES,
     jobs: int = 1,
     cache: Path | None = None,
     folder: Folder = None,
@@ -91,30 +82,26 @@ def compare_coarsening(
         InputError: There is no such protocol, or there are no seeds.
         DataError: The tables or the IR are missing or damaged.
     """
-    if protocol != "all" and protocol not in PROTOCOLS:
-        raise InputError(f"protocol is {protocol!r}; expected one of {', '.join(PROTOCOLS)}, all")
-    protocols: list[Protocol] = [name for name in PROTOCOLS if protocol in ("all", name)]
+    protocols = choose("protocol", protocol, PROTOCOLS)
     samples = load_samples(folder)
-    methods = list(all_methods(samples, folder, ForestConfig(num_trees=num_trees)))
+    methods = list(all_methods(samples, folder, num_trees))
     if with_networks:
         methods += [DeepTune(), DeepTune(_language_model(cache, folder, progress))]
-    cells = [(name, plan_runs(samples, method, name, seeds)) for name in protocols for method in methods]
-    plans = [plan for _, of_cell in cells for plan in of_cell]
-    runs = iter(run_plans(samples, plans, jobs=jobs, cache=cache, progress=progress))
-    return CoarseningComparison(
-        tuple(score_runs(samples, name, [next(runs) for _ in of_cell]) for name, of_cell in cells)
+    scores = evaluate_all(
+        ThreadCoarsening(samples), methods, protocols, seeds, jobs=jobs, cache=cache, progress=progress
     )
+    return CoarseningComparison(tuple(scores))
 
 
 def all_methods(
-    samples: CoarseningSamples, folder: Folder = None, config: ForestConfig | None = None
+    samples: CoarseningSamples, folder: Folder = None, num_trees: int = NUM_TREES
 ) -> tuple[CoarseningMethod, ...]:
     """Return ours, its ablations, the controls and the published methods that are no neural network on text.
 
     Args:
         samples: The samples of `load_samples`.
         folder: The data folder; None stands for NCC_DATA, then the cache.
-        config: Size of the forests; None for the defaults.
+        num_trees: Trees of each forest.
 
     Raises:
         DataError: The IR is missing or damaged.
@@ -124,10 +111,10 @@ def all_methods(
     return (
         ChosenLine(features),
         ChosenLine(_without_divergence(features), name="ncc without divergence"),
-        ForestMethod("ncc's features, forest", features, target="label", config=config),
-        ForestMethod("ncc's features, forest", features, target="log_speedup", config=config),
+        forest("ncc's features, forest", features, "label", num_trees, kind="ours"),
+        forest("ncc's features, forest", features, "log_speedup", num_trees, kind="ours"),
         ChosenLine(samples.components[:, 0], name="ncc on Magni's components"),
-        *standard_controls(opcode_histograms(samples, ir), config),
+        *standard_controls(opcode_histograms(samples, ir), num_trees),
         MagniCascade(),
     )
 
@@ -139,8 +126,8 @@ def _without_divergence(features: NDArray[np.float64]) -> NDArray[np.float64]:
 def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> LanguageModel:
     """DeepTune's network trained on device mapping, once for all seeds as in the original, from the cache if there."""
     samples = load_device_samples("amd", folder)
-    code = code_of(pretrain_language_model)
-    file = cache / f"deeptune-{content_hash((vars(samples), code, version('torch')))}.npz" if cache and code else None
+    key = content_hash((vars(samples), DeepTune.version, version("torch")))
+    file = cache / f"deeptune-{key}.npz" if cache else None
     if file and file.exists():
         with np.load(file, allow_pickle=False) as arrays:
             tensors = {name: arrays[name] for name in arrays.files if name != "tokens"}
@@ -155,12 +142,7 @@ def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str]
     return model
 
 
-def _estimate(metrics: Metrics, name: str) -> Estimate:
-    found: Estimate = getattr(metrics, name)
-    return found
-
-
 def _figures(metrics: Metrics) -> dict[str, Any]:
-    found = {name: _estimate(metrics, name) for name in _FIGURES}
+    found = estimates(metrics)
     values = {name: estimate.value for name, estimate in found.items()}
     return values | {"intervals": {name: [estimate.low, estimate.high] for name, estimate in found.items()}}

@@ -16,9 +16,8 @@ from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.coarsening.evaluation import plan_runs, score_runs
-from ncc.study.coarsening.protocols import Protocol
-from ncc.study.runs import run_plans
+from ncc.study.coarsening.task import ThreadCoarsening
+from ncc.study.evaluation import evaluate_all
 
 __all__ = ["ChanceLevel", "measure_chance"]
 
@@ -56,7 +55,7 @@ def measure_chance(
     samples: CoarseningSamples,
     features: Array,
     *,
-    protocol: Protocol = "kernel",
+    protocol: str = "kernel",
     num_draws: int = 200,
     seed: int = 204,
     jobs: int = 1,
@@ -81,11 +80,11 @@ def measure_chance(
     rng = np.random.default_rng(seed)
     _, first, owner = np.unique(samples.kernel, return_index=True, return_inverse=True)
     dealt = [features] + [features[first][rng.permutation(len(first))][owner] for _ in range(num_draws)]
-    plans = [plan for one in dealt for plan in plan_runs(samples, ChosenLine(one, grid), protocol, (seed,))]
+    methods = [ChosenLine(one, grid) for one in dealt]
     once = Bootstrap(num_resamples=1)  # no interval is asked for
-    found = [score_runs(samples, protocol, [run], once).metrics for run in run_plans(samples, plans, jobs=jobs)]
-    mean = np.array([metrics.mean_speedup.value for metrics in found])
-    geomean = np.array([metrics.geomean_speedup.value for metrics in found])
+    scores = evaluate_all(ThreadCoarsening(samples), methods, [protocol], (seed,), bootstrap=once, jobs=jobs)
+    mean = np.array([score.metrics.mean_speedup.value for score in scores])
+    geomean = np.array([score.metrics.geomean_speedup.value for score in scores])
     return ChanceLevel(
         mean_speedup=float(mean[0]),
         geomean_speedup=float(geomean[0]),

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -10,10 +9,12 @@ from ncc.coarsening.samples import CoarseningSamples, Unit
 from ncc.errors import InputError
 from ncc.study.runs import Split
 
-__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "LeakageReport", "audit_leakage", "splits"]
 
-Protocol = Literal["kernel", "source", "pair", "device"]
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+INDEPENDENT_UNITS: dict[str, Unit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
+"""Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
+as a kernel's are alike."""
+PROTOCOLS = tuple(INDEPENDENT_UNITS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,7 @@ class LeakageReport:
         shared_ir: Those whose IR is, byte by byte; None where no IR was given.
     """
 
-    protocol: Protocol
+    protocol: str
     num_folds: int
     num_test_rows: int
     shared_kernel: int
@@ -37,7 +38,7 @@ class LeakageReport:
     shared_ir: int | None
 
 
-def splits(samples: CoarseningSamples, protocol: Protocol) -> tuple[Split, ...]:
+def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
     """Split samples into training and test rows, every row being tested exactly once.
 
     - `kernel`, the headline: leaves out one kernel after the other, with all its devices.
@@ -63,7 +64,7 @@ def splits(samples: CoarseningSamples, protocol: Protocol) -> tuple[Split, ...]:
     """
     rows = np.arange(len(samples))
     if protocol in ("kernel", "source"):
-        names = samples.groups(protocol)
+        names = samples.groups(INDEPENDENT_UNITS[protocol])
         folds = [(rows[names != name], rows[names == name]) for name in _in_order(names)]
     elif protocol == "pair":
         folds = [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
@@ -78,17 +79,7 @@ def splits(samples: CoarseningSamples, protocol: Protocol) -> tuple[Split, ...]:
     return tuple(folds)
 
 
-def independent_unit(protocol: Protocol) -> Unit:
-    """Return what may count as independent when an interval is put on a protocol's result.
-
-    The devices of one kernel are alike, so never pairs: texts for `source`, else kernels.
-    """
-    return "source" if protocol == "source" else "kernel"
-
-
-def audit_leakage(
-    samples: CoarseningSamples, protocol: Protocol, ir: Mapping[str, bytes] | None = None
-) -> LeakageReport:
+def audit_leakage(samples: CoarseningSamples, protocol: str, ir: Mapping[str, bytes] | None = None) -> LeakageReport:
     """Count the test rows that share something telling with a training row of their fold.
 
     Args:

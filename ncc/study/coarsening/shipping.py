@@ -20,7 +20,8 @@ from ncc.coarsening.samples import (
     load_samples,
 )
 from ncc.kernels.coarsening import FEATURE_NAMES
-from ncc.study.coarsening.evaluation import CoarseningScore, evaluate
+from ncc.study.coarsening.task import CoarseningScore, ThreadCoarsening
+from ncc.study.evaluation import evaluate
 
 __all__ = ["fit_coarsening_head", "train_coarsening_head"]
 
@@ -57,7 +58,7 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
     """
     start = time.perf_counter()
     method = ChosenLine(features, grid)
-    score = evaluate(samples, method, "kernel")
+    score = evaluate(ThreadCoarsening(samples), method, "kernel")
     method.fit(samples, np.arange(len(samples)), np.random.default_rng(0))
     assert method.candidate is not None
     lines = [method.line(device) for device in (*DEVICES, None)]
@@ -90,7 +91,7 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
 def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Array:
     """Measured over expected speedup where the held-out answer was to coarsen: the ends of the interval."""
     rows = np.arange(len(samples))
-    chosen, expected = score.chosen[0], score.predicted[0].max(axis=1)
+    chosen, expected = score.predicted[0].argmax(axis=1), score.predicted[0].max(axis=1)
     measured = samples.speedup[rows, clamp_to_measured(samples.runtime, chosen)]
     ratio = (measured / expected)[chosen > 0]
     if not len(ratio):

@@ -24,6 +24,9 @@ class Metrics:
         geomean_speedup: Geometric mean of (time on the static choice / time on the chosen device).
         mean_speedup: Arithmetic mean of the same; a few extreme rows decide it.
         share_of_oracle: Geometric mean of (time on the faster device / time on the chosen device).
+        coverage: Share of the rows whose measured log ratio lies in the 80 % interval predicted for it; None for a
+            method that gives no intervals.
+        static_choice: The device that speedups are relative to, "CPU" or "GPU".
     """
 
     accuracy: Estimate
@@ -31,6 +34,8 @@ class Metrics:
     geomean_speedup: Estimate
     mean_speedup: Estimate
     share_of_oracle: Estimate
+    coverage: Estimate | None = None
+    static_choice: str
 
 
 def static_choice_is_gpu(is_gpu: NDArray[np.bool_]) -> bool:
@@ -80,6 +85,7 @@ def measure(
         geomean_speedup=estimates[2],
         mean_speedup=estimates[3],
         share_of_oracle=estimates[4],
+        static_choice="GPU" if static_choice_is_gpu(log_ratio > 0) else "CPU",
     )
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
@@ -12,10 +11,17 @@ from ncc.devices.folds import Split, balanced_folds, check_folds
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 
-__all__ = ["PROTOCOLS", "LeakageReport", "Protocol", "audit_leakage", "independent_unit", "splits"]
+__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "LeakageReport", "audit_leakage", "splits"]
 
-Protocol = Literal["published", "kernel", "application", "suite"]
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+INDEPENDENT_UNITS: dict[str, Unit] = {
+    "published": "kernel",
+    "kernel": "kernel",
+    "application": "application",
+    "suite": "suite",
+}
+"""Protocol → what may count as independent when an interval is put on its result; never rows, as a kernel's are alike.
+"""
+PROTOCOLS = tuple(INDEPENDENT_UNITS)
 
 _FILE_NAME = re.compile(rb"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)
 
@@ -38,7 +44,7 @@ class LeakageReport:
         shared_suite: Those whose suite is.
     """
 
-    protocol: Protocol
+    protocol: str
     platform: str
     seed: int
     num_test_rows: int
@@ -51,7 +57,7 @@ class LeakageReport:
     shared_suite: int
 
 
-def splits(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, num_folds: int = 10) -> Iterator[Split]:
+def splits(samples: DeviceMappingSamples, protocol: str, seed: int = 204, num_folds: int = 10) -> Iterator[Split]:
     """Split samples into training and test rows, every row being tested exactly once.
 
     `published` is the papers' protocol: folds over rows, stratified by label, so that most test rows
@@ -85,19 +91,11 @@ def splits(samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, n
         return iter(LeaveOneGroupOut().split(samples.counts, groups=samples.suite))
     if protocol not in PROTOCOLS:
         raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
-    return balanced_folds(samples.groups(protocol), num_folds, seed)
-
-
-def independent_unit(protocol: Protocol) -> Unit:
-    """Return what may count as independent when an interval is put on a protocol's result.
-
-    Rows of one kernel are alike, so never rows: kernels for `published`, else the protocol's groups.
-    """
-    return "kernel" if protocol == "published" else protocol
+    return balanced_folds(samples.groups(INDEPENDENT_UNITS[protocol]), num_folds, seed)
 
 
 def audit_leakage(
-    samples: DeviceMappingSamples, protocol: Protocol, seed: int = 204, ir: Sequence[bytes] | None = None
+    samples: DeviceMappingSamples, protocol: str, seed: int = 204, ir: Sequence[bytes] | None = None
 ) -> LeakageReport:
     """Count the test rows that share something telling with a training row of their fold.
 

@@ -10,12 +10,12 @@ from ncc.devices.fit import MapperMethod, load_inputs
 from ncc.devices.head import MapperHead
 from ncc.devices.samples import Platform, load_samples
 from ncc.embedding import Embedding
-from ncc.study.devices.evaluation import evaluate
-from ncc.study.devices.protocols import Protocol
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import evaluate
 
 __all__ = ["train_device_head"]
 
-_MEASURED: tuple[Protocol, ...] = ("kernel", "application")
+_MEASURED = ("kernel", "application")
 
 
 def train_device_head(
@@ -47,14 +47,14 @@ def train_device_head(
     method = MapperMethod(load_inputs(samples, embedding, folder))
     scores: dict[str, Any] = {}
     for protocol in _MEASURED:
-        score = evaluate(samples, method, protocol, (seed,))
+        metrics = evaluate(DeviceMapping(samples), method, protocol, (seed,)).metrics
         scores[f"by {protocol}"] = {
-            "accuracy": round(score.metrics.accuracy.value, 4),
-            "geomean_speedup_over_best_static": round(score.metrics.geomean_speedup.value, 4),
-            "coverage_of_80_percent_interval": round(score.coverage.value, 4) if score.coverage else None,
+            "accuracy": round(metrics.accuracy.value, 4),
+            "geomean_speedup_over_best_static": round(metrics.geomean_speedup.value, 4),
+            "coverage_of_80_percent_interval": round(metrics.coverage.value, 4) if metrics.coverage else None,
         }
         if progress:
-            progress(f"{platform}, by {protocol}: {score.metrics.accuracy.value:.1%}")
+            progress(f"{platform}, by {protocol}: {metrics.accuracy.value:.1%}")
     rows = np.arange(len(samples))
     method.fit(samples, rows, np.random.default_rng(seed))
     about = {

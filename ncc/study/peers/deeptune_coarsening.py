@@ -10,7 +10,7 @@ Reference: Cummins et al., End-to-End Deep Learning of Optimization Heuristics, 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -102,6 +102,10 @@ class DeepTune:
         start: What training starts from: DeepTune-TL; None for DeepTune.
         training: Size and training; None for the defaults. A language model must be of the same size.
     """
+
+    kind: Final = "published"
+    slow = True
+    version = "1"
 
     def __init__(self, start: LanguageModel | None = None, training: DeepTuneTraining | None = None) -> None:
         self.name = "DeepTune-TL" if start else "DeepTune"

@@ -3,7 +3,7 @@
 Reference: Grewe et al., Portable Mapping of Data Parallel Programs to OpenCL for Heterogeneous Systems, CGO 2013.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ class Grewe:
     """
 
     name = "Grewe et al."
+    kind: Final = "published"
+    slow = False
+    version = "1"
 
     @property
     def identity(self) -> Any:

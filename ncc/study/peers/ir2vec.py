@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,10 @@ class IR2Vec:
     Reference:
         VenkataKeerthy et al. 2020, section 5.
     """
+
+    kind: Final = "published"
+    slow = False
+    version = "1"
 
     def __init__(self, vectors: Array, encoding: Encoding) -> None:
         self.name = f"IR2Vec {encoding}"

@@ -10,7 +10,7 @@ sections 4 and 5.
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,9 @@ class MagniCascade:
     """
 
     name = "Magni et al."
+    kind: Final = "published"
+    slow = False
+    version = "1"
 
     def __init__(self, config: MagniConfig | None = None) -> None:
         self._config = config or MagniConfig()

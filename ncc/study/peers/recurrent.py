@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -74,6 +74,9 @@ class RecurrentMethod(ABC):
     """
 
     name: str
+    kind: Final = "published"
+    slow = True
+    version = "1"
 
     def __init__(self, training: RecurrentTraining) -> None:
         self.training = training

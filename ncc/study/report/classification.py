@@ -9,12 +9,12 @@ import numpy as np
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.study.report.drawing import Heat, Picture, draw_heat
-from ncc.study.report.kinds import by_protocol
+from ncc.study.report.kinds import KIND_TITLES, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, to_text
 
 if TYPE_CHECKING:  # comparing loads every method, and torch with it
     from ncc.study.classification.comparison import ClassificationComparison
-    from ncc.study.classification.evaluation import ClassificationScore
+    from ncc.study.classification.task import ClassificationScore
 
 __all__ = ["classification_report", "classification_text"]
 
@@ -62,14 +62,14 @@ def _scores(scores: "Sequence[ClassificationScore]") -> Table:
     ]
     first = scores[0]
     caption = (
-        f"{first.protocol}: {first.num_training} programs to train on, {first.num_samples} to test, "
+        f"{first.protocol}: {first.metrics.num_training} programs to train on, {first.num_samples} to test, "
         f"{first.metrics.num_twins} of them with a near-duplicate in training or validation"
     )
     return table_of(caption, columns, scores, row=_row)
 
 
 def _row(score: "ClassificationScore", cells: Sequence[Cell]) -> Row:
-    return Row(score.method, cells, style="ours" if score.method.startswith(("ncc", "network")) else "control")
+    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
 
 
 def _classes(score: "ClassificationScore", classes: Sequence[str]) -> Table:

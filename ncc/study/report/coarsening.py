@@ -8,11 +8,11 @@ from ncc.coarsening.samples import DEVICE_TITLES, CoarseningSamples
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening.evaluation import CoarseningScore
 from ncc.study.coarsening.metrics import Metrics
-from ncc.study.coarsening.protocols import Protocol, audit_leakage
+from ncc.study.coarsening.protocols import audit_leakage
+from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.coarsening_figures import coarsening_figures, mean_speedup
-from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol, coarsening_kind
+from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, show, table_of, table_of_kinds, to_text
 
 if TYPE_CHECKING:  # comparing loads every method, and torch with it
@@ -80,7 +80,7 @@ def _columns(group: str = "") -> list[Column[Score]]:
 
 
 def _summary(protocols: Mapping[str, Sequence[Score]]) -> Table:
-    best = {protocol: best_of_kinds(some, coarsening_kind, mean_speedup) for protocol, some in protocols.items()}
+    best = {protocol: best_of_kinds(some, mean_speedup) for protocol, some in protocols.items()}
     caption = "The method of highest mean speedup of each kind; here a star marks the best of its row"
     return table_of_kinds(caption, "protocol", _columns()[:2], best)
 
@@ -98,7 +98,7 @@ def _details(scores: Sequence[Score]) -> Table:
                 is_ranked=True,
                 group="mean speedup on",
             )
-            for device in first.by_device
+            for device in first.parts
         ),
         Column[Score]("not measured", lambda score: score.metrics.share_unmeasured, "%"),
         Column[Score]("seeds", lambda score: str(len(score.seeds))),
@@ -117,15 +117,14 @@ def _details(scores: Sequence[Score]) -> Table:
 
 
 def _row(score: Score, cells: Sequence[Cell]) -> Row:
-    kind = coarsening_kind(score.method)
-    return Row(score.method, cells, note=KIND_TITLES[kind], style=kind)
+    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
 
 
 def _mean_on(device: str, score: Score) -> float:
-    return score.by_device[device].mean_speedup.value
+    return score.parts[device].mean_speedup.value
 
 
-def _leakage(protocols: Sequence[Protocol], samples: CoarseningSamples) -> Table:
+def _leakage(protocols: Sequence[str], samples: CoarseningSamples) -> Table:
     rows = []
     for protocol in protocols:
         report = audit_leakage(samples, protocol)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening.evaluation import CoarseningScore
 from ncc.study.coarsening.metrics import Metrics, measure
+from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat
-from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol, coarsening_kind, highest
+from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol, highest
 from ncc.study.report.regret import draw_regret
 
 __all__ = ["coarsening_figures", "mean_speedup"]
@@ -28,17 +28,14 @@ def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> d
         samples: The samples that they were measured on.
     """
     protocols = by_protocol(scores)
-    best = {protocol: best_of_kinds(some, coarsening_kind, mean_speedup) for protocol, some in protocols.items()}
+    best = {protocol: best_of_kinds(some, mean_speedup) for protocol, some in protocols.items()}
     first = next(iter(protocols))
-    slowdowns = {
-        protocol: {score.method: _slowdown(score, samples) for score in some} for protocol, some in protocols.items()
-    }
     return {
         "mean": _draw_speedups(protocols, "Mean speedup", lambda metrics: metrics.mean_speedup),
         "geomean": _draw_speedups(protocols, "Geometric-mean speedup", lambda metrics: metrics.geomean_speedup),
         "choices": _draw_choices(best[first], samples),
         "kernels": _draw_kernels(best[first], samples),
-        "regret": draw_regret(slowdowns, best, coarsening_kind, "the best factor"),
+        "regret": draw_regret(protocols, lambda score: _slowdown(score, samples), best, "the best factor"),
     }
 
 
@@ -51,7 +48,7 @@ def _draw_speedups(
     protocols: Mapping[str, Sequence[Score]], title: str, pick: Callable[[Metrics], Estimate]
 ) -> Picture:
     panels = {
-        protocol: [Dot(score.method, coarsening_kind(score.method), pick(score.metrics)) for score in some]
+        protocol: [Dot(score.method, score.kind, pick(score.metrics)) for score in some]
         for protocol, some in protocols.items()
     }
     oracle = {protocol: pick(some[0].oracle).value for protocol, some in protocols.items()}
@@ -63,9 +60,14 @@ def _draw_speedups(
     return replace(picture, alt=f"{title} of every method, by protocol. {said}.")
 
 
+def _chosen(score: Score) -> NDArray[np.int64]:
+    """Which of the factors each seed chooses for each row, (seeds, n) int64."""
+    return score.predicted.argmax(axis=2)
+
+
 def _usual(score: Score) -> NDArray[np.int64]:
     """What most seeds choose of each row, the smaller factor in a tie, (n,) int64 indices."""
-    votes = np.stack([(score.chosen == factor).sum(axis=0) for factor in range(len(FACTORS))])
+    votes = np.stack([(_chosen(score) == factor).sum(axis=0) for factor in range(len(FACTORS))])
     return np.argmax(votes, axis=0)
 
 
@@ -105,7 +107,7 @@ def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
         for kernel in dict.fromkeys(samples.kernel.tolist()):
             rows = np.flatnonzero(samples.kernel == kernel)
             runtime, devices = samples.runtime[rows], samples.device[rows]
-            found = measure(runtime, score.chosen[:, rows], devices).geomean_speedup
+            found = measure(runtime, _chosen(score)[:, rows], devices).geomean_speedup
             limit = measure(runtime, samples.best[None, rows], devices).geomean_speedup.value
             dots.append(Dot(kernel, kind, found, limit))
         panels[f"{SHORT_TITLES[kind]}: {clipped(score.method, 34)}"] = dots
@@ -120,5 +122,5 @@ def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
 def _slowdown(score: Score, samples: CoarseningSamples) -> Array:
     """Time at the chosen factor / time at the best one, seeds pooled, (seeds · n,) float64."""
     rows = np.arange(len(samples))
-    used = clamp_to_measured(samples.runtime, score.chosen)
+    used = clamp_to_measured(samples.runtime, _chosen(score))
     return (samples.runtime[rows, used] / samples.runtime[rows, samples.best]).ravel()

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.bootstrap import Estimate
-from ncc.study.devices.evaluation import DeviceMappingScore
+from ncc.study.devices.task import DeviceMappingScore
 from ncc.study.report.drawing import INK, LOOKS, Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_panels
-from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol, device_kind, highest
+from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol, highest
 from ncc.study.report.regret import draw_regret
 
 if TYPE_CHECKING:
@@ -35,17 +35,14 @@ def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> di
         samples: Its samples.
     """
     protocols = by_protocol(scores)
-    best = {protocol: best_of_kinds(some, device_kind, accuracy) for protocol, some in protocols.items()}
-    slowdowns = {
-        protocol: {score.method: _slowdown(score, samples) for score in some} for protocol, some in protocols.items()
-    }
+    best = {protocol: best_of_kinds(some, accuracy) for protocol, some in protocols.items()}
     return {
         "accuracy": _draw_accuracy(protocols),
         "speedup": _draw_speedup(protocols),
         "suites": _draw_suites(protocols, samples),
         "confusion": _draw_confusion(protocols, samples),
         **_draw_calibration(protocols, samples),
-        "regret": draw_regret(slowdowns, best, device_kind, "the faster device"),
+        "regret": draw_regret(protocols, lambda score: _slowdown(score, samples), best, "the faster device"),
     }
 
 
@@ -75,8 +72,7 @@ def _speedup(score: Score) -> Estimate:
 
 def _dots(protocols: dict[str, list[Score]], pick: Callable[[Score], Estimate]) -> dict[str, list[Dot]]:
     return {
-        protocol: [Dot(score.method, device_kind(score.method), pick(score)) for score in some]
-        for protocol, some in protocols.items()
+        protocol: [Dot(score.method, score.kind, pick(score)) for score in some] for protocol, some in protocols.items()
     }
 
 
@@ -104,21 +100,19 @@ def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSample
 
 def _right(score: Score, samples: DeviceMappingSamples) -> NDArray[np.bool_]:
     """Whether the chosen device is the faster one, (seeds, n) bool."""
-    return (score.log_ratio > 0) == samples.is_gpu
+    return (score.predicted[:, :, 0] > 0) == samples.is_gpu
 
 
 def _draw_confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
     panels, said = {}, []
-    kinds = [
-        kind for kind in KIND_TITLES if any(device_kind(s.method) == kind for some in protocols.values() for s in some)
-    ]
+    kinds = [kind for kind in KIND_TITLES if any(s.kind == kind for some in protocols.values() for s in some)]
     for protocol, some in protocols.items():
-        best = best_of_kinds(some, device_kind, accuracy)
+        best = best_of_kinds(some, accuracy)
         for kind in kinds:
             if kind not in best:
                 continue
             score = best[kind]
-            chosen = score.log_ratio > 0
+            chosen = score.predicted[:, :, 0] > 0
             counts = np.array(
                 [
                     [(answer & (samples.is_gpu == truth)).sum(axis=1).mean() for answer in (~chosen, chosen)]
@@ -146,7 +140,7 @@ def _draw_calibration(protocols: dict[str, list[Score]], samples: DeviceMappingS
     sure = {protocol: some for protocol, some in sure.items() if some}
     pictures = {"reliability": _draw_reliability(sure, samples)} if sure else {}
     panels = {
-        protocol: [Dot(score.method, device_kind(score.method), score.coverage) for score in some if score.coverage]
+        protocol: [Dot(score.method, score.kind, score.metrics.coverage) for score in some if score.metrics.coverage]
         for protocol, some in protocols.items()
     }
     panels = {protocol: dots for protocol, dots in panels.items() if dots}
@@ -190,7 +184,7 @@ def _draw_reliability(protocols: dict[str, list[Score]], samples: DeviceMappingS
         axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8)
         for style, score in zip(_STYLES, some, strict=False):
             stated, share, num = reliability(score.predicted[:, :, 3], samples.is_gpu)
-            color, shape = LOOKS[device_kind(score.method)]
+            color, shape = LOOKS[score.kind]
             axes.plot(stated, share, color=color, linestyle=style, linewidth=1.4, label=clipped(score.method, 26))
             axes.scatter(stated, share, s=120 * num / num.max() + 6, color=color, marker=shape, alpha=0.7, linewidths=0)
             off = float((np.abs(stated - share) * num).sum() / num.sum())

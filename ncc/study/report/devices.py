@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
-from ncc.study.devices.evaluation import DeviceMappingScore
 from ncc.study.devices.protocols import LeakageReport
+from ncc.study.devices.task import DeviceMappingScore
 from ncc.study.report.device_figures import accuracy, device_figures
-from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol, device_kind
+from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, table_of_kinds, to_text
 
 if TYPE_CHECKING:  # comparing loads every method, and torch with it
@@ -36,7 +36,7 @@ def _over_seeds(score: Score) -> str:
 _ACCURACY = Column[Score]("accuracy", accuracy, "%", is_ranked=True)
 _SPEEDUP = Column[Score]("geometric-mean speedup", lambda score: score.metrics.geomean_speedup, "×", 2, is_ranked=True)
 _ORACLE = Column[Score]("share of the oracle", lambda score: score.metrics.share_of_oracle, "%", is_ranked=True)
-_COVERAGE = Column[Score]("coverage of the 80% interval", lambda score: score.coverage, "%")
+_COVERAGE = Column[Score]("coverage of the 80% interval", lambda score: score.metrics.coverage, "%")
 _SECONDS = Column[Score]("seconds", lambda score: score.seconds)
 _HEADLINE = [_ACCURACY, _SPEEDUP]
 _IN_TEXT = [_ACCURACY, _SPEEDUP, _ORACLE, _COVERAGE, _SECONDS]
@@ -106,7 +106,7 @@ def _by_platform(scores: Sequence[Score]) -> dict[str, list[Score]]:
 
 def _summary(platforms: Mapping[str, Sequence[Score]]) -> Table:
     best = {
-        f"{platform}, {protocol}": best_of_kinds(some, device_kind, accuracy)
+        f"{platform}, {protocol}": best_of_kinds(some, accuracy)
         for platform, scores in platforms.items()
         for protocol, some in by_protocol(scores).items()
     }
@@ -118,13 +118,14 @@ def _headline(platform: str, scores: Sequence[Score]) -> Table:
     """All methods, with the headline figures of every protocol side by side."""
     protocols = by_protocol(scores)
     cells: dict[str, dict[str, Sequence[Cell]]] = {score.method: {} for score in scores}
+    kinds = {score.method: score.kind for score in scores}
     for protocol, some in protocols.items():
         for score, row in zip(some, table_of("", _HEADLINE, some, row=_row).rows, strict=True):
             cells[score.method][protocol] = row.cells
     rows = []
     for method, of_protocol in cells.items():
         shown = [cell for name in protocols for cell in of_protocol.get(name, [Cell(NONE)] * len(_HEADLINE))]
-        rows.append(Row(method, shown, note=KIND_TITLES[device_kind(method)], style=device_kind(method)))
+        rows.append(Row(method, shown, note=KIND_TITLES[kinds[method]], style=kinds[method]))
     oracle = [
         Cell(text) for some in protocols.values() for text in ("100.0%", f"{some[0].oracle.geomean_speedup.value:.2f}×")
     ]
@@ -135,15 +136,14 @@ def _headline(platform: str, scores: Sequence[Score]) -> Table:
 
 
 def _row(score: Score, cells: Sequence[Cell]) -> Row:
-    kind = device_kind(score.method)
-    return Row(score.method, cells, note=KIND_TITLES[kind], style=kind)
+    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
 
 
 def _details(scores: Sequence[Score], columns: Sequence[Column[Score]]) -> Table:
     """All methods under one protocol on one platform."""
     first = scores[0]
     caption = (
-        f"{first.platform}, {first.protocol}: speedups over always {first.static_choice}, intervals drawn from "
+        f"{first.platform}, {first.protocol}: speedups over always {first.metrics.static_choice}, intervals drawn from "
         f"{first.num_groups} {first.interval_unit}s"
     )
     return table_of(caption, columns, scores, row=_row)

@@ -1,7 +1,8 @@
 """Regret: how much slower than with a perfect choice the rows run, as cumulative distributions of all methods."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ncc.study.report.kinds import Kind, Scored
 __all__ = ["draw_regret", "share_within"]
 
 Array = NDArray[np.float64]
+S = TypeVar("S", bound=Scored)
 
 _TICKS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _MOST_TICKS = 9
@@ -30,31 +32,33 @@ def share_within(slowdown: Array, limits: Array) -> Array:
 
 
 def draw_regret(
-    slowdowns: Mapping[str, Mapping[str, Array]],
-    chosen: Mapping[str, Mapping[Kind, Scored]],
-    kind_of: Callable[[str], Kind],
+    protocols: Mapping[str, Sequence[S]],
+    slowdown: Callable[[S], Array],
+    chosen: Mapping[str, Mapping[Kind, S]],
     best: str,
 ) -> Picture:
     """Draw all methods' regret.
 
     Args:
-        slowdowns: Protocol → method → time with the choice made / time with the best one, (m,) float64, seeds pooled.
+        protocols: Protocol → its scores.
+        slowdown: From a score to time with the choice made / time with the best one, (m,) float64, seeds pooled.
         chosen: Protocol → the methods to be told apart; the others are drawn in the background.
-        kind_of: From the name of a method to its kind.
         best: What the best choice is, for the axis.
     """
-    most = max(float(rows.max()) for of_method in slowdowns.values() for rows in of_method.values())
+    slowdowns = {protocol: [slowdown(score) for score in some] for protocol, some in protocols.items()}
+    most = max(float(rows.max()) for some in slowdowns.values() for rows in some)
     limits = np.geomspace(1, max(most, 1.1), _NUM_POINTS)
     panels, said = {}, []
-    for protocol, of_method in slowdowns.items():
+    for protocol, some in protocols.items():
         told = {score.method for score in chosen[protocol].values()}
-        panels[protocol] = [
-            Curve(method if method in told else "", kind_of(method), limits, share_within(rows, limits))
-            for method, rows in of_method.items()
-        ]
-        for method in told:
-            within = share_within(of_method[method], np.array([1.1, 2.0]))
-            said.append(f"{protocol}, {method}: {within[0]:.0%} of the rows within 1.1×, {within[1]:.0%} within 2×")
+        curves = []
+        for score, rows in zip(some, slowdowns[protocol], strict=True):
+            name = score.method if score.method in told else ""
+            curves.append(Curve(name, score.kind, limits, share_within(rows, limits)))
+            if name:
+                within = share_within(rows, np.array([1.1, 2.0]))
+                said.append(f"{protocol}, {name}: {within[0]:.0%} of the rows within 1.1×, {within[1]:.0%} within 2×")
+        panels[protocol] = curves
     picture = draw_curves(panels, f"time over that of {best}", "share of the rows", ticks=_ticks(limits[-1]))
     alt = f"Cumulative distribution of the slowdown against a perfect choice. {'; '.join(sorted(said))}."
     return replace(picture, alt=alt)

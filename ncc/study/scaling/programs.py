@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ncc.classification.places import level_names, programs_cache, programs_folder
 from ncc.classification.samples import ProgramSamples, find_labelled_files, load_programs
 from ncc.embedding import Embedding, load_embedding
-from ncc.study.classification.evaluation import first_of_each, load_split
 from ncc.study.classification.protocols import ProgramSplit
+from ncc.study.classification.task import first_of_each, load_split
 
 __all__ = ["ProgramSource", "Programs"]
 

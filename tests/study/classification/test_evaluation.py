@@ -13,7 +13,8 @@ from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.errors import InputError
 from ncc.study.classification.comparison import all_methods, compare_classifiers
 from ncc.study.classification.controls import Majority, count_controls
-from ncc.study.classification.evaluation import evaluate, load_split
+from ncc.study.classification.task import Classification, load_split
+from ncc.study.evaluation import evaluate
 from ncc.study.report import classification_report
 from ncc.training import TrainingConfig
 
@@ -32,14 +33,14 @@ def test_controls_know_the_programs_that_they_learnt_from(samples, control):
     control.fit(samples, rows, np.random.default_rng(0))
     found = control.predict(samples, rows)
     assert (found.argmax(axis=1) == samples.label[rows]).mean() >= 0.9
-    (score,) = evaluate(samples, [control])
+    score = evaluate(Classification(samples), control, "grouped")
     assert score.metrics.accuracy.value > 0.5
     assert np.array_equal(samples.views["-O1"].text_id, before)
     assert score.num_samples == len(load_split(samples)[0].test)
 
 
 def test_the_floor_is_the_largest_class(samples):
-    (floor,) = evaluate(samples, [Majority()])
+    floor = evaluate(Classification(samples), Majority(), "grouped")
     split, _ = load_split(samples)
     largest = np.bincount(samples.label[split.train]).argmax()
     assert floor.metrics.accuracy.value == pytest.approx((samples.label[split.test] == largest).mean())
@@ -56,7 +57,7 @@ def test_nobody_sees_the_answers_of_the_test_programs(samples):
             assert not set(train_idx.tolist()) & set(split.test.tolist())
             super().fit(samples, train_idx, rng)
 
-    evaluate(samples, [Spy()])
+    evaluate(Classification(samples), Spy(), "grouped")
 
 
 def test_a_comparison_has_a_table_and_a_report(samples):
@@ -83,7 +84,7 @@ def test_a_comparison_has_a_table_and_a_report(samples):
 def test_a_curve_is_learnt_from_fewer_programs_of_each_class(samples):
     some = [Majority(), NgramMethod(load_embedding(), buckets=512)]
     found = compare_classifiers(samples, some, protocol="all", per_class=(2, 4))
-    assert [(score.protocol, score.method, score.num_training) for score in found.scores] == [
+    assert [(score.protocol, score.method, score.metrics.num_training) for score in found.scores] == [
         (f"{protocol}/{size}", method.name, 2 * size)
         for protocol in ("grouped", "published")
         for size in (4, 2)
@@ -111,11 +112,11 @@ def test_a_method_and_its_ablations_are_told_apart():
 
 def test_what_can_not_be_compared_is_refused(samples):
     methods = all_methods(load_embedding(), SMALL, 20)
-    with pytest.raises(InputError, match="no method matches x; there are majority"):
+    with pytest.raises(InputError, match="no method 'x'; expected a pattern that matches one of majority"):
         compare_classifiers(samples, methods, patterns=("x",))
     with pytest.raises(InputError, match="expected one of grouped, published, all"):
         compare_classifiers(samples, methods, protocol="random")
     with pytest.raises(InputError, match="expected 1 or more, found 0"):
         compare_classifiers(samples, methods, per_class=(0,))
     with pytest.raises(InputError, match="at least one seed"):
-        evaluate(samples, [Majority()], seeds=())
+        evaluate(Classification(samples), Majority(), "grouped", ())

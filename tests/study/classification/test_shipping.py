@@ -16,10 +16,10 @@ from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
 from ncc.study.classification import shipping
-from ncc.study.classification.evaluation import load_split
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.robustness import measure_head
 from ncc.study.classification.shipping import refit_classifier, train_classifier
+from ncc.study.classification.task import load_split
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(

@@ -9,7 +9,7 @@ from ncc.classification.networks import NetworkTraining
 from ncc.embedding import load_embedding
 from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.study.classification import tuning
-from ncc.study.classification.evaluation import load_split
+from ncc.study.classification.task import load_split
 from ncc.training import TrainingConfig
 
 pytest.importorskip("optuna", reason="optuna is not installed")

@@ -13,8 +13,9 @@ from ncc.devices.samples import read_table
 from ncc.errors import InputError
 from ncc.study.coarsening import comparison
 from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, compare_coarsening
-from ncc.study.coarsening.controls import ConstantFactor, ForestConfig
-from ncc.study.coarsening.evaluation import evaluate
+from ncc.study.coarsening.controls import ConstantFactor
+from ncc.study.coarsening.task import ThreadCoarsening
+from ncc.study.evaluation import evaluate
 from ncc.study.peers.deeptune_coarsening import DeepTune, DeepTuneTraining, LanguageModel, pretrain_language_model
 from ncc.study.peers.recurrent import RecurrentTraining
 from ncc.training import TrainingConfig
@@ -29,7 +30,7 @@ def rng() -> np.random.Generator:
 def test_table(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> None:
     methods = (ChosenLine(toy_features), ConstantFactor(2))
     scores = tuple(
-        evaluate(toy, method, protocol, seeds=(1, 2))
+        evaluate(ThreadCoarsening(toy), method, protocol, seeds=(1, 2))
         for protocol in ("kernel", "device")
         for method in methods  # type: ignore[arg-type]
     )
@@ -59,10 +60,8 @@ def test_unknown_protocols_are_refused() -> None:
 def test_published_comparison(
     published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def few(samples, folder=None, config=None):
-        return [
-            method for method in all_methods(samples, folder, ForestConfig(num_trees=2)) if "Magni" not in method.name
-        ]
+    def few(samples, folder=None, num_trees=300):
+        return [method for method in all_methods(samples, folder, 2) if "Magni" not in method.name]
 
     monkeypatch.setattr(comparison, "all_methods", few)
     told: list[str] = []

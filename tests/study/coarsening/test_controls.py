@@ -11,17 +11,17 @@ from ncc.errors import InputError
 from ncc.study.coarsening.controls import (
     BestConstant,
     ConstantFactor,
-    ForestConfig,
-    ForestMethod,
     Majority,
+    forest,
     opcode_forest,
     random_vector_forest,
     standard_controls,
 )
-from ncc.study.coarsening.evaluation import CoarseningMethod, evaluate
+from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
+from ncc.study.evaluation import evaluate
 from ncc.study.peers.magni import MagniCascade, MagniConfig
 
-SMALL = ForestConfig(num_trees=10)
+SMALL = 10
 
 
 def rng() -> np.random.Generator:
@@ -69,9 +69,9 @@ def test_best_constant_of_a_device(toy: CoarseningSamples) -> None:
 def test_forests_learn_what_features_tell(
     toy: CoarseningSamples, toy_features: NDArray[np.float64], target: str
 ) -> None:
-    method = ForestMethod("forest", toy_features[:, 1:2], target=target, config=ForestConfig(num_trees=50))  # type: ignore[arg-type]
+    method = forest("forest", toy_features[:, 1:2], target, 50)  # type: ignore[arg-type]
     assert method.name == f"forest ({target})"
-    score = evaluate(toy, method, "kernel")
+    score = evaluate(ThreadCoarsening(toy), method, "kernel")
     assert score.metrics.accuracy.value > 0.9
 
 
@@ -89,16 +89,16 @@ def test_forests_see_no_test_answers(toy: CoarseningSamples, toy_features: NDArr
 
 
 def test_random_vectors_recognise_a_kernel_and_tell_nothing_of_others(toy: CoarseningSamples) -> None:
-    by_pair = evaluate(toy, random_vector_forest(config=SMALL), "pair")
-    by_kernel = evaluate(toy, random_vector_forest(config=SMALL), "kernel")
+    by_pair = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "pair")
+    by_kernel = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "kernel")
     assert by_pair.metrics.accuracy.value > by_kernel.metrics.accuracy.value + 0.3
 
 
 def test_features_of_a_wrong_shape_are_refused(toy: CoarseningSamples) -> None:
-    with pytest.raises(InputError, match=r"expected features \(32, k\), found \(3, 2\)"):
+    with pytest.raises(InputError, match=r"features: expected \(32, k\), found \(3, 2\)"):
         opcode_forest(np.zeros((3, 2))).fit(toy, np.arange(8), rng())
     with pytest.raises(InputError, match="num_trees: expected at least 1, found 0"):
-        ForestConfig(num_trees=0)
+        random_vector_forest(num_trees=0)
 
 
 def test_cascade_follows_its_decisions(toy: CoarseningSamples) -> None:
@@ -107,7 +107,7 @@ def test_cascade_follows_its_decisions(toy: CoarseningSamples) -> None:
     components[:, :, 0] = 4 * (toy.best[:, None] - np.arange(len(FACTORS)) - 0.5)
     components[:, :, 1:] = np.where(np.isnan(components[:, :, 1:]), np.nan, 0.0)
     told = dataclasses.replace(toy, components=components)
-    score = evaluate(told, MagniCascade(MagniConfig(hidden=16, max_steps=400)), "kernel")
+    score = evaluate(ThreadCoarsening(told), MagniCascade(MagniConfig(hidden=16, max_steps=400)), "kernel")
     assert score.metrics.accuracy.value > 0.9
 
 
@@ -145,10 +145,10 @@ def test_all_controls_are_there_and_have_names_of_their_own(toy_features: NDArra
 
 @pytest.mark.full
 def test_published_controls(published: CoarseningSamples) -> None:
-    best = evaluate(published, BestConstant(per_device=False)).metrics
+    best = evaluate(ThreadCoarsening(published), BestConstant(per_device=False), "kernel").metrics
     assert best.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold
-    majority = evaluate(published, Majority()).metrics
+    majority = evaluate(ThreadCoarsening(published), Majority(), "kernel").metrics
     assert majority.mean_speedup.value == 1  # most pairs are best left alone
-    by_pair = evaluate(published, random_vector_forest(config=ForestConfig(num_trees=50)), "pair").metrics
-    by_kernel = evaluate(published, random_vector_forest(config=ForestConfig(num_trees=50)), "kernel").metrics
+    by_pair = evaluate(ThreadCoarsening(published), random_vector_forest(num_trees=50), "pair").metrics
+    by_kernel = evaluate(ThreadCoarsening(published), random_vector_forest(num_trees=50), "kernel").metrics
     assert by_pair.mean_speedup.value > by_kernel.mean_speedup.value + 0.1

@@ -7,8 +7,9 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
 from ncc.study.coarsening.controls import BestConstant, ConstantFactor
-from ncc.study.coarsening.evaluation import evaluate
 from ncc.study.coarsening.metrics import measure
+from ncc.study.coarsening.task import ThreadCoarsening
+from ncc.study.evaluation import evaluate
 
 NAN = np.nan
 RUNTIME = np.array([[8.0, 4, 2, 1, NAN, NAN], [1, 2, 4, NAN, 8, NAN]])
@@ -49,15 +50,15 @@ def test_malformed_choices_are_refused(runtime: np.ndarray, chosen: np.ndarray, 
 
 
 def test_scores_of_the_published_table(published: CoarseningSamples) -> None:
-    score = evaluate(published, ConstantFactor(4))
+    score = evaluate(ThreadCoarsening(published), ConstantFactor(4), "kernel")
     assert score.metrics.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)
     assert score.metrics.geomean_speedup.value == pytest.approx(1.0153, abs=5e-5)
     assert score.oracle.mean_speedup.value == pytest.approx(1.3563, abs=5e-5)
     assert score.oracle.share_of_oracle.value == score.oracle.accuracy.value == 1
     assert (score.num_samples, score.num_groups) == (68, 17)
-    mean = np.mean([of_device.mean_speedup.value for of_device in score.by_device.values()])
+    mean = np.mean([of_device.mean_speedup.value for of_device in score.parts.values()])
     assert mean == pytest.approx(score.metrics.mean_speedup.value)
-    constant_32 = evaluate(published, ConstantFactor(32)).metrics
+    constant_32 = evaluate(ThreadCoarsening(published), ConstantFactor(32), "kernel").metrics
     assert constant_32.share_unmeasured == pytest.approx(48 / 68)
 
 
@@ -66,13 +67,15 @@ def test_a_method_must_give_a_number_for_each_factor(toy: CoarseningSamples) -> 
         def predict(self, samples, rows, /):
             return super().predict(samples, rows)[:, :3]
 
-    with pytest.raises(InputError, match=r"'always 2': expected 6 numbers a row, found \[3\]"):
-        evaluate(toy, Short(2))
+    with pytest.raises(InputError, match=r"'always 2': expected 6 numbers for each row, found \[3\]"):
+        evaluate(ThreadCoarsening(toy), Short(2), "kernel")
     with pytest.raises(InputError, match="at least one seed"):
-        evaluate(toy, ConstantFactor(1), seeds=())
+        evaluate(ThreadCoarsening(toy), ConstantFactor(1), "kernel", seeds=())
 
 
 def test_oracle_of_the_toy(toy: CoarseningSamples) -> None:
-    score = evaluate(toy, BestConstant(per_device=False), bootstrap=Bootstrap(num_resamples=10))
+    score = evaluate(
+        ThreadCoarsening(toy), BestConstant(per_device=False), "kernel", bootstrap=Bootstrap(num_resamples=10)
+    )
     assert score.oracle.mean_speedup.value == pytest.approx(1.3)
     assert score.predicted.shape == (1, 32, len(FACTORS))

@@ -10,10 +10,13 @@ import pytest
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices import comparison as module
-from ncc.study.devices.comparison import compare_devices, standard_methods
-from ncc.study.devices.controls import TreeConfig, auxiliary_trees
-from ncc.study.devices.evaluation import evaluate
+from ncc.study.devices import methods as methods_module
+from ncc.study.devices.comparison import compare_devices
+from ncc.study.devices.controls import Majority, auxiliary_trees
+from ncc.study.devices.methods import opcode_histograms, standard_methods
 from ncc.study.devices.protocols import audit_leakage
+from ncc.study.devices.task import DeviceMapping
+from ncc.study.evaluation import evaluate
 
 IR = b"define void @f(ptr %0) {\n  store i32 0, ptr %0, align 4\n  ret void\n}\n"
 
@@ -32,15 +35,15 @@ def _tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
 
     texts = {toy.ir_name(row): IR.replace(b"@f", f"@{toy.suite[row]}".encode()) for row in range(24)}
     monkeypatch.setattr(module, "load_samples", load)
-    monkeypatch.setattr(module, "load_legacy_ir", lambda folder: texts)
+    for each in (module, methods_module):
+        monkeypatch.setattr(each, "load_legacy_ir", lambda folder: texts)
 
 
 NEED_THE_EMBEDDING = ("inst2vec", "IR2Vec", "lstm", "ncc mapper")
 
 
 def test_every_method_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
-    module._embedding.cache_clear()
-    monkeypatch.setattr(module, "load_embedding", unwanted)  # nothing is made before it is chosen
+    monkeypatch.setattr(methods_module, "load_embedding", unwanted)  # nothing is made before it is chosen
     methods = standard_methods(toy, "data", num_trees=3)
     assert list(methods)[:3] == ["majority", "always CPU", "always GPU"]
     light = [name for name in methods if not name.startswith(NEED_THE_EMBEDDING)]
@@ -52,7 +55,7 @@ def test_every_method_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytes
 
 
 def test_networks_are_run_from_fewer_seeds(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_is_network", lambda method: method.name == "majority")
+    monkeypatch.setattr(Majority, "slow", True)
     found = compare_devices(
         "suite", "amd", methods=("majority", "always*"), seeds=(3, 4, 5), num_network_seeds=2, folder="data"
     )
@@ -61,7 +64,7 @@ def test_networks_are_run_from_fewer_seeds(toy: DeviceMappingSamples, monkeypatc
 
 
 def test_opcodes_of_the_rows_kernels_are_counted(toy: DeviceMappingSamples) -> None:
-    histograms = module.opcode_histograms(toy, "data")
+    histograms = opcode_histograms(toy, "data")
     assert histograms.shape[0] == 24
     assert histograms.sum(axis=1).tolist() == [3] * 24  # define, store, ret
 
@@ -83,7 +86,7 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
         "auxiliary only (label)",
         "auxiliary only (log_ratio)",
     ]
-    expected = evaluate(toy, auxiliary_trees(TreeConfig(num_trees=5)), "suite", (3, 4))
+    expected = evaluate(DeviceMapping(toy), auxiliary_trees(5), "suite", (3, 4))
     assert np.array_equal(found.scores[1].predicted, expected.predicted)
     assert found.leakage == (dataclasses.replace(audit_leakage(toy, "suite"), platform="amd", shared_ir=0),)
     assert lines[-1] == "amd, 18 of 18: suite, auxiliary only (log_ratio), seed 4, fold 3"
@@ -113,8 +116,7 @@ def test_the_table_for_machines_has_every_seed(toy: DeviceMappingSamples) -> Non
 class Intervals:
     """Always the GPU, surely."""
 
-    name = "intervals"
-    identity = None
+    name, kind, slow, version, identity = "intervals", "control", False, "1", ()
 
     def fit(self, samples: DeviceMappingSamples, train_idx: np.ndarray, rng: np.random.Generator) -> None:
         pass
@@ -131,7 +133,7 @@ def test_coverage_stands_in_both_tables(monkeypatch: pytest.MonkeyPatch) -> None
     assert figures["per_seed"]["coverage"] == [0.5]
     text = found.to_text().splitlines()
     assert text[0].startswith("amd, suite: speedups over always")
-    row = next(line.split() for line in text if line.startswith("intervals"))
+    row = next(line.replace("★", "").split() for line in text if line.startswith("intervals"))
     assert (row[1], row[-3]) == ("50.0%", "50.0%")
     assert text[-1].split()[:3] == ["suite,", "amd", "0.0%"]
 

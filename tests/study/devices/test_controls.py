@@ -13,7 +13,6 @@ from ncc.study.devices.controls import (
     Constant,
     DeviceMethod,
     Majority,
-    TreeConfig,
     auxiliary_trees,
     numeric_trees,
     opcode_forest,
@@ -21,7 +20,7 @@ from ncc.study.devices.controls import (
     standard_controls,
 )
 
-SMALL = TreeConfig(num_trees=20)
+SMALL = 20
 TRAIN, TEST = np.arange(16), np.arange(16, 24)
 
 
@@ -104,10 +103,10 @@ def test_random_vectors_are_drawn_anew_for_every_seed(toy: DeviceMappingSamples)
 
 
 def test_histograms_must_match(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
-    with pytest.raises(InputError, match=r"histograms: expected \(24, k\), found \(23, 6\)"):
+    with pytest.raises(InputError, match=r"features: expected \(24, k\), found \(23, 6\)"):
         fit_predict(opcode_forest(histograms[1:], SMALL), toy)
     with pytest.raises(InputError, match="num_trees: expected at least 1, found 0"):
-        TreeConfig(num_trees=0)
+        auxiliary_trees(0)
 
 
 def test_standard_controls_have_distinct_names(histograms: np.ndarray) -> None:
@@ -121,13 +120,13 @@ def test_identity_tells_controls_apart(histograms: np.ndarray) -> None:
     other[3, 4] += 1
     methods = (
         *standard_controls(histograms, SMALL),
-        *standard_controls(None, TreeConfig(num_trees=21))[3:],
+        *standard_controls(None, 21)[3:],
         opcode_forest(other, SMALL),
         random_vector_forest(8, SMALL),
     )
     identities = [content_hash(method.identity) for method in methods]
     assert len(set(identities)) == len(methods)
-    again = standard_controls(histograms.copy(), TreeConfig(num_trees=20, num_jobs=2))
+    again = standard_controls(histograms.copy(), 20)
     assert [content_hash(method.identity) for method in again] == identities[:11]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.study.classification.evaluation import first_of_each
+from ncc.study.classification.task import first_of_each
 from ncc.study.scaling import SweepConfig
 
 

@@ -1,0 +1,54 @@
+"""Thread coarsening as a task to be studied."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.coarsening.samples import FACTORS, CoarseningSamples, Unit
+from ncc.study.bootstrap import Bootstrap
+from ncc.study.coarsening.metrics import Metrics, measure
+from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
+from ncc.study.evaluation import Score, Task
+from ncc.study.runs import Method, Split
+
+__all__ = ["CoarseningMethod", "CoarseningScore", "ThreadCoarsening"]
+
+CoarseningMethod = Method[CoarseningSamples]
+"""What can be measured: it predicts (m, 6) float64, a number for each of `FACTORS`; the highest is its choice."""
+
+CoarseningScore = Score[Metrics]
+
+
+class ThreadCoarsening(Task[CoarseningSamples, Metrics]):
+    """Pairs of kernel and device."""
+
+    protocols = PROTOCOLS
+    widths = (len(FACTORS),)
+
+    def folds(self, protocol: str, _seed: int, /) -> Sequence[Split]:
+        """Return the same folds for every seed: the protocols leave nothing to chance."""
+        return splits(self.samples, protocol)
+
+    def interval_unit(self, protocol: str) -> Unit:
+        """Return kernel or source."""
+        return INDEPENDENT_UNITS[protocol]
+
+    def groups(self, protocol: str) -> np.ndarray:
+        """Return the name or the text of each row's kernel."""
+        return self.samples.groups(self.interval_unit(protocol))
+
+    def measure(
+        self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
+    ) -> Metrics:
+        """Score the factors chosen."""
+        return measure(self.samples.runtime[rows], predicted.argmax(axis=2), self.groups(protocol)[rows], bootstrap)
+
+    def perfect(self) -> NDArray[np.float64]:
+        """Return 1 for the best factor and 0 for all others."""
+        return np.eye(len(FACTORS))[self.samples.best]
+
+    def parts(self) -> Mapping[str, NDArray[np.int64]]:
+        """Return the rows of each device."""
+        device = self.samples.device
+        return {str(name): np.flatnonzero(device == name) for name in dict.fromkeys(device.tolist())}

@@ -1,0 +1,92 @@
+"""All methods that a comparison on device mapping runs."""
+
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.fit import ABLATIONS, MapperConfig, MapperMethod, load_inputs
+from ncc.devices.head import KernelInputs
+from ncc.devices.lstm import LSTMMethod, load_words
+from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
+from ncc.embedding import Embedding, load_embedding
+from ncc.ir import OPCODES, read_module
+from ncc.study.devices.controls import NUM_TREES, standard_controls
+from ncc.study.devices.task import DeviceMethod
+from ncc.study.peers.deeptune import DeepTune
+from ncc.study.peers.grewe import Grewe
+from ncc.study.peers.inst2vec import Inst2vec, read_statements
+from ncc.study.peers.ir2vec import Encoding, IR2Vec, function_vectors, load_seeds
+
+__all__ = ["opcode_histograms", "standard_methods"]
+
+
+def standard_methods(
+    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES, ir2vec: Path | None = None
+) -> dict[str, Callable[[], DeviceMethod]]:
+    """Controls, published methods run again, ours, and ours without a part.
+
+    Args:
+        samples: The n samples.
+        folder: Data folder; None stands for NCC_DATA, then the cache.
+        num_trees: Trees of the controls' forests.
+        ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
+
+    Returns:
+        Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
+        chosen are made.
+
+    Raises:
+        DataError: The archive of legacy IR is missing or damaged.
+    """
+
+    @cache
+    def embedding() -> Embedding:
+        return load_embedding()
+
+    @cache
+    def make_inputs() -> KernelInputs:
+        return load_inputs(samples, embedding(), folder)
+
+    def make_inst2vec() -> DeviceMethod:
+        return Inst2vec(read_statements(samples, embedding(), folder), embedding())
+
+    def make_ir2vec(encoding: Encoding) -> DeviceMethod:
+        return IR2Vec(function_vectors(samples, load_seeds(ir2vec), encoding, folder), encoding)
+
+    def make_lstm() -> DeviceMethod:
+        return LSTMMethod(embedding(), load_words(samples, embedding(), folder))
+
+    def make_mapper(name: str, config: MapperConfig) -> DeviceMethod:
+        return MapperMethod(make_inputs(), config, name)
+
+    def itself(method: DeviceMethod) -> DeviceMethod:
+        return method
+
+    controls = standard_controls(opcode_histograms(samples, folder), num_trees)
+    mappers = {"ncc mapper": MapperConfig()} | {f"ncc mapper without {part}": ABLATIONS[part] for part in ABLATIONS}
+    return {
+        **{control.name: partial(itself, control) for control in controls},
+        Grewe.name: Grewe,
+        DeepTune.name: DeepTune,
+        Inst2vec.name: make_inst2vec,
+        **{f"IR2Vec {encoding}": partial(make_ir2vec, encoding) for encoding in get_args(Encoding)},
+        LSTMMethod.name: make_lstm,
+        **{name: partial(make_mapper, name, config) for name, config in mappers.items()},
+    }
+
+
+def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> NDArray[np.float64]:
+    """How often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64.
+
+    Raises:
+        DataError: The archive of legacy IR is missing or damaged.
+    """
+    legacy = load_legacy_ir(folder)
+    counts = {
+        name: np.bincount(read_module(text, name=name).opcode, minlength=len(OPCODES)) for name, text in legacy.items()
+    }
+    return np.array([counts[samples.ir_name(row)] for row in range(len(samples))], np.float64)

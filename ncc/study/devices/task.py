@@ -1,0 +1,90 @@
+"""Device mapping as a task to be studied."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.samples import DeviceMappingSamples, Unit
+from ncc.errors import InputError
+from ncc.study.bootstrap import Bootstrap
+from ncc.study.devices.metrics import Metrics, measure, measure_coverage
+from ncc.study.devices.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
+from ncc.study.evaluation import SEED, Score, Task
+from ncc.study.runs import Method, Split
+
+__all__ = ["DeviceMapping", "DeviceMappingScore", "DeviceMethod", "fold_seed"]
+
+_ROUNDING = 1e-9
+
+DeviceMethod = Method[DeviceMappingSamples]
+"""What can be measured: it predicts what is known of log(CPU time / GPU time) of each row.
+
+One number, (m,) or (m, 1): the log ratio, positive where the GPU is faster, or a score of that sign of a method that
+knows no ratios; 0 stands for the CPU. Three, (m, 3): median, low and high end of the interval that should hold the
+measured value in 80 % of rows. Four, (m, 4): also the probability that the GPU is faster. The first number alone
+decides on the device.
+"""
+
+DeviceMappingScore = Score[Metrics]
+
+
+class DeviceMapping(Task[DeviceMappingSamples, Metrics]):
+    """The rows of one platform's table."""
+
+    protocols = PROTOCOLS
+    widths = (1, 3, 4)
+
+    def __init__(self, samples: DeviceMappingSamples) -> None:
+        super().__init__(samples)
+        self.platform = samples.platform
+
+    def folds(self, protocol: str, seed: int) -> Sequence[Split]:
+        """Return folds as `fold_seed` says."""
+        return tuple(splits(self.samples, protocol, fold_seed(protocol, seed)))
+
+    def interval_unit(self, protocol: str) -> Unit:
+        """Return kernel, application or suite."""
+        return INDEPENDENT_UNITS[protocol]
+
+    def groups(self, protocol: str) -> np.ndarray:
+        """Return the name of each row's kernel, application or suite."""
+        return self.samples.groups(self.interval_unit(protocol))
+
+    def measure(
+        self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
+    ) -> Metrics:
+        """Score the devices chosen, and the intervals where there are some."""
+        log_ratio, groups = self.samples.log_ratio[rows], self.groups(protocol)[rows]
+        metrics = measure(log_ratio, predicted[:, :, 0] > 0, groups, bootstrap)
+        if predicted.shape[2] == 1:
+            return metrics
+        return replace(metrics, coverage=measure_coverage(log_ratio, predicted[:, :, 1:3], groups, bootstrap))
+
+    def perfect(self) -> NDArray[np.float64]:
+        """Return the measured log ratios."""
+        return self.samples.log_ratio[:, None]
+
+    def check(self, predicted: NDArray[np.float64]) -> None:
+        """Refuse medians outside their intervals, and probabilities that are none."""
+        if predicted.shape[2] > 1:
+            median, low, high = np.moveaxis(predicted[..., :3], -1, 0)
+            wrong = (low > median + _ROUNDING) | (median > high + _ROUNDING)
+            if wrong.any():
+                raise InputError(f"the median is outside its interval in {wrong.sum()} predictions")
+        if predicted.shape[2] > 3 and ((predicted[..., 3] < 0) | (predicted[..., 3] > 1)).any():
+            raise InputError("expected probabilities between 0 and 1, found others")
+
+
+def fold_seed(protocol: str, seed: int) -> int:
+    """Return the seed of a run's folds.
+
+    The folds of `published` are the papers', the same in every run, and `suite` has one way of making them. Those of
+    `kernel` and `application` come from the run's seed, so that the spread over seeds includes that of the folds.
+
+    Args:
+        protocol: One of `PROTOCOLS`.
+        seed: The run's seed.
+    """
+    return SEED if protocol in ("published", "suite") else seed

@@ -1,0 +1,338 @@
+"""The frame of every study: a task's samples under its protocols, methods run through them, and a table of scores.
+
+A task brings samples, protocols and measures (`Task`), and says what of a score is printed (`Comparison`); `devices`,
+`coarsening` and `classification` beside this file do so. What is run, kept and scored is decided here.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import InputError
+from ncc.study.bootstrap import Bootstrap, Estimate
+from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
+
+__all__ = ["SEED", "Comparison", "Score", "Task", "choose", "choose_methods", "evaluate", "evaluate_all", "score_runs"]
+
+SEED = 204
+"""Seed of the published folds, and the first of every study's seeds."""
+
+S = TypeVar("S", bound=Samples)
+M = TypeVar("M")
+N = TypeVar("N", bound=str)
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+class Task(ABC, Generic[S, M]):
+    """Samples, and how predictions for them are tested and measured.
+
+    Args:
+        samples: The n samples.
+
+    Attributes:
+        protocols: Names of the protocols.
+        widths: How many numbers a method may predict for a row.
+        platform: Name of the samples where a task has several tables; else empty.
+    """
+
+    protocols: ClassVar[tuple[str, ...]]
+    widths: tuple[int, ...]
+    platform: str = ""
+
+    def __init__(self, samples: S) -> None:
+        self.samples = samples
+
+    @abstractmethod
+    def folds(self, protocol: str, seed: int, /) -> Sequence[Split]:
+        """Return training and test rows, fold by fold.
+
+        Args:
+            protocol: One of `protocols`.
+            seed: The run's seed, which some protocols draw folds from.
+
+        Raises:
+            InputError: The protocol is unknown, or there are too few samples for it.
+        """
+
+    @abstractmethod
+    def interval_unit(self, protocol: str, /) -> str:
+        """Return what counts as independent when an interval is put on a result: rows that are alike never do."""
+
+    @abstractmethod
+    def groups(self, protocol: str) -> np.ndarray:
+        """Return each row's unit, (n,): the bootstrap draws rows of equal value together."""
+
+    @abstractmethod
+    def measure(self, protocol: str, predicted: Array, rows: Rows, bootstrap: Bootstrap | None = None) -> M:
+        """Score predictions.
+
+        Args:
+            protocol: One of `protocols`.
+            predicted: (seeds, m, k) float64.
+            rows: The rows that they are for, (m,) int64.
+            bootstrap: How intervals are drawn; None for the task's usual way.
+        """
+
+    @abstractmethod
+    def perfect(self) -> Array:
+        """Return what a method that knew all answers would predict, (n, k) float64."""
+
+    def parts(self) -> Mapping[str, Rows]:
+        """Return name → rows of the parts of the samples that are scored by themselves as well."""
+        return {}
+
+    def check(self, predicted: Array) -> None:
+        """Refuse predictions, (seeds, m, k), that contradict themselves.
+
+        Raises:
+            InputError: They do.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Score(Generic[M]):
+    """The result of one method under one protocol, for rows that it had not seen.
+
+    Args:
+        method: The method's name.
+        kind: Whose it is.
+        protocol: The protocol.
+        platform: Name of the samples where a task has several tables; else empty.
+        seeds: Seeds of the runs; nothing that was run is left out.
+        num_samples: Rows that are tested, each once per seed.
+        interval_unit: What the intervals' bootstrap draws.
+        num_groups: How many of these there are.
+        metrics: The scores, means over the seeds.
+        oracle: The scores of a perfect choice, for comparison.
+        parts: Part of the samples → its scores.
+        predicted: What the method returned, (seeds, n, k) float64; NaN in rows that no fold tests.
+        seconds: Fitting and predicting, all seeds and folds together, as measured when they ran.
+    """
+
+    method: str
+    kind: Kind
+    protocol: str
+    platform: str
+    seeds: tuple[int, ...]
+    num_samples: int
+    interval_unit: str
+    num_groups: int
+    metrics: M
+    oracle: M
+    parts: Mapping[str, M]
+    predicted: Array
+    seconds: float
+
+
+def evaluate(
+    task: Task[S, M],
+    method: Method[S],
+    protocol: str,
+    seeds: Sequence[int] = (SEED,),
+    *,
+    bootstrap: Bootstrap | None = None,
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Score[M]:
+    """Measure one method under one protocol.
+
+    Args:
+        task: What it is measured on.
+        method: What to measure.
+        protocol: One of the task's protocols.
+        seeds: Seeds of the runs.
+        bootstrap: How intervals are drawn; None for the task's usual way.
+        jobs: Folds run at a time, as for `run_plans`.
+        cache: Folder of earlier results; None keeps none.
+        progress: Called with a line of text after each fold.
+
+    Raises:
+        InputError: As for `evaluate_all`.
+    """
+    (score,) = evaluate_all(
+        task, [method], [protocol], seeds, bootstrap=bootstrap, jobs=jobs, cache=cache, progress=progress
+    )
+    return score
+
+
+def evaluate_all(
+    task: Task[S, M],
+    methods: Sequence[Method[S]],
+    protocols: Sequence[str],
+    seeds: Sequence[int] = (SEED,),
+    *,
+    num_slow_seeds: int | None = None,
+    bootstrap: Bootstrap | None = None,
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Score[M]]:
+    """Measure methods under protocols.
+
+    A method gets samples in which the answers of the fold's test rows are hidden, so that it can't learn from them
+    even by mistake.
+
+    Args:
+        task: What they are measured on.
+        methods: What to measure.
+        protocols: Some of the task's protocols.
+        seeds: Seeds of the runs.
+        num_slow_seeds: How many of these slow methods are run from; None for all.
+        bootstrap: How intervals are drawn; None for the task's usual way.
+        jobs: Folds run at a time, as for `run_plans`.
+        cache: Folder of earlier results; None keeps none.
+        progress: Called with a line of text after each fold.
+
+    Returns:
+        Scores by protocol, then by method.
+
+    Raises:
+        InputError: No seeds, an unknown protocol, too few samples for it, or a method that predicts something else
+            than the task asks for.
+    """
+    if not seeds:
+        raise InputError("expected at least one seed, found none")
+    cases = [
+        [
+            Plan(method, protocol, seed, task.folds(protocol, seed))
+            for seed in seeds[: num_slow_seeds if method.slow else None]
+        ]
+        for protocol in protocols
+        for method in methods
+    ]
+    plans = [plan for case in cases for plan in case]
+    runs = iter(run_plans(task.samples, plans, jobs=jobs, cache=cache, progress=progress))
+    return [score_runs(task, [next(runs) for _ in case], bootstrap) for case in cases]
+
+
+def score_runs(task: Task[Any, M], runs: Sequence[Run], bootstrap: Bootstrap | None = None) -> Score[M]:
+    """Score what a method predicted under a protocol.
+
+    Args:
+        task: What it was run on.
+        runs: One for each seed, all of one protocol.
+        bootstrap: How intervals are drawn; None for the task's usual way.
+
+    Raises:
+        InputError: The method predicted something else than the task asks for.
+    """
+    first = runs[0]
+    widths = {run.predicted.shape[1] for run in runs}
+    if len(widths) != 1 or not widths <= set(task.widths):
+        wanted = " or ".join(map(str, task.widths))
+        raise InputError(f"method {first.method!r}: expected {wanted} numbers for each row, found {sorted(widths)}")
+    predicted = np.stack([run.predicted for run in runs])
+    rows = np.flatnonzero(np.isfinite(predicted[0, :, 0]))
+    try:
+        task.check(predicted[:, rows])
+    except InputError as error:
+        raise InputError(f"method {first.method!r}: {error}") from None
+
+    def measure(rows: Rows) -> M:
+        return task.measure(first.protocol, predicted[:, rows], rows, bootstrap)
+
+    return Score(
+        method=first.method,
+        kind=first.kind,
+        protocol=first.protocol,
+        platform=task.platform,
+        seeds=tuple(run.seed for run in runs),
+        num_samples=len(rows),
+        interval_unit=task.interval_unit(first.protocol),
+        num_groups=len(np.unique(task.groups(first.protocol)[rows])),
+        metrics=measure(rows),
+        oracle=task.measure(first.protocol, task.perfect()[None, rows], rows, bootstrap),
+        parts={name: measure(part) for name, part in task.parts().items()},
+        predicted=predicted,
+        seconds=sum(run.seconds for run in runs),
+    )
+
+
+def estimates(metrics: Any) -> dict[str, Estimate]:
+    """Return the figures of a dataclass of metrics that have an interval, by name."""
+    found = {field.name: getattr(metrics, field.name) for field in fields(metrics)}
+    return {name: value for name, value in found.items() if isinstance(value, Estimate)}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(ABC, Generic[M]):
+    """Scores of all that was run, for machines and for people.
+
+    Args:
+        scores: In order of platforms, protocols and methods.
+    """
+
+    scores: tuple[Score[M], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """``protocols`` → protocol (``protocol/platform`` where there are several) → ``methods`` → figures.
+
+        As ``--json`` prints it; a protocol's entry has what `describe_protocol` adds.
+        """
+        protocols: dict[str, Any] = {}
+        for some in self._by_protocol():
+            methods = {
+                score.method: {
+                    **self.describe(score),
+                    "num_samples": score.num_samples,
+                    "seeds": list(score.seeds),
+                    "seconds": round(score.seconds, 2),
+                }
+                for score in some
+            }
+            first = some[0]
+            place = f"{first.protocol}/{first.platform}" if first.platform else first.protocol
+            protocols[place] = {**self.describe_protocol(first), "methods": methods}
+        return {"protocols": protocols}
+
+    @abstractmethod
+    def to_text(self) -> str:
+        """Tables for people: every method under every protocol."""
+
+    @abstractmethod
+    def describe(self, score: Score[M]) -> dict[str, Any]:
+        """Return a method's figures, as ``--json`` prints them."""
+
+    def describe_protocol(self, _score: Score[M], /) -> dict[str, Any]:
+        """Return what ``--json`` prints of a protocol beside its methods, from one of its scores."""
+        return {}
+
+    def _by_protocol(self) -> list[list[Score[M]]]:
+        found: dict[tuple[str, str], list[Score[M]]] = {}
+        for score in self.scores:
+            found.setdefault((score.platform, score.protocol), []).append(score)
+        return list(found.values())
+
+
+def choose(what: str, name: str, known: Sequence[N]) -> tuple[N, ...]:
+    """Return the known names that one name stands for: itself, or all of them for "all".
+
+    Raises:
+        InputError: It is none of them.
+    """
+    if name != "all" and name not in known:
+        raise InputError(f"{what} is {name!r}; expected one of {', '.join(known)}, all")
+    return tuple(each for each in known if name in (each, "all"))
+
+
+def choose_methods(patterns: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return the names that match one of some patterns, as a shell matches files, in their own order.
+
+    Raises:
+        InputError: A pattern matches none, or there is no pattern.
+    """
+    names = list(known)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise InputError(f"no method {pattern!r}; expected a pattern that matches one of {', '.join(names)}")
+    if not patterns:
+        raise InputError("expected at least one method, found none")
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
