@@ -184,6 +184,7 @@ def test_a_build_that_was_stopped_for_a_while_takes_no_file_for_slow(sources, de
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()  # closes its pipe, which another test would else be warned of
 
 
 def _long_function(path: Path, lines: int) -> None:
@@ -304,6 +305,7 @@ def test_a_build_that_is_ended_leaves_no_process_behind(tmp_path, number):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()  # closes its pipe, which another test would else be warned of
 
 
 def _wait(condition, limit_s: float = 60) -> None:
