@@ -155,9 +155,7 @@ def _batch(shard: Path, sources: Path, *names: str) -> Batch:
 def test_a_file_that_takes_too_long_is_ended(sources, deadly, tmp_path, corpus_files):
     _add(sources, "f0_hangs")
     bad, good = (_batch(tmp_path / n, sources, "f0", *more, "f1") for n, more in (("bad", ["f0_hangs"]), ("good", [])))
-    began = time.monotonic()
     list(count_batches([bad, good], 1, file_seconds=2))
-    assert 2 < time.monotonic() - began < 60
     assert bad.lost() == {1: f"{sources}/f0_hangs.ll: took longer than 2 s"}
     assert good.lost() is None
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")

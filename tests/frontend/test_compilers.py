@@ -95,10 +95,8 @@ def test_a_compiler_that_fails_without_an_error_line(sources, tmp_path):
 
 def test_the_time_limit_stops_the_compiler():
     options = CompileOptions(language="c++", timeout_s=0.5)
-    start = time.monotonic()
     with pytest.raises(CompileError, match=r"(?s)did not finish within 0\.5 seconds.*larger timeout_s.*command: "):
         compile_source(ENDLESS, options)
-    assert time.monotonic() - start < 10
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look at processes")

