@@ -1,21 +1,21 @@
-"""The process that tries inputs: takes blocks of numbers as lines of JSON, answers with what it finds and with counts.
+"""The process that tries inputs: takes blocks of numbers as JSON, answers with what it finds and with counts.
 
 It says in a `Slot` what it is about to try. If it dies or hangs, the parent finds the input there.
 """
 
 import base64
 import json
-import os
 import random
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from fuzz.slot import Slot
 from fuzz.targets import find_target
 from fuzz.trial import Problem, attempt
+from ncc.runtime.serving import Parent
 
 __all__: list[str] = []
 
@@ -52,24 +52,18 @@ def run_block(slot: Slot, request: dict[str, Any], say: Callable[[dict[str, Any]
     say({"accepted": accepted, "refused": refused, "seconds": time.perf_counter() - start})
 
 
-def main(slot_path: str, memory_mib: str, names: str) -> None:
-    """Serves blocks until standard input ends."""
-    answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
+def main(slot_path: str, memory_mib: int, names: str) -> None:
+    """Serves blocks until the parent has no more."""
+    parent = Parent()
 
     def say(answer: dict[str, Any]) -> None:
-        answers.write(json.dumps(answer).encode() + b"\n")
-        answers.flush()
+        parent.send(json.dumps(answer).encode())
 
-    os.dup2(2, 1)  # whatever targets print is no answer
     for name in filter(None, names.split(",")):
         find_target(name).input(0, 0)  # seeds are made before memory is limited
-    limit_memory(int(memory_mib))
+    limit_memory(memory_mib)
     slot = Slot(Path(slot_path))
     say({})
-    for line in sys.stdin.buffer:
+    while request := parent.receive():
         slot.clear()
-        run_block(slot, json.loads(line), say)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        run_block(slot, json.loads(request), say)

@@ -78,6 +78,18 @@ class Batch:
     headers: Path
     kept_ir: Path | None = None
 
+    def run(self, at: Callable[[int | None], None]) -> None:
+        """As `count_batch`."""
+        count_batch(self, at)
+
+    def seconds_for(self, index: int) -> float:
+        """What compilers may take, which end themselves: each attempt's time and its header's."""
+        return sum(options.timeout_s * (2 if header else 1) for options, header in self.files[index].attempts)
+
+    def name_of(self, index: int | None) -> str:
+        """A file's path; the shard's where it is all files."""
+        return str(self.shard) if index is None else self.files[index].path
+
     def is_done(self) -> bool:
         """Whether the shard is whole."""
         return _is_whole(self.shard)

@@ -17,10 +17,10 @@ from pathlib import Path
 from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
 from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe
-from ncc.corpus.workers import FILE_SECONDS, count_batches
 from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
 from ncc.errors import InputError, NccError
+from ncc.runtime.crew import work_through
 from ncc.runtime.storage import write_atomically
 
 __all__ = ["CorpusReport", "build_corpus"]
@@ -28,6 +28,8 @@ __all__ = ["CorpusReport", "build_corpus"]
 logger = logging.getLogger(__name__)
 
 BATCH_FILES = 64
+FILE_SECONDS = 300.0
+"""Time for reading and counting one file; compilers have their own, which is added."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def build_corpus(
     if executor:
         work = _count_by(executor, missing)
     else:
-        work = count_batches(missing, jobs or os.cpu_count() or 1, file_seconds=file_seconds, memory_bytes=memory_bytes)
+        work = work_through(missing, jobs or os.cpu_count() or 1, item_seconds=file_seconds, memory_bytes=memory_bytes)
     with closing(work):
         for _ in work:
             done += 1

@@ -5,14 +5,15 @@ import re
 import shlex
 import signal
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.errors import CompileError
 from ncc.frontend.headers import OWN_HEADERS
-from ncc.frontend.processes import FinishedProcess
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
+from ncc.runtime.processes import signal_name
 
-__all__ = ["compile_error"]
+__all__ = ["FinishedProcess", "compile_error"]
 
 _MAX_ERRORS = 3
 _LONGEST_LINE = 1000
@@ -27,6 +28,23 @@ _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error openin
 _NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '((?:/|\.\./).+)' file not found")
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedProcess:
+    """What a compiler left.
+
+    Attributes:
+        returncode: Its exit code; negative for a signal.
+        stdout: Its output; empty where it failed.
+        stderr: Its messages; of long ones, beginning and end.
+        is_full: Whether it wrote as much as it may.
+    """
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+    is_full: bool = False
 
 
 def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
@@ -65,11 +83,7 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
         return (
             f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; NCC_MEMORY_GB allows it more"
         )
-    if returncode < 0:
-        try:
-            name = signal.Signals(-returncode).name
-        except ValueError:
-            name = str(-returncode)
+    if name := signal_name(returncode):
         reason = ", maybe for want of memory" if name == "SIGKILL" else ""
         return f"the compiler was ended by signal {name}{reason}"
     if has_errors and ended_by <= 0:

@@ -4,18 +4,24 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
-from ncc.errors import CompileError
+from ncc.errors import CompileError, OutputError
 from ncc.frontend.compilers import Compiler
-from ncc.frontend.diagnostics import compile_error
+from ncc.frontend.diagnostics import FinishedProcess, compile_error
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.permissions import compile_permissions
-from ncc.frontend.processes import FinishedProcess, run_process
-from ncc.runtime.confinement import quiet_environment
+from ncc.runtime.confinement import Permissions, confine, launcher_failure, quiet_environment
+from ncc.runtime.limits import memory_limit, output_limit
+from ncc.runtime.processes import WatchedProcess, temporary_file
 
 __all__ = ["run_compiler"]
+
+_NO_SPACE = b"No space left on device"
+_LITTLE_SPACE = 2**22
 
 
 def run_compiler(
@@ -52,7 +58,7 @@ def run_compiler(
             readable,
             writable=writable,
         )
-        finished = run_process(
+        finished = _run(
             (path, *command[1:]),
             stdin=source if isinstance(source, bytes) else None,
             environment=_environment(compiler),
@@ -72,6 +78,45 @@ def run_compiler(
     if finished.returncode != 0:
         raise compile_error(name, command, finished)
     return finished
+
+
+def _run(
+    command: Sequence[str],
+    *,
+    stdin: bytes | None,
+    environment: Mapping[str, str],
+    timeout_s: float,
+    permissions: Permissions,
+) -> FinishedProcess:
+    """Run a command to its end, confined and within the limits of `ncc.runtime.limits`.
+
+    Raises:
+        OSError: If the executable can't be started.
+        OutputError: If there is no room for temporary files.
+        subprocess.TimeoutExpired: If the time limit passed.
+    """
+    most = output_limit()
+    limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=most, end_with_parent=True)
+    with ExitStack() as files:
+        # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
+        given = subprocess.DEVNULL if stdin is None else temporary_file(files, stdin)
+        stdout = temporary_file(files)
+        process = files.enter_context(WatchedProcess(limited, environment=environment, stdin=given, stdout=stdout))
+        if not process.ends_within(timeout_s):
+            raise subprocess.TimeoutExpired(limited, timeout_s)
+        returncode, said = process.end(), process.messages()
+        if failure := launcher_failure(returncode, said):
+            raise failure
+        if returncode and _NO_SPACE in said and _is_disk_full():  # a source can make a compiler say anything
+            raise OutputError(f"{tempfile.gettempdir()}: the compiler's output can't be written: the disk is full")
+        is_full = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= most
+        stdout.seek(0)
+        output = b"" if returncode else stdout.read()
+        return FinishedProcess(returncode=returncode, stdout=output, stderr=said, is_full=is_full)
+
+
+def _is_disk_full() -> bool:
+    return shutil.disk_usage(tempfile.gettempdir()).free < _LITTLE_SPACE
 
 
 def _executable(name: str) -> str:

@@ -8,22 +8,18 @@ limit of memory.
 """
 
 import atexit
-import contextlib
 import importlib.util
 import os
-import select
 import struct
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import IO
 
 from ncc.errors import NccError
 from ncc.runtime.confinement import Permissions, confine, find_loaders, quiet_environment
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
+from ncc.runtime.processes import WatchedProcess
 
 __all__ = ["LLVMRefusalError", "print_module", "stop_helper"]
 
@@ -42,8 +38,6 @@ _LARGE = 2**24
 
 _REQUEST = struct.Struct("<3Q")
 _ANSWER = struct.Struct("<BQ")
-_PIECE = 2**20
-_CAN_POLL = hasattr(select, "poll")
 _FINE, _REFUSED, _MEMORY = range(3)
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
 
@@ -52,108 +46,43 @@ class LLVMRefusalError(Exception):
     """LLVM refuses the input; the message is its own, or says how it died."""
 
 
-class _Helper:
+class _Helper(WatchedProcess):
     def __init__(self) -> None:
+        super().__init__(_helper_command(), environment=quiet_environment())
         self.pid = os.getpid()
-        command = _helper_command()
-        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
-        try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.errors,
-                env=quiet_environment(),
-                bufsize=0,
-            )
-        except BaseException:
-            self.errors.close()
-            raise
-        assert self.process.stdin
-        assert self.process.stdout
-        self.requests, self.answers = self.process.stdin.fileno(), self.process.stdout.fileno()
-        if _CAN_POLL:
-            os.set_blocking(self.requests, False)  # a pipe takes what it has room for
 
     def ask(self, data: bytes) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
         limit_s = _SECONDS + len(data) * _SECONDS_EACH_BYTE
         deadline = time.monotonic() + limit_s
         try:
-            self._write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS), deadline)
-            self._write(data, deadline)
-            status, length = _ANSWER.unpack(self._read(_ANSWER.size, deadline))
+            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS), deadline)
+            self.write(data, deadline)
+            status, length = _ANSWER.unpack(self.read(_ANSWER.size, deadline))
             if length > output_limit():
-                self.kill()
+                self.end()
                 largest = f"{output_limit() / GIGABYTE:.3g} GB"
                 raise LLVMRefusalError(f"LLVM prints more than {largest}; NCC_OUTPUT_GB allows it more")
-            answer = self._read(length, deadline)
+            answer = self.read(length, deadline)
         except TimeoutError as error:
-            self.kill()
+            self.end()
             raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
         except (BrokenPipeError, EOFError) as error:
             raise LLVMRefusalError(self.last_words(memory_bytes)) from error
         if status == _MEMORY:
-            self.kill()
+            self.end()
             raise LLVMRefusalError(_too_much_memory(memory_bytes))
         if status == _REFUSED:
             raise LLVMRefusalError(answer.decode("utf-8", "backslashreplace"))
         return answer
 
-    def _write(self, data: bytes, deadline: float) -> None:
-        rest = memoryview(data)
-        while rest:
-            _wait(self.requests, deadline, to_write=True)
-            with contextlib.suppress(BlockingIOError):
-                rest = rest[os.write(self.requests, rest) :]
-
-    def _read(self, num_bytes: int, deadline: float) -> bytes:
-        pieces = []
-        while num_bytes:
-            _wait(self.answers, deadline)
-            piece = os.read(self.answers, min(num_bytes, _PIECE))
-            if not piece:
-                raise EOFError
-            pieces.append(piece)
-            num_bytes -= len(piece)
-        return b"".join(pieces)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
     def last_words(self, memory_bytes: int) -> str:
         code = self.process.wait()
-        self.errors.seek(0)
-        said = self.errors.read(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
+        said = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
         if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in said):
             return _too_much_memory(memory_bytes)
         reason = said[-1] if code in (1, 125) and said else next((line for line in said if "ERROR" in line), "")
         return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
-
-    def stop(self) -> None:
-        if self.pid == os.getpid():
-            self.process.kill()
-        else:  # a fork's copy: the helper belongs to the parent
-            self.process.returncode = 0
-        for pipe in (self.process.stdin, self.process.stdout, self.errors):
-            with contextlib.suppress(BrokenPipeError):
-                if pipe:
-                    pipe.close()
-        self.process.wait()
-
-
-def _wait(descriptor: int, deadline: float, *, to_write: bool = False) -> None:
-    """Waits until a pipe can be used; Windows can't, and there a module that hangs LLVM hangs its caller.
-
-    Raises:
-        TimeoutError: The deadline passed before.
-    """
-    if _CAN_POLL:
-        poll = select.poll()
-        poll.register(descriptor, select.POLLOUT if to_write else select.POLLIN)
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise TimeoutError
 
 
 def _too_much_memory(memory_bytes: int) -> str:

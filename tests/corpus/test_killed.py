@@ -1,7 +1,6 @@
 """Builds that are killed, and files that kill, hang or fill the workers of a build: none costs more than itself."""
 
 import json
-import multiprocessing
 import os
 import re
 import signal
@@ -19,9 +18,10 @@ import ncc.corpus.build as building
 from ncc.corpus import Recipe, Source, build_corpus, load_recipe
 from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
 from ncc.corpus.files import CorpusFile
-from ncc.corpus.workers import count_batches
 from ncc.errors import NccError, OutputError
 from ncc.ir import read_module
+from ncc.runtime import crew
+from ncc.runtime.crew import work_through
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 REASONS = {
@@ -155,7 +155,7 @@ def _batch(shard: Path, sources: Path, *names: str) -> Batch:
 def test_a_file_that_takes_too_long_is_ended(sources, deadly, tmp_path, corpus_files):
     _add(sources, "f0_hangs")
     bad, good = (_batch(tmp_path / n, sources, "f0", *more, "f1") for n, more in (("bad", ["f0_hangs"]), ("good", [])))
-    list(count_batches([bad, good], 1, file_seconds=2))
+    list(work_through([bad, good], 1, item_seconds=2))
     assert bad.lost() == {1: f"{sources}/f0_hangs.ll: took longer than 2 s"}
     assert good.lost() is None
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
@@ -193,7 +193,7 @@ def _long_function(path: Path, lines: int) -> None:
 def test_a_file_that_fills_memory_fails_for_that(sources, tmp_path, corpus_files):
     _long_function(sources / "big.ll", 2_000_000)
     bad, good = _batch(tmp_path / "bad", sources, "f0", "big"), _batch(tmp_path / "good", sources, "f0")
-    list(count_batches([bad, good], 1, memory_bytes=200 << 20))
+    list(work_through([bad, good], 1, item_seconds=60, memory_bytes=200 << 20))
     report = Tally()
     report.add_shard(tmp_path / "bad")
     assert list(report.failures) == [f"{sources}/big.ll"]
@@ -229,9 +229,12 @@ def test_workers_have_limits(sources, tmp_path, monkeypatch, chosen, expected):
     monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
     if chosen:
         monkeypatch.setenv("NCC_MEMORY_GB", chosen)
-    batches = count_batches([_batch(tmp_path / str(number), sources, "f0") for number in range(2)], 1)
+    workers = []
+    monkeypatch.setattr(crew, "_start", lambda memory, start=crew._start: workers.append(start(memory)) or workers[-1])
+    tasks = [_batch(tmp_path / str(number), sources, "f0") for number in range(2)]
+    batches = work_through(tasks, 1, item_seconds=60)
     next(batches)
-    (worker,) = [process for process in multiprocessing.active_children() if process.name == "ncc corpus"]
+    (worker,) = [worker.process.process for worker in workers]
     limits = Path(f"/proc/{worker.pid}/limits").read_text()
     list(batches)
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

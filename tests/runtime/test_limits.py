@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError, InputError, OutputError
-from ncc.frontend import CompileOptions, compile_source, processes
-from ncc.frontend.diagnostics import compile_error
-from ncc.frontend.processes import FinishedProcess
+from ncc.frontend import CompileOptions, compile_source, running
+from ncc.frontend.diagnostics import FinishedProcess, compile_error
 from ncc.runtime import limits
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 
@@ -144,7 +143,7 @@ def test_a_full_disk_is_no_fault_of_the_source(monkeypatch):
 
 @pytest.mark.parametrize("full", [False, True])
 def test_a_disk_that_fills_up_while_the_compiler_writes(monkeypatch, full):
-    monkeypatch.setattr(processes, "_is_disk_full", lambda: full)
+    monkeypatch.setattr(running, "_is_disk_full", lambda: full)
     text = b"#error IO failure on output stream: No space left on device\n"
     with pytest.raises(OutputError if full else CompileError, match="disk is full" if full else "does not compile"):
         compile_source(text, CompileOptions(language="c"))

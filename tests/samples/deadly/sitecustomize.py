@@ -33,7 +33,7 @@ DEATHS = {
     "once": _kill_once,
 }
 
-if "--multiprocessing-fork" in sys.orig_argv:
+if any("ncc.runtime.crew" in word for word in sys.orig_argv):
     from ncc.corpus import batch
 
     read_module = batch.read_module
