@@ -72,12 +72,9 @@ def bench_scaling(
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
     from ncc import api
-    from ncc.study.scaling.page import check_drawing
-    from ncc.study.scaling.table import sweep_text
+    from ncc.study.scaling.report import sweep_text
 
     check_writable(output, report)
-    if report:
-        check_drawing()
     sweep = api.bench_scaling(
         folder,
         world=_numbers("--world", world),

@@ -13,6 +13,8 @@ __all__ = ["NONE", "Cell", "Column", "Ranged", "Row", "Table", "show", "table_of
 NONE = "–"
 """What stands where there is no figure."""
 
+_NARROWEST = 9  # letters of a heading, before it is broken into lines
+
 S = TypeVar("S")
 Named = TypeVar("Named", bound=Scored)
 
@@ -212,7 +214,7 @@ def to_text(table: Table) -> str:
     for number, title in enumerate(table.columns[1:]):
         cells = [row.cells[number] for row in table.rows]
         texts = [_plain(cell) for cell in cells]
-        lines = textwrap.wrap(title, max(map(len, texts), default=len(title)), break_long_words=False)
+        lines = textwrap.wrap(title, max(_NARROWEST, *map(len, texts)), break_long_words=False)
         heading = Text("\n".join([above[1 + number], *lines] if above[1 + number] else lines))
         is_name = any(cell.is_name for cell in cells)
         grid.add_column(heading, justify="left" if is_name else "right", no_wrap=True, vertical="bottom")

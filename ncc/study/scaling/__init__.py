@@ -4,22 +4,17 @@ References: Hoefler and Belli 2015 ("Scientific benchmarking of parallel computi
 to fool the masses when giving performance results on parallel computers").
 """
 
-from ncc.study.scaling.break_even import BreakEven
 from ncc.study.scaling.plan import Run, Setting, SweepConfig
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import RunResult
-from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep, run_sweep
 
 __all__ = [
-    "BreakEven",
     "ProgramSource",
     "Run",
     "RunResult",
     "ScalingSweep",
     "Setting",
-    "SettingScore",
-    "Spread",
     "SweepConfig",
     "run_sweep",
 ]

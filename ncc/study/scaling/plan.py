@@ -52,13 +52,17 @@ class Setting:
         )
         return NetworkTraining(network=ProgramLSTMConfig(hidden=self.hidden), min_steps=1, loop=loop)
 
+    @property
+    def way(self) -> str:
+        """How the work is shared, in a few words."""
+        if self.world == 1:
+            return "one process" if self.threads == 1 else f"one process, {self.threads} threads"
+        return self.strategy if self.compression == "none" else f"{self.strategy}, {self.compression}"
+
     def to_text(self) -> str:
         """In a line."""
-        ranks = f"{self.world} rank{'s' if self.world > 1 else ''}"
-        threads = f" of {self.threads} threads" if self.threads > 1 else ""
-        sent = "" if self.compression == "none" else f" with {self.compression}"
-        shared = f", {self.strategy}{sent}" if self.world > 1 else ""
-        return f"{ranks}{threads}{shared}, batch {self.batch_size}, hidden {self.hidden}"
+        ranks = "" if self.world == 1 else f"{self.world} ranks, "
+        return f"{ranks}{self.way}, batch {self.batch_size}, hidden {self.hidden}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +128,6 @@ class SweepConfig:
         for name in ("worlds", "batch_sizes", "hidden", "threads"):
             if min(getattr(self, name)) < 1:
                 raise InputError(f"{name}: expected 1 or more, found {min(getattr(self, name))}")
-        self._check_scaling()
-        self._check_training()
-        if self.repeats < 1 or self.timeout_s <= 0:
-            raise InputError("expected 1 repeat or more, and a time limit above 0")
-        if self.target is not None and not 0 < self.target <= 1:
-            raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
-
-    def _check_scaling(self) -> None:
         if 1 not in self.worlds:
             raise InputError("worlds: expected 1 among them, which speedups are measured against")
         if self.scaling not in SCALINGS:
@@ -140,26 +136,35 @@ class SweepConfig:
             raise InputError("weak scaling needs the number of programs per class that each rank trains on")
         if self.per_class is not None and self.per_class < 1:
             raise InputError(f"per_class is {self.per_class}; expected 1 or more")
+        if self.repeats < 1 or self.timeout_s <= 0:
+            raise InputError("expected 1 repeat or more, and a time limit above 0")
+        if self.target is not None and not 0 < self.target <= 1:
+            raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
+        self._check_training()
 
     def _check_training(self) -> None:
         if "mirrored" not in self.strategies and set(self.compressions) != {"none"}:
             found = ", ".join(name for name in self.compressions if name != "none")
             raise InputError(f"compression {found} needs strategy mirrored, not {', '.join(self.strategies)} alone")
-        for strategy in self.strategies:
-            for compression in self.compressions if strategy == "mirrored" else ("none",):
-                self._setting(2, 1, strategy, compression, self.batch_sizes[0], self.hidden[0]).training(self.seed)
+        for way in self._ways():
+            self._setting(2, 1, *way, self.batch_sizes[0], self.hidden[0]).training(self.seed)
+
+    def _ways(self) -> list[tuple[str, str]]:
+        """Strategies, each with the ways of sending gradients that it has."""
+        return [
+            (strategy, compression)
+            for strategy in self.strategies
+            for compression in (self.compressions if strategy == "mirrored" else ("none",))
+        ]
 
     def settings(self) -> list[Setting]:
         """What is run, each once, model by model."""
         found = []
         for hidden in self.hidden:
             for batch_size in self.batch_sizes:
-                for threads in self.threads:
-                    found.append(self._setting(1, threads, "mirrored", "none", batch_size, hidden))
-                for world in sorted(set(self.worlds) - {1}):
-                    for strategy in self.strategies:
-                        for compression in self.compressions if strategy == "mirrored" else ("none",):
-                            found.append(self._setting(world, 1, strategy, compression, batch_size, hidden))
+                alone = [(1, threads, "mirrored", "none") for threads in self.threads]
+                shared = [(world, 1, *way) for world in sorted(set(self.worlds) - {1}) for way in self._ways()]
+                found += [self._setting(*one, batch_size, hidden) for one in (*alone, *shared)]
         return list(dict.fromkeys(found))
 
     def runs(self) -> list[Run]:

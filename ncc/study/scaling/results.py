@@ -9,7 +9,7 @@ from ncc.runtime.storage import write_atomically
 from ncc.study.scaling.plan import Run, Setting
 from ncc.study.scaling.programs import ProgramSource
 
-__all__ = ["EpochEnd", "Job", "Measured", "Phases", "RunResult"]
+__all__ = ["PHASES", "EpochEnd", "Job", "Measured", "Phases", "RunResult"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +50,9 @@ class Job:
     def load(cls, path: Path) -> "Job":
         """What `save` wrote."""
         found = json.loads(path.read_bytes())
-        source = found.pop("source")
-        run = found.pop("run")
-        setting = Setting(**run.pop("setting"))
+        run, source = found.pop("run"), found.pop("source")
         return cls(
-            run=Run(setting=setting, **run),
+            run=Run(**run | {"setting": Setting(**run["setting"])}),
             source=ProgramSource(**source | {"levels": tuple(source["levels"])}),
             **found,
         )
@@ -87,6 +85,11 @@ class Phases:
     rest_s: float
     validation_s: float
     test_s: float
+
+
+_MEASURED = [field.name for field in fields(Phases)]
+PHASES = (*_MEASURED[:-2], "ending_s", *_MEASURED[-2:])
+"""Phases of a run, that of ending among them; the last two are evaluations, which end-to-end times leave out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +149,10 @@ class Measured:
         phases = self.phases
         return phases.steps_s + phases.input_s + phases.checkpoints_s + phases.rest_s
 
-    def seconds_to(self, accuracy: float) -> float | None:
+    def seconds_to(self, accuracy: float | None) -> float | None:
         """Seconds from the start of the first process to the end of the first epoch that is so good; None if none."""
+        if accuracy is None:
+            return None
         return next((epoch.seconds for epoch in self.epochs if epoch.accuracy >= accuracy), None)
 
     def save(self, path: Path) -> None:
@@ -158,12 +163,12 @@ class Measured:
     def load(cls, path: Path) -> "Measured":
         """What `save` wrote."""
         found = json.loads(path.read_bytes())
-        return cls(
-            phases=Phases(**found.pop("phases")),
-            epochs=tuple(EpochEnd(**epoch) for epoch in found.pop("epochs")),
-            bytes_sent=tuple(found.pop("bytes_sent")),
-            **found,
-        )
+        nested = {
+            "phases": Phases(**found["phases"]),
+            "epochs": tuple(EpochEnd(**epoch) for epoch in found["epochs"]),
+            "bytes_sent": tuple(found["bytes_sent"]),
+        }
+        return cls(**found | nested)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,27 +192,25 @@ class RunResult:
     @property
     def seconds(self) -> float:
         """End to end, from the first process's start to the last one's end, without the evaluations."""
-        return self.wall_s - sum(self.phase(name) for name in ("validation_s", "test_s"))
-
-    @property
-    def ending_s(self) -> float:
-        """From the end of the last phase to that of the last process; the result is written in it."""
-        return self.wall_s - sum(self.phase(field.name) for field in fields(Phases))
+        return self.wall_s - self.phase("validation_s") - self.phase("test_s")
 
     def phase(self, name: str) -> float:
-        """Seconds of a phase, `ending_s` among them; 0 where the run failed."""
+        """Seconds of one of `PHASES`; 0 where the run failed.
+
+        Ending goes from the end of the last phase to that of the last process; the result is written in it.
+        """
         if not self.measured:
             return 0.0
-        return self.ending_s if name == "ending_s" else float(getattr(self.measured.phases, name))
+        phases = asdict(self.measured.phases)
+        return float(self.wall_s - sum(phases.values()) if name == "ending_s" else phases[name])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
         figures = asdict(self.measured) if self.measured else {}
         if self.measured:
-            figures["phases"]["ending_s"] = self.ending_s
-        setting = asdict(self.run.setting)
+            figures["phases"]["ending_s"] = self.phase("ending_s")
         return {
-            **setting,
+            **asdict(self.run.setting),
             "repeat": self.run.repeat,
             "seed": self.run.seed,
             "ok": self.error is None,

@@ -1,4 +1,4 @@
-"""What the runs of a sweep say: speedups against the best runs of one process, efficiency, time to accuracy.
+"""What the runs of a sweep say: speedups over the best runs of one process, efficiency, time to accuracy, break-even.
 
 Reference: Hoefler and Belli 2015, rules 1 (the base case of a speedup), 5 and 6 (spread of what is not deterministic).
 """
@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from ncc.study.scaling.plan import Setting, SweepConfig
-from ncc.study.scaling.results import Measured, RunResult
+from ncc.study.scaling.results import RunResult
 
-__all__ = ["SettingScore", "Spread", "score_settings"]
+__all__ = ["BreakEven", "ModelPoint", "SettingScore", "Spread", "break_even", "score_settings"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,15 @@ class Spread:
         """This one's ratio to another: of the medians, and the worst and the best that the runs allow."""
         return Spread(self.median / base.median, self.low / base.high, self.high / base.low)
 
-    def to_text(self, places: int = 2, factor: float = 1.0) -> str:
+    @property
+    def value(self) -> float:
+        """The median, as what a table shows of a figure with a range."""
+        return self.median
+
+    def to_text(self) -> str:
         """Median, and lowest to highest where they differ."""
-        low, high = (f"{factor * value:.{places}f}" for value in (self.low, self.high))
-        return f"{factor * self.median:.{places}f}" + (f" ({low}–{high})" if low != high else "")
+        low, high = f"{self.low:.2f}", f"{self.high:.2f}"
+        return f"{self.median:.2f}" + (f" ({low}–{high})" if low != high else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +95,14 @@ class SettingScore:
     is_baseline: bool = False
 
 
+Runs = dict[Setting, list[RunResult]]
+
+
 def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> list[SettingScore]:
     """Scores of all settings that were run, in order of appearance."""
-    settings = dict.fromkeys(result.run.setting for result in results)
-    runs = {setting: [result for result in results if result.run.setting == setting] for setting in settings}
+    runs: Runs = {}
+    for result in results:
+        runs.setdefault(result.run.setting, []).append(result)
     plain = [_alone(config, some) for some in runs.values()]
     return [_compared(config, score, plain, runs) for score in plain]
 
@@ -101,8 +110,7 @@ def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> list[Se
 def _alone(config: SweepConfig, results: Sequence[RunResult]) -> SettingScore:
     """What the runs of a setting say without the others."""
     good = [(result, result.measured) for result in results if result.measured]
-    reached = [measured.seconds_to(config.target) for _, measured in good] if config.target is not None else []
-    times = [seconds for seconds in reached if seconds is not None]
+    times = [seconds for _, run in good if (seconds := run.seconds_to(config.target)) is not None]
     score = SettingScore(
         setting=results[0].run.setting,
         num_runs=len(results),
@@ -116,35 +124,29 @@ def _alone(config: SweepConfig, results: Sequence[RunResult]) -> SettingScore:
         num_weights=good[0][1].num_weights,
         wall_s=Spread.of([result.wall_s for result, _ in good]),
         seconds=Spread.of([result.seconds for result, _ in good]),
-        training_s=Spread.of([measured.training_s for _, measured in good]),
-        end_to_end_rate=Spread.of([measured.samples / result.seconds for result, measured in good]),
-        training_rate=Spread.of([measured.samples / measured.training_s for _, measured in good]),
+        training_s=Spread.of([run.training_s for _, run in good]),
+        end_to_end_rate=Spread.of([run.samples / result.seconds for result, run in good]),
+        training_rate=Spread.of([run.samples / run.training_s for _, run in good]),
         seconds_to_target=Spread.of(times) if times else None,
-        accuracy=Spread.of([measured.test_accuracy for _, measured in good]),
-        bytes_sent=Spread.of([float(max(measured.bytes_sent)) for _, measured in good]),
+        accuracy=Spread.of([run.test_accuracy for _, run in good]),
+        bytes_sent=Spread.of([float(max(run.bytes_sent)) for _, run in good]),
     )
 
 
-def _compared(
-    config: SweepConfig,
-    score: SettingScore,
-    plain: Sequence[SettingScore],
-    runs: dict[Setting, list[RunResult]],
-) -> SettingScore:
+def _compared(config: SweepConfig, score: SettingScore, plain: Sequence[SettingScore], runs: Runs) -> SettingScore:
     """The same score beside those of single processes with a model of the same size."""
     single = [other for other in plain if other.setting.world == 1 and other.setting.hidden == score.setting.hidden]
     base, speedup = _best_ratio(score, single, lambda one: one.end_to_end_rate)
-    training_speedup = _best_ratio(score, single, lambda one: one.training_rate)[1]
     target_speedup = None
-    if config.scaling == "strong" and _all_reach(score):
-        target_speedup = _best_ratio(score, [one for one in single if _all_reach(one)], _target_rate)[1]
+    if config.scaling == "strong" and _target_rate(score):
+        target_speedup = _best_ratio(score, single, _target_rate)[1]
     efficiency = None
     if base and speedup:
         efficiency = speedup.median * base.setting.threads / (score.setting.world * score.setting.threads)
     return replace(
         score,
         speedup=speedup,
-        training_speedup=training_speedup,
+        training_speedup=_best_ratio(score, single, lambda one: one.training_rate)[1],
         target_speedup=target_speedup,
         efficiency=efficiency,
         lost_s=_lost_s(config, score.setting, runs),
@@ -164,16 +166,15 @@ def _best_ratio(
     return best, own.over(highest) if own else None
 
 
-def _all_reach(score: SettingScore) -> bool:
-    return score.num_reached == score.num_runs
-
-
 def _target_rate(score: SettingScore) -> Spread | None:
+    """How often a second the target would be reached, where all runs reach it."""
     seconds = score.seconds_to_target
-    return Spread(1 / seconds.median, 1 / seconds.high, 1 / seconds.low) if seconds else None
+    if not seconds or score.num_reached < score.num_runs:
+        return None
+    return Spread(1 / seconds.median, 1 / seconds.high, 1 / seconds.low)
 
 
-def _lost_s(config: SweepConfig, setting: Setting, runs: dict[Setting, list[RunResult]]) -> float | None:
+def _lost_s(config: SweepConfig, setting: Setting, runs: Runs) -> float | None:
     if setting.world == 1:
         return None
     ranks = setting.world if config.scaling == "weak" else 1
@@ -185,15 +186,85 @@ def _lost_s(config: SweepConfig, setting: Setting, runs: dict[Setting, list[RunR
         batch_size=setting.batch_size // ranks,
         per_class=None if setting.per_class is None else setting.per_class // ranks,
     )
-    own, alone = (_steps_s(runs.get(one, [])) for one in (setting, reference))
-    if own is None or alone is None:
-        return None
-    return own - alone / (1 if config.scaling == "weak" else setting.world)
+    own, alone = (
+        [result.phase("steps_s") + result.phase("input_s") for result in runs.get(one, []) if result.measured]
+        for one in (setting, reference)
+    )
+    return median(own) - median(alone) * ranks / setting.world if own and alone else None
 
 
-def _steps_s(results: Sequence[RunResult]) -> float | None:
-    def seconds(measured: Measured) -> float:
-        return measured.phases.steps_s + measured.phases.input_s
+@dataclass(frozen=True)
+class ModelPoint:
+    """The best that several ranks did for a model of one size.
 
-    found = [seconds(result.measured) for result in results if result.measured]
-    return median(found) if found else None
+    Attributes:
+        hidden: Units of each direction of the LSTM.
+        num_weights: Of the model.
+        setting: The best one.
+        speedup: Against the best single process.
+    """
+
+    hidden: int
+    num_weights: int
+    setting: Setting
+    speedup: Spread
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """How large a model must be before several ranks pay.
+
+    Attributes:
+        world: Ranks.
+        what: "end to end", or "training alone".
+        points: One for each size, the smallest first.
+        hidden: Smallest size from which on all that were measured have a median speedup above 1; None if none.
+    """
+
+    world: int
+    what: str
+    points: tuple[ModelPoint, ...]
+    hidden: int | None
+
+    def to_text(self) -> str:
+        """In a sentence."""
+        if self.hidden is None:
+            best = max(self.points, key=lambda point: point.speedup.median)
+            sizes = ", ".join(str(point.hidden) for point in self.points)
+            return (
+                f"{self.world} ranks, {self.what}: no break-even among hidden {sizes}; "
+                f"at most {best.speedup.to_text()}× at hidden {best.hidden}"
+            )
+        at = [point.hidden for point in self.points].index(self.hidden)
+        point = self.points[at]
+        before = ", the smallest measured: break-even lies there or below"
+        if at:
+            before = f"; {self.points[at - 1].speedup.to_text()}× at hidden {self.points[at - 1].hidden}"
+        sure = "" if point.speedup.low > 1 else ", though not in all repeats"
+        size = f"hidden {point.hidden} ({point.num_weights:,} weights)"
+        return f"{self.world} ranks, {self.what}: pay from {size} on, {point.speedup.to_text()}×{sure}{before}"
+
+
+def break_even(scores: Sequence[SettingScore]) -> list[BreakEven]:
+    """For each number of ranks, end to end and for training alone, the size of the model from which on they pay."""
+    found = []
+    for world in sorted({score.setting.world for score in scores} - {1}):
+        some = [score for score in scores if score.setting.world == world]
+        found.append(_break_even(world, "end to end", [(score, score.speedup) for score in some]))
+        found.append(_break_even(world, "training alone", [(score, score.training_speedup) for score in some]))
+    return [one for one in found if one.points]
+
+
+def _break_even(world: int, what: str, speedups: Sequence[tuple[SettingScore, Spread | None]]) -> BreakEven:
+    best: dict[int, ModelPoint] = {}
+    for score, speedup in speedups:
+        hidden = score.setting.hidden
+        if speedup and (hidden not in best or speedup.median > best[hidden].speedup.median):
+            best[hidden] = ModelPoint(hidden, score.num_weights or 0, score.setting, speedup)
+    points = [best[hidden] for hidden in sorted(best)]
+    paying: int | None = None
+    for point in reversed(points):
+        if point.speedup.median <= 1:
+            break
+        paying = point.hidden
+    return BreakEven(world, what, tuple(points), paying)

@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 from ncc.errors import InputError
-from ncc.study.scaling.break_even import BreakEven, break_even
 from ncc.study.scaling.launch import start_run
 from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.study.scaling.results import RunResult
-from ncc.study.scaling.scores import SettingScore, score_settings
+from ncc.study.scaling.scores import BreakEven, SettingScore, break_even, score_settings
 
 __all__ = ["Overhead", "ScalingSweep", "run_sweep"]
 
@@ -79,6 +79,18 @@ class ScalingSweep:
         return break_even(self.scores)
 
     @property
+    def hardware(self) -> dict[str, Any]:
+        """Name of the device and cores that a process may use, as the runs saw them; empty if all failed."""
+        return next((result.measured.hardware for result in self.results if result.measured), {})
+
+    def phase_seconds(self, phase: str, score: SettingScore) -> float | None:
+        """Median seconds of a phase over the runs of a setting that went well; None if none did."""
+        found = [
+            result.phase(phase) for result in self.results if result.run.setting == score.setting and result.measured
+        ]
+        return median(found) if found else None
+
+    @property
     def num_failed(self) -> int:
         """Runs that failed."""
         return sum(result.error is not None for result in self.results)
@@ -143,17 +155,22 @@ def run_sweep(
         if result.measured:
             outcome = f"{result.seconds:.1f} s, test accuracy {result.measured.test_accuracy:.2%}"
         tell(f"run {number} of {len(runs)}: {run.setting.to_text()}, seed {run.seed}: {outcome}")
-    around_s = time.time() - began - sum(result.wall_s for result in results)
     return ScalingSweep(
-        config, source, tuple(results), num_classes, num_programs, failures, preparing_s, max(0.0, around_s)
+        config=config,
+        source=source,
+        results=tuple(results),
+        num_classes=num_classes,
+        num_programs=num_programs,
+        failures=failures,
+        preparing_s=preparing_s,
+        around_s=max(0.0, time.time() - began - sum(result.wall_s for result in results)),
     )
 
 
 def _check_enough(config: SweepConfig, programs: Programs) -> None:
-    if config.scaling == "weak" and config.per_class is not None:
-        needed = config.per_class * max(config.worlds)
-        if programs.fewest < needed:
-            raise InputError(
-                f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
-                f"{needed} training programs of every class; one has {programs.fewest}"
-            )
+    needed = (config.per_class or 0) * max(config.worlds)
+    if config.scaling == "weak" and programs.fewest < needed:
+        raise InputError(
+            f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
+            f"{needed} training programs of every class; one has {programs.fewest}"
+        )

@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from ncc.classification.networks import ProgramLSTMMethod
+from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
-from ncc.study.scaling.network import MeasuredNetwork
 from ncc.study.scaling.programs import Programs
 from ncc.study.scaling.results import EpochEnd, Job, Measured, Phases
+from ncc.training import TrainingStatistics
 
 __all__ = ["main"]
 
@@ -52,6 +55,7 @@ class _Stages:
     def __init__(self, job: Job, device: str, *, imports_s: float, group_s: float) -> None:
         self.job = job
         self.device = device
+        self.statistics = TrainingStatistics()
         self.seconds = {"imports_s": imports_s, "group_s": group_s, "validation_s": 0.0}
         self.epochs: list[EpochEnd] = []
 
@@ -61,32 +65,34 @@ class _Stages:
         with self._timed("reading_s"):
             programs = self.job.source.load()
             rows = programs.training_rows(setting.per_class)
-        network = MeasuredNetwork(
+        network = ProgramLSTMMethod(
             programs.embedding,
             setting.training(seed),
             device=self.device,
             checkpoint=Path(self.job.folder) / "checkpoint.pt",
             progress=lambda _, loss: self._validate(network, programs, loss),
+            statistics=self.statistics,
         )
         with self._timed("building_s"):
             network.fit(programs.samples, rows, np.random.default_rng(seed))
         with self._timed("test_s"):
-            test_accuracy = network.accuracy(programs.samples, programs.split.test)
+            test_accuracy = self._accuracy(network, programs.samples, programs.split.test)
         began = time.perf_counter()
-        statistics = network.statistics
-        bytes_sent = _of_all_ranks(statistics.bytes_sent, self.device)
-        num_timed = 2 * statistics.steps + 3 * len(self.epochs) + len(self.seconds)
+        bytes_sent = _of_all_ranks(self.statistics.bytes_sent, self.device)
+        num_timed = 2 * self.statistics.steps + 3 * len(self.epochs) + len(self.seconds)
         measuring_s = num_timed * self._seconds_per_timer() + time.perf_counter() - began
+        assert network.model is not None
+        weights = (parameter.numel() for parameter in network.model.parameters() if parameter.requires_grad)
         return Measured(
-            phases=self._phases(network),
+            phases=self._phases(),
             epochs=tuple(self.epochs),
             test_accuracy=test_accuracy,
-            num_weights=network.num_weights,
+            num_weights=sum(weights),
             num_training=len(rows),
             num_validation=len(programs.split.valid),
             num_test=len(programs.split.test),
-            samples=statistics.samples,
-            steps=statistics.steps,
+            samples=self.statistics.samples,
+            steps=self.statistics.steps,
             bytes_sent=bytes_sent,
             measuring_s=measuring_s,
             hardware=_hardware(self.device),
@@ -94,14 +100,21 @@ class _Stages:
             precision=statistics.precision,
         )
 
-    def _validate(self, network: MeasuredNetwork, programs: Programs, loss: float) -> None:
+    def _accuracy(self, network: ProgramLSTMMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:
+        """Share of programs whose class the network says; every rank asks about its part of them."""
+        rank, world = rank_and_world()
+        own = rows[rank::world]
+        right = int((network.predict(samples, own).argmax(axis=1) == samples.label[own]).sum())
+        return sum(_of_all_ranks(right, self.device)) / len(rows)
+
+    def _validate(self, network: ProgramLSTMMethod, programs: Programs, loss: float) -> None:
         seconds = time.time() - self.job.launched_s - self.seconds["validation_s"]
         with self._timed("validation_s"):
-            accuracy = network.accuracy(programs.samples, programs.split.valid)
+            accuracy = self._accuracy(network, programs.samples, programs.split.valid)
         self.epochs.append(EpochEnd(seconds=seconds, loss=loss, accuracy=accuracy))
 
-    def _phases(self, network: MeasuredNetwork) -> Phases:
-        statistics = network.statistics
+    def _phases(self) -> Phases:
+        statistics = self.statistics
         training_s = statistics.seconds_total - self.seconds["validation_s"]
         return Phases(
             **self.seconds | {"building_s": self.seconds["building_s"] - statistics.seconds_total},

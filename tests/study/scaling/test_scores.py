@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ncc.study.scaling import SweepConfig
-from ncc.study.scaling.break_even import break_even
 from ncc.study.scaling.results import EpochEnd
-from ncc.study.scaling.scores import Spread, score_settings
+from ncc.study.scaling.scores import Spread, break_even, score_settings
 
 STRONG = SweepConfig(worlds=(1, 2), batch_sizes=(32, 64), repeats=2, target=0.9)
 
@@ -16,7 +15,7 @@ def test_ratios_take_the_worst_and_the_best_that_runs_allow():
     ratio = Spread(20.0, 10.0, 30.0).over(Spread(4.0, 2.0, 5.0))
     assert (ratio.median, ratio.low, ratio.high) == (5.0, 2.0, 15.0)
     assert Spread.of([3.0, 1.0, 2.0]) == Spread(2.0, 1.0, 3.0)
-    assert (Spread(0.5, 0.5, 0.5).to_text(), Spread(0.5, 0.25, 1).to_text(1, 100)) == ("0.50", "50.0 (25.0–100.0)")
+    assert (Spread(0.5, 0.5, 0.5).to_text(), Spread(0.5, 0.25, 1).to_text()) == ("0.50", "0.50 (0.25–1.00)")
 
 
 def test_speedups_are_against_the_best_single_process(plain, result):
