@@ -29,9 +29,10 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
     began = time.perf_counter()
     settings = dict.fromkeys(result.run.setting for result in sweep.results)
     options = [{"setting": one.to_text(), **asdict(one.training(sweep.config.seed))} for one in settings]
+    seen = sweep.hardware | {"precision": sweep.precision}
     values = {
         "sweep": sweep,
-        "about": {**about, **{f"{name} of the runs": value for name, value in sweep.hardware.items()}},
+        "about": {**about, **{f"{name} of the runs": value for name, value in seen.items()}},
         "notes": _notes(sweep),
         "scores": _scores(sweep),
         "phases": _phases(sweep),

@@ -83,6 +83,11 @@ class ScalingSweep:
         """Name of the device and cores that a process may use, as the runs saw them; empty if all failed."""
         return next((result.measured.hardware for result in self.results if result.measured), {})
 
+    @property
+    def precision(self) -> str:
+        """What the runs multiplied matrices in."""
+        return ", ".join(dict.fromkeys(result.measured.precision for result in self.results if result.measured))
+
     def phase_seconds(self, phase: str, score: SettingScore) -> float | None:
         """Median seconds of a phase over the runs of a setting that went well; None if none did."""
         found = [

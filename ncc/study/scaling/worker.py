@@ -97,7 +97,7 @@ class _Stages:
             measuring_s=measuring_s,
             hardware=_hardware(self.device),
             training=asdict(network.training),
-            precision=statistics.precision,
+            precision=self.statistics.precision,
         )
 
     def _accuracy(self, network: ProgramLSTMMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:
