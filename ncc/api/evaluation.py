@@ -76,7 +76,6 @@ def draw_embedding(
 
     Raises:
         OutputError: A file can't be written.
-        NccError: What draws is not installed.
     """
     from ncc.study.embedding import project, write_html, write_png
 
@@ -432,7 +431,6 @@ def write_report(
 
     Raises:
         OutputError: The file can't be written.
-        NccError: What draws is not installed.
     """
     from ncc.runtime.storage import write_atomically
 
@@ -457,7 +455,7 @@ def _page(result: Any, about: dict[str, Any], data: str | None) -> str:
 
         platforms = dict.fromkeys(score.platform for score in result.scores)
         return report.device_report(result, {name: load_samples(name, data) for name in platforms}, about)  # type: ignore[arg-type]
-    from ncc.study.scaling.page import scaling_report
+    from ncc.study.scaling.report import scaling_report
 
     return scaling_report(result, about)
 
