@@ -4,23 +4,26 @@
 #include "reader.h"
 
 /* Words up to the type of a call or a function: fast-math flags are kept, conventions and attributes dropped. */
-static void read_conventions(reader *r, int keep_flags) {
+static void read_conventions(reader *r) {
   while (!at_type(r)) {
     if (*r->p == '"' || *r->p == '#') {
       read_attributes(r);
       continue;
     }
     word w = peek_word(r);
-    if (!w.n) fail(r, "expected a type");
-    if (w.kind & (WORD_OPCODE | WORD_VALUE)) fail(r, "expected a type");
-    r->p += w.n;
-    if (keep_flags && w.kind & WORD_FLAG) {
-      emit(r, " ");
-      emit_bytes(r, w.s, w.n);
+    if (w.kind & WORD_FLAG) {
+      emit_word(r, w);
+      continue;
     }
+    if (w.kind & WORD_ATTRIBUTE) {
+      read_attribute(r, w);
+      continue;
+    }
+    if (!(w.kind & WORD_CONVENTION) && !is(w, "addrspace")) fail(r, "expected a type");
+    r->p += w.n;
     skip_space(r);
-    if (*r->p == '(') skip_balanced(r);
-    else if (*r->p >= '0' && *r->p <= '9') skip_number(r);
+    if (is(w, "cc")) skip_digits(r);
+    else if (is(w, "addrspace")) skip_balanced(r);
   }
 }
 
@@ -92,7 +95,7 @@ static void read_call_tail(reader *r) {
       r->collect_locals = 0;
     } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
       r->p++;
-      skip_number(r);
+      skip_digits(r);
     } else if (*r->p == '"') { /* not read_attributes, which would go on to the words of the next line */
       skip_string(r);
       if (*r->p == '=') {
@@ -101,9 +104,8 @@ static void read_call_tail(reader *r) {
       }
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);
-      if (w.kind & (WORD_OPCODE | WORD_TAIL) || is(w, "to") || w.s[w.n] == ':') return;
-      r->p += w.n;
-      if (*r->p == '(') skip_balanced(r);
+      if (!(w.kind & WORD_ATTRIBUTE) || w.s[w.n] == ':') return;
+      read_attribute(r, w);
     } else {
       return;
     }
@@ -112,7 +114,7 @@ static void read_call_tail(reader *r) {
 
 /* Operands: callee, arguments, bundles' values. Returns the callee's node. */
 int32_t read_call(reader *r) {
-  read_conventions(r, 1);
+  read_conventions(r);
   emit(r, " ");
   read_type(r);
   emit(r, " ");

@@ -86,16 +86,15 @@ static void read_indices(reader *r) {
   do {
     skip_space(r);
     const char *start = r->p;
-    skip_number(r);
-    if (r->p == start) fail(r, "expected an index");
+    skip_digits(r);
     emit(r, ", ");
     emit_bytes(r, start, (size_t)(r->p - start));
   } while (next_operand(r));
 }
 
-/* syncscope("…") and orderings of atomic operations */
-static void read_ordering(reader *r) {
-  for (;;) {
+/* syncscope("…") and orderings of atomic operations; returns how many of these */
+static int read_ordering(reader *r) {
+  for (int orderings = 0;;) {
     word w = peek_word(r);
     if (is(w, "syncscope")) {
       emit_word(r, w);
@@ -110,10 +109,19 @@ static void read_ordering(reader *r) {
     } else if (is(w, "unordered") || is(w, "monotonic") || is(w, "acquire") || is(w, "release") || is(w, "acq_rel") ||
                is(w, "seq_cst")) {
       emit_word(r, w);
+      orderings++;
     } else {
-      return;
+      return orderings;
     }
   }
+}
+
+/* "8" behind "align", which LLVM 3.7 wrote 0 where there was none */
+static void skip_alignment(reader *r) {
+  const char *start = r->p;
+  skip_digits(r);
+  unsigned long long value = strtoull(start, NULL, 10);
+  if (value & (value - 1) || value > 1ull << 32) fail_at(r, start, "alignment that is no power of two");
 }
 
 /* ", align 8", ", addrspace(5)" behind a memory operation */
@@ -126,8 +134,8 @@ static void read_alignment(reader *r) {
     skip_space(r);
     const char *start = r->p;
     if (*start == '(') skip_balanced(r);
-    else skip_number(r);
-    if (r->p == start) fail(r, "expected a number");
+    else if (is(w, "align")) skip_alignment(r);
+    else fail(r, "expected '(' after 'addrspace'");
     if (*start != '(') emit(r, " ");
     emit_bytes(r, start, (size_t)(r->p - start));
   }
@@ -166,7 +174,7 @@ static void read_memory_update(reader *r, opcode op) {
     emit_word(r, w);
   }
   read_exactly(r, op == OP_cmpxchg ? 3 : 2);
-  read_ordering(r);
+  if (read_ordering(r) != 1 + (op == OP_cmpxchg)) fail(r, "expected the ordering of an atomic operation");
   read_alignment(r);
 }
 
@@ -295,7 +303,8 @@ static void read_getelementptr(reader *r) {
 static void read_comparison(reader *r) {
   read_flags(r);
   word predicate = peek_word(r);
-  if (!predicate.n || predicate.kind & WORD_TYPE) fail(r, "expected a predicate");
+  if (!(predicate.kind & WORD_PREDICATE) && !is(predicate, "true") && !is(predicate, "false"))
+    fail(r, "expected a predicate");
   emit_word(r, predicate);
   read_binary(r);
 }
@@ -351,7 +360,9 @@ static int32_t read_operands(reader *r, opcode op) {
       read_ordering(r);
       read_alignment(r);
       break;
-    case OP_fence: read_ordering(r); break;
+    case OP_fence:
+      if (read_ordering(r) != 1) fail(r, "expected the ordering of a fence");
+      break;
     case OP_cmpxchg:
     case OP_atomicrmw: read_memory_update(r, op); break;
     case OP_getelementptr: read_getelementptr(r); break;
@@ -391,6 +402,7 @@ static void read_attached_metadata(reader *r) {
     while (is_name_char(*r->p) || *r->p == '\\') r->p++;
     skip_space(r);
     const char *at = r->p;
+    if (*at != '!') fail(r, "expected metadata");
     skip_metadata(r);
     if (!is_debug) continue;
     if (at[1] >= '0' && at[1] <= '9') r->debug = (int32_t)(strtoul(at + 1, NULL, 10) & 0x7FFFFFFF);

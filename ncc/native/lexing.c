@@ -17,10 +17,7 @@ void fail_memory(reader *r) {
   longjmp(r->on_error, 1);
 }
 
-/* One bit a byte value: may stand in an identifier (LLVM's own set). */
-static uint8_t name_chars[256];
-
-int is_name_char(char c) { return name_chars[(uint8_t)c]; }
+uint8_t name_chars[256];
 
 void skip_space(reader *r) {
   const char *p = r->p;
@@ -77,8 +74,41 @@ int skip_balanced(reader *r) {
   return global;
 }
 
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* "12", "-1", "1.5e+00", "0x3FF0", "0xK4000C8…": the whole word, which must be a number. */
 void skip_number(reader *r) {
-  while (name_chars[(uint8_t)*r->p] || *r->p == '+') r->p++;
+  const char *p = r->p;
+  if (p[0] == '0' && p[1] == 'x') {
+    p += 2;
+    if (*p == 'K' || *p == 'L' || *p == 'M' || *p == 'H' || *p == 'R') p++;
+    const char *start = p;
+    while (is_digit(*p) || (*p >= 'A' && *p <= 'F') || (*p >= 'a' && *p <= 'f')) p++;
+    if (p == start) fail(r, "expected a hexadecimal number");
+  } else {
+    if (*p == '-' || *p == '+') p++;
+    if (!is_digit(*p)) fail(r, "expected a number");
+    while (is_digit(*p)) p++;
+    if (*p == '.') {
+      p++;
+      while (is_digit(*p)) p++;
+      if (*p == 'e' || *p == 'E') {
+        p++;
+        if (*p == '-' || *p == '+') p++;
+        if (!is_digit(*p)) fail(r, "expected an exponent");
+        while (is_digit(*p)) p++;
+      }
+    }
+  }
+  if (name_chars[(uint8_t)*p]) fail(r, "expected a number");
+  r->p = p;
+}
+
+/* A plain number: an index, an alignment, the number of a group of attributes. */
+void skip_digits(reader *r) {
+  const char *start = r->p;
+  while (is_digit(*r->p)) r->p++;
+  if (r->p == start || r->p - start > MAX_DIGITS || name_chars[(uint8_t)*r->p]) fail_at(r, start, "expected a number");
 }
 
 int accept(reader *r, char c) {
@@ -121,12 +151,13 @@ int accept_word(reader *r, const char *text) {
 }
 
 /* Keywords */
-#define AS_WORD(NAME) {#NAME, WORD_OPCODE, OP_##NAME, sizeof #NAME - 1},
+#define AS_WORD(NAME) {#NAME, WORD_OPCODE, OP_##NAME, sizeof #NAME - 1, 0, 0},
 typedef struct {
   const char *text;
   int kind;
   opcode op;
   size_t n;
+  uint64_t first, last;
 } keyword;
 
 static const keyword opcodes[] = {OPCODES(AS_WORD)};
@@ -139,6 +170,39 @@ static const char *const values[] = {"true", "false", "null", "undef", "poison",
 static const char *const flags[] = {"nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "inbounds", "nusw",
                                     "volatile", "atomic", "weak", "fast", "nnan", "ninf", "nsz", "arcp", "contract",
                                     "afn", "reassoc", "inalloca", "swifterror"};
+static const char *const attributes[] = {
+    "align", "alignstack", "allockind", "allocsize", "alwaysinline", "argmemonly", "builtin", "byref", "byval", "captures",
+    "cold", "convergent", "coro_elide_safe", "coro_only_destroy_when_complete", "dead_on_return", "dead_on_unwind",
+    "denormal_fpenv", "dereferenceable", "dereferenceable_or_null", "disable_sanitizer_instrumentation", "elementtype",
+    "flatten", "fn_ret_thunk_extern", "hot", "hybrid_patchable", "immarg", "inaccessiblemem_or_argmemonly",
+    "inaccessiblememonly", "inalloca", "initializes", "inlinehint", "inreg", "jumptable", "memory", "minsize",
+    "mustprogress", "naked", "nest", "noalias", "nobuiltin", "nocallback", "nocapture", "nocf_check",
+    "nocreateundeforpoison", "nodivergencesource", "noduplicate", "noext", "nofpclass", "nofree", "noimplicitfloat",
+    "noinline", "nomerge", "nonlazybind", "nonnull", "nooutline", "noprofile", "norecurse", "noredzone", "noreturn",
+    "nosanitize_bounds", "nosanitize_coverage", "nosync", "noundef", "nounwind", "null_pointer_is_valid", "optdebug",
+    "optforfuzzing", "optnone", "optsize", "preallocated", "presplitcoroutine", "range", "readnone", "readonly",
+    "returned", "returns_twice", "safestack", "sanitize_address", "sanitize_alloc_token", "sanitize_hwaddress",
+    "sanitize_memory", "sanitize_memtag", "sanitize_numerical_stability", "sanitize_realtime",
+    "sanitize_realtime_blocking", "sanitize_thread", "sanitize_type", "shadowcallstack", "signext", "skipprofile",
+    "speculatable", "speculative_load_hardening", "sret", "ssp", "sspreq", "sspstrong", "strictfp", "swiftasync",
+    "swifterror", "swiftself", "uwtable", "vscale_range", "willreturn", "writable", "writeonly", "zeroext"};
+/* Words in front of a global's or function's type: linkage, visibility, where it is and how it is shared. */
+static const char *const linkages[] = {
+    "private", "internal", "weak", "weak_odr", "linkonce", "linkonce_odr", "available_externally", "appending", "common",
+    "external", "extern_weak", "dllimport", "dllexport", "dso_local", "dso_preemptable", "default", "hidden",
+    "protected", "unnamed_addr", "local_unnamed_addr", "thread_local", "externally_initialized", "addrspace"};
+static const char *const conventions[] = {
+    "ccc", "fastcc", "coldcc", "cfguard_checkcc", "preserve_mostcc", "preserve_allcc", "preserve_nonecc", "ghccc",
+    "anyregcc", "webkit_jscc", "swiftcc", "swifttailcc", "cxx_fast_tlscc", "tailcc", "x86_stdcallcc", "x86_fastcallcc",
+    "x86_thiscallcc", "x86_vectorcallcc", "x86_regcallcc", "x86_intrcc", "x86_64_sysvcc", "x86_64_win64cc", "win64cc",
+    "intel_ocl_bicc", "spir_func", "spir_kernel", "arm_apcscc", "arm_aapcscc", "arm_aapcs_vfpcc", "aarch64_vector_pcs",
+    "aarch64_sve_vector_pcs", "aarch64_sme_preservemost_from_x0", "aarch64_sme_preservemost_from_x1",
+    "aarch64_sme_preservemost_from_x2", "msp430_intrcc", "avr_intrcc", "avr_signalcc", "ptx_kernel", "ptx_device",
+    "amdgpu_vs", "amdgpu_gs", "amdgpu_ps", "amdgpu_cs", "amdgpu_ls", "amdgpu_hs", "amdgpu_es", "amdgpu_gfx",
+    "amdgpu_kernel", "amdgpu_cs_chain", "amdgpu_cs_chain_preserve", "amdgpu_gfx_whole_wave", "hhvmcc", "hhvm_ccc",
+    "riscv_vector_cc", "riscv_vls_cc", "m68k_rtdcc", "graalcc", "cc"};
+static const char *const predicates[] = {"eq",  "ne",  "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle",
+                                         "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "une", "uno"};
 static const char *const tails[] = {"tail", "musttail", "notail"};
 /* Operators that may stand in a constant expression, today's and those that LLVM has since removed. */
 static const char *const constants[] = {
@@ -152,21 +216,34 @@ static keyword keywords[KEYWORD_SLOTS];
 static size_t longest_keyword;
 
 /* Nothing of the input is ever entered here, so a hash without a key serves. */
-static size_t keyword_hash(const char *s, size_t n) {
-  uint64_t h = n * 0xD6E8FEB86659FD93ull, w = 0;
-  memcpy(&w, s, n < 8 ? n : 8);
-  h = (h ^ w) * 0xD6E8FEB86659FD93ull;
-  if (n > 8) {
-    memcpy(&w, s + n - 8, 8);
-    h = (h ^ h >> 32 ^ w) * 0xD6E8FEB86659FD93ull;
-  }
+static size_t keyword_hash(uint64_t first, uint64_t last, size_t n) {
+  uint64_t h = (first ^ n << 56) * 0xD6E8FEB86659FD93ull;
+  h = (h ^ h >> 32 ^ last) * 0xD6E8FEB86659FD93ull;
   return (size_t)(h ^ h >> 29);
 }
 
+/* The first and last eight bytes, which overlap in a short word: up to sixteen they are all of it. */
+static void ends_of(const char *s, size_t n, uint64_t *first, uint64_t *last) {
+  if (n >= 8) {
+    memcpy(first, s, 8);
+    memcpy(last, s + n - 8, 8);
+  } else if (n >= 4) {
+    uint32_t a, b;
+    memcpy(&a, s, 4);
+    memcpy(&b, s + n - 4, 4);
+    *first = a, *last = b;
+  } else {
+    *first = (uint8_t)s[0] | (uint64_t)(uint8_t)s[n / 2] << 8;
+    *last = (uint8_t)s[n - 1];
+  }
+}
+
 static keyword *keyword_slot(const char *s, size_t n) {
-  size_t at = keyword_hash(s, n) & (KEYWORD_SLOTS - 1);
-  while (keywords[at].text && (keywords[at].n != n || memcmp(keywords[at].text, s, n)))
-    at = (at + 1) & (KEYWORD_SLOTS - 1);
+  uint64_t first, last;
+  ends_of(s, n, &first, &last);
+  size_t at = keyword_hash(first, last, n) & (KEYWORD_SLOTS - 1);
+  for (keyword *k; (k = &keywords[at])->text; at = (at + 1) & (KEYWORD_SLOTS - 1))
+    if (k->n == n && k->first == first && k->last == last && (n <= 16 || !memcmp(k->text, s, n))) break;
   return &keywords[at];
 }
 
@@ -174,6 +251,7 @@ static void add_keyword(const char *text, int kind, opcode op) {
   keyword *k = keyword_slot(text, strlen(text));
   k->text = text;
   k->n = strlen(text);
+  ends_of(text, k->n, &k->first, &k->last);
   k->kind |= kind;
   if (kind == WORD_OPCODE) k->op = op;
   if (strlen(text) > longest_keyword) longest_keyword = strlen(text);
@@ -191,15 +269,19 @@ __attribute__((constructor)) static void fill_tables(void) {
   ADD_ALL(values, WORD_VALUE);
   ADD_ALL(flags, WORD_FLAG);
   ADD_ALL(tails, WORD_TAIL);
+  ADD_ALL(attributes, WORD_ATTRIBUTE);
+  ADD_ALL(linkages, WORD_LINKAGE);
+  ADD_ALL(conventions, WORD_CONVENTION);
+  ADD_ALL(predicates, WORD_PREDICATE);
   ADD_ALL(constants, WORD_VALUE | WORD_CONSTANT);
 }
 
 void classify(word *w) {
   if (w->n > longest_keyword) return;
   if (w->s[0] == 'i' && w->n > 1 && w->s[1] >= '0' && w->s[1] <= '9') {
-    size_t i = 1;
-    while (i < w->n && w->s[i] >= '0' && w->s[i] <= '9') i++;
-    if (i == w->n) w->kind = WORD_TYPE;
+    size_t i = 1, width = 0;
+    for (; i < w->n && i < 9 && w->s[i] >= '0' && w->s[i] <= '9'; i++) width = width * 10 + (size_t)(w->s[i] - '0');
+    if (i == w->n && width && width <= WIDEST_INTEGER) w->kind = WORD_TYPE;
     return;
   }
   const keyword *k = keyword_slot(w->s, w->n);

@@ -3,72 +3,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Skips the rest of a top-level entity: to the first line, outside brackets and strings, that starts another. */
-static void skip_entity(reader *r) {
-  int64_t depth = 0;
-  while (r->p < r->end) {
-    char c = *r->p;
-    if (c == '"') {
-      skip_string(r);
-      continue;
-    }
-    if (c == ';') {
-      const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
-      r->p = line_end ? line_end : r->end;
-      continue;
-    }
-    if (c == '(' || c == '[' || c == '{' || c == '<') depth++;
-    if ((c == ')' || c == ']' || c == '}' || c == '>') && --depth < 0) fail(r, "closing bracket without an opening one");
-    r->p++;
-    if (c != '\n' || depth > 0) continue;
-    c = *r->p;
-    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') return;
-  }
-  if (depth > 0) fail(r, "bracket that is never closed");
-}
-
-/* "!7 = !DILocation(line: 5, …)" is noted; every other metadata node is skipped. */
-static void read_metadata(reader *r) {
-  const char *at = r->p;
-  if (at[1] >= '0' && at[1] <= '9') {
-    char *behind;
-    unsigned long id = strtoul(at + 1, &behind, 10);
-    r->p = behind;
-    if (accept(r, '=')) {
-      accept_word(r, "distinct");
-      skip_space(r);
-      if (!strncmp(r->p, "!DILocation(line: ", 18)) {
-        unsigned long line = strtoul(r->p + 18, NULL, 10);
-        if (!uints_push(&r->debug_id, (uint32_t)(id & 0x7FFFFFFF)) || !uints_push(&r->debug_line, (uint32_t)(line & 0x3FFFFFFF)))
-          fail_memory(r);
-      }
-    }
-  } else {
-    r->p++;
-    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-    if (r->p == at + 1 || !accept(r, '=')) fail_at(r, at, "expected '!name = '"); /* so that "! prose" is no module */
-  }
-  skip_entity(r);
-}
-
-static void read_variable(reader *r) {
-  word name;
-  int32_t node = read_global(r, &name);
-  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, name.s, "a second definition of this global");
-  r->node_kind.data[node] = NODE_GLOBAL;
-  expect(r, '=', "expected '=' behind the name of a global");
-  for (;;) {
-    word w = peek_word(r);
-    if (!w.n) fail(r, "expected 'global', 'constant', 'alias' or 'ifunc'");
-    r->p += w.n;
-    if (is(w, "alias") || is(w, "ifunc")) r->node_kind.data[node] = NODE_FUNCTION;
-    if (is(w, "global") || is(w, "constant") || is(w, "alias") || is(w, "ifunc")) break;
-    skip_space(r);
-    if (*r->p == '(') skip_balanced(r);
-  }
-  skip_entity(r);
-}
-
 /* "linkage … type @name": the words before the type matter only where they say that this is a kernel. */
 static int32_t read_prototype(reader *r, int *is_kernel) {
   for (word w; !at_type(r);) {
@@ -84,12 +18,16 @@ static int32_t read_prototype(reader *r, int *is_kernel) {
       continue;
     }
     w = peek_word(r);
-    if (!w.n) fail(r, "expected the return type of a function");
+    if (w.kind & WORD_ATTRIBUTE) {
+      read_attribute(r, w);
+      continue;
+    }
+    if (!(w.kind & (WORD_LINKAGE | WORD_CONVENTION))) fail(r, "expected the return type of a function");
     *is_kernel |= is(w, "spir_kernel") || is(w, "amdgpu_kernel") || is(w, "ptx_kernel");
     r->p += w.n;
     skip_space(r);
-    if (*r->p == '(') skip_balanced(r);
-    else if (*r->p >= '0' && *r->p <= '9') skip_number(r);
+    if (is(w, "cc")) skip_digits(r);
+    else if (*r->p == '(' && is(w, "addrspace")) skip_balanced(r);
   }
   emit(r, " ");
   read_type(r);
@@ -133,36 +71,68 @@ static void read_parameters(reader *r) {
   emit(r, ")");
 }
 
-/* From behind the parameters to the body's "{": attributes, personality, metadata; a kernel may be marked here. */
-static void skip_to_body(reader *r, int *is_kernel) {
+/* Types and attributes of a declaration's parameters. */
+static void skip_parameters(reader *r) {
+  expect(r, '(', "expected '(' and the parameters of a function");
+  for (int i = 0; !accept(r, ')'); i++) {
+    if (i) expect(r, ',', "expected ',' or ')' in the parameters of a function");
+    skip_space(r);
+    if (!strncmp(r->p, "...", 3)) {
+      r->p += 3;
+      continue;
+    }
+    skip_type(r);
+    read_attributes(r);
+    skip_space(r);
+    if (*r->p != '%') continue;
+    word name;
+    name_of(r, &name);
+  }
+}
+
+/* Behind the parameters: attributes, section, comdat, alignment, collector, personality. */
+static void read_tail_of_function(reader *r, const word *owner) {
   for (;;) {
     skip_space(r);
-    char c = *r->p;
-    if (c == '{') return;
-    if (c == '"') skip_string(r);
-    else if (c == '(' || c == '[' || c == '<') skip_balanced(r);
-    else if (r->p >= r->end) fail(r, "function without a body");
-    else if (c == '!') {
-      *is_kernel |= !strncmp(r->p, "!kernel_arg_", 12);
-      r->p++;
-      while (is_name_char(*r->p)) r->p++;
-      skip_space(r);
-      if (*r->p == '!') skip_metadata(r);
-    } else if (is_name_char(c)) {
-      word w = peek_word(r);
-      r->p += w.n;
-      if (!is(w, "prefix") && !is(w, "prologue") && !is(w, "personality")) continue;
+    if (*r->p == '"' || *r->p == '#') {
+      read_attributes(r);
+      continue;
+    }
+    word w = peek_word(r);
+    if (w.kind & WORD_ATTRIBUTE) {
+      read_attribute(r, w);
+      continue;
+    }
+    int has_text = is(w, "section") || is(w, "partition") || is(w, "gc");
+    int has_value = is(w, "prefix") || is(w, "prologue") || is(w, "personality");
+    if (!has_text && !has_value && !is(w, "comdat") && !(w.kind & WORD_LINKAGE)) return;
+    r->p += w.n;
+    if (has_value) {
       size_t at = r->out.len;
       read_typed_value(r);
       r->out.len = at;
-    } else if (c == '@') {
-      word name;
-      read_global(r, &name);
-    } else if (c == '#' || c == '=' || c == '$' || c == '%' || c == '*' || c == ',') {
-      r->p++;
+    } else if (is(w, "comdat")) {
+      read_name_of_comdat(r, owner);
     } else {
-      fail(r, "expected the body of a function");
+      skip_space(r);
+      if (has_text) skip_string(r);
+      else if (*r->p == '(') skip_balanced(r);
     }
+  }
+}
+
+/* Between these and the body's "{": metadata, which may mark a kernel. */
+static void read_to_body(reader *r, int *is_kernel) {
+  for (;;) {
+    skip_space(r);
+    if (*r->p == '{') return;
+    if (*r->p != '!') fail(r, r->p >= r->end ? "function without a body" : "expected the body of a function");
+    *is_kernel |= !strncmp(r->p, "!kernel_arg_", 12);
+    r->p++;
+    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+    skip_space(r);
+    if (*r->p != '!') fail(r, "expected metadata");
+    skip_metadata(r);
   }
 }
 
@@ -232,8 +202,7 @@ static int read_body(reader *r) {
     }
     word w = peek_word(r);
     if (is(w, "uselistorder")) {
-      const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
-      r->p = line_end ? line_end : r->end;
+      skip_line(r);
       continue;
     }
     if (!body->in_block) {
@@ -250,6 +219,30 @@ static void check_locals(reader *r, size_t first_node) {
     if (r->node_kind.data[node] != NODE_UNDEFINED || r->node_function.data[node] < 0) continue;
     fail_at(r, r->text + r->node_name.data[node], "use of undefined value");
   }
+}
+
+/* Skips the rest of a function: to the first line, outside brackets and strings, that starts another entity. */
+static void skip_function(reader *r) {
+  int64_t depth = 0;
+  while (r->p < r->end) {
+    char c = *r->p;
+    if (c == '"') {
+      skip_string(r);
+      continue;
+    }
+    if (c == ';') {
+      const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+      r->p = line_end ? line_end : r->end;
+      continue;
+    }
+    if (c == '(' || c == '[' || c == '{' || c == '<') depth++;
+    if ((c == ')' || c == ']' || c == '}' || c == '>') && --depth < 0) fail(r, "closing bracket without an opening one");
+    r->p++;
+    if (c != '\n' || depth > 0) continue;
+    c = *r->p;
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') return;
+  }
+  if (depth > 0) fail(r, "bracket that is never closed");
 }
 
 /* Of a kernel that stands there twice, the copy to be left out: a body that is called takes the kernel's place. */
@@ -311,7 +304,9 @@ static void begin_function(reader *r) {
   body->first_stmt = (int32_t)r->opcode.len;
   body->first_block = r->block;
   end_statement(r, OP_define, NO_NODE, NO_NODE, first_operand);
-  skip_to_body(r, &body->kernel);
+  word name = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
+  read_tail_of_function(r, &name);
+  read_to_body(r, &body->kernel);
   r->p++;
   take_kernels_place(r, node);
 }
@@ -332,7 +327,9 @@ static void read_declaration(reader *r) {
   r->out.len = 0;
   int32_t node = read_prototype(r, &kernel);
   if (r->node_kind.data[node] == NODE_UNDEFINED) r->node_kind.data[node] = NODE_FUNCTION;
-  skip_entity(r);
+  word name = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
+  skip_parameters(r);
+  read_tail_of_function(r, &name);
 }
 
 /* One top-level entity; of a function what stands before its body. */
@@ -340,22 +337,15 @@ static void read_entity(reader *r) {
   char c = *r->p;
   if (c == '@') read_variable(r);
   else if (c == '!') read_metadata(r);
-  else if (c == '%' || c == '$' || c == '^') skip_entity(r);
   else if (accept_word(r, "define")) {
     if (is_second_copy(r)) {
-      skip_entity(r);
+      skip_function(r);
       return;
     }
     begin_function(r);
     r->place = IN_BODY;
   } else if (accept_word(r, "declare")) read_declaration(r);
-  else {
-    word w = peek_word(r);
-    if (!is(w, "target") && !is(w, "source_filename") && !is(w, "attributes") && !is(w, "module") &&
-        !is(w, "uselistorder") && !is(w, "uselistorder_bb") && !is(w, "deplibs"))
-      fail(r, "expected a top-level entity");
-    skip_entity(r);
-  }
+  else read_other_entity(r);
 }
 
 static void check_globals(reader *r) {
@@ -409,7 +399,7 @@ EXPORT void ncc_free(reader *r) {
                    r->node_def.data, r->node_name.data, r->node_name_len.data, r->fn_node.data,       r->fn_first_stmt.data,
                    r->fn_first_block.data, r->fn_first_arg.data, r->fn_num_args.data, r->fn_kernel.data, r->block_node.data,
                    r->debug_id.data, r->debug_line.data, r->out.data,          r->type_text.data,     r->types.data,
-                   r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots, r->kernel_bodies.slots,
+                   r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots, r->kernel_bodies.slots, r->comdats.slots,
                    r->numbered.data, r->scratch.data, r->stmt_at.data};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   interner_free(&r->texts);
@@ -436,7 +426,7 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   r->function = -1;
   r->most_text = ((size_t)len << 6) + ((size_t)16 << 20);
   r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
-  r->kernel_bodies.epoch = 1;
+  r->kernel_bodies.epoch = r->comdats.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {
     r->status = STATUS_SYNTAX;
     memcpy(r->message, "text of more than 4 GiB", 24);

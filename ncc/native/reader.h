@@ -9,7 +9,7 @@
 #include "buffers.h"
 #include <setjmp.h>
 
-enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20 };
+enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20, WIDEST_INTEGER = 1 << 23 };
 #define TOO_MUCH_TEXT "structures that unfold to more than 64 times the length of the file"
 enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
 enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2 };
@@ -33,8 +33,9 @@ enum { BODY_OF_LEN = sizeof BODY_OF - 1 };
 #define AS_ENUM(NAME) OP_##NAME,
 typedef enum { OPCODES(AS_ENUM) NUM_OPCODES } opcode;
 
-/* What a word may be; a word of no class is an attribute, a calling convention or some other decoration. */
-enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32 };
+/* What a word may be; a word of no class has a meaning in one place only, or none at all. */
+enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32,
+       WORD_ATTRIBUTE = 64, WORD_LINKAGE = 128, WORD_CONVENTION = 256, WORD_PREDICATE = 512 };
 
 typedef struct {
   const char *s;
@@ -97,12 +98,15 @@ typedef struct {
   chars type_text;
   named_types types;
   table type_names, globals, locals, known_callees, defined;
+  table comdats;
   table kernel_bodies; /* kernel → BODY_…, where its body is a function of its own as well */
   numbered_locals numbered; /* of local %n; of this function where its `function` says so */
   int32_t next_number, function, block, debug;
   open_function body;
   const char *statement; /* the one being read starts here */
   int depth, collect_locals;
+  int unseen;   /* globals that are named get no node */
+  int defining; /* a type is being defined: others in it are not expanded */
 } reader;
 
 #define is(w, literal) ((w).n == sizeof(literal) - 1 && !memcmp((w).s, literal, sizeof(literal) - 1))
@@ -115,18 +119,22 @@ void skip_space(reader *r);
 void skip_string(reader *r);
 int skip_balanced(reader *r);
 void skip_number(reader *r);
+void skip_digits(reader *r);
 word peek_word(reader *r);
 int accept(reader *r, char c);
 void expect(reader *r, char c, const char *message);
 int accept_word(reader *r, const char *text);
 int next_operand(reader *r);
 void classify(word *w);
-int is_name_char(char c);
+/* One byte a byte value: may stand in an identifier (LLVM's own set). */
+extern uint8_t name_chars[256];
+static inline int is_name_char(char c) { return name_chars[(uint8_t)c]; }
 
 /* types.c */
 int at_type(reader *r);
 void read_type(reader *r);
 void find_definitions(reader *r);
+void skip_type(reader *r);
 
 /* values.c */
 int32_t new_node(reader *r, int kind, const char *name, size_t len);
@@ -140,8 +148,16 @@ int32_t read_value(reader *r, size_t type_at);
 int32_t read_typed_value(reader *r);
 int32_t read_callee(reader *r);
 void read_attributes(reader *r);
+void read_attribute(reader *r, word w);
 void skip_metadata(reader *r);
 void name_of(reader *r, word *name);
+
+/* entities.c */
+void read_name_of_comdat(reader *r, const word *owner);
+void read_variable(reader *r);
+void read_metadata(reader *r);
+void read_other_entity(reader *r);
+void skip_line(reader *r);
 
 /* calls.c */
 void read_label(reader *r);

@@ -75,6 +75,7 @@ static void read_named(reader *r) {
   name_of(r, &name);
   int32_t id = table_find(&r->type_names, name.s, name.n);
   if (id < 0) fail_at(r, at, "use of undefined type");
+  if (r->defining) return;  /* what a type is made of is asked where it is used */
   if (*r->p == '*') return; /* read_suffixes writes the pointer; chains of structures can be hundreds long */
   if (r->types.data[id].expanding) {
     emit(r, "{...}");
@@ -106,15 +107,46 @@ static void read_named(reader *r) {
   if (r->out.len > r->most_text) fail_at(r, at, TOO_MUCH_TEXT);
 }
 
+/* "(3)", or a name in quotes, which LLVM 22 has */
+static void skip_address_space(reader *r) {
+  if (*r->p != '(') fail(r, "expected '(' after 'addrspace'");
+  r->p++;
+  if (*r->p == '"') skip_string(r);
+  else skip_digits(r);
+  if (*r->p++ != ')') fail(r, "expected ')' behind an address space");
+}
+
 static void read_address_space(reader *r) {
   if (!accept_word(r, "addrspace")) return;
   skip_space(r);
-  if (*r->p != '(') fail(r, "expected '(' after 'addrspace'");
   const char *open = r->p;
-  skip_balanced(r);
+  skip_address_space(r);
   if (r->p - open == 3 && open[1] == '0') return;
   emit(r, " addrspace");
   emit_bytes(r, open, (size_t)(r->p - open));
+}
+
+/* "(i32, ptr, ...)" behind a function's return type */
+static void skip_parameter_types(reader *r) {
+  size_t before = r->out.len;
+  r->p++;
+  for (int i = 0; !accept(r, ')'); i++) {
+    if (i) expect(r, ',', "expected ',' or ')' in the parameters of a function type");
+    skip_space(r);
+    if (!strncmp(r->p, "...", 3)) {
+      r->p += 3;
+      expect(r, ')', "expected ')' behind '...'");
+      break;
+    }
+    read_type(r);
+  }
+  r->out.len = before;
+}
+
+void skip_type(reader *r) {
+  size_t before = r->out.len;
+  read_type(r);
+  r->out.len = before;
 }
 
 /* Behind a type: "(…)" makes it a function's, "*" a typed pointer, which is written as an opaque one. */
@@ -122,7 +154,7 @@ static void read_suffixes(reader *r, size_t start) {
   for (;;) {
     skip_space(r);
     if (*r->p == '(') {
-      skip_balanced(r);
+      skip_parameter_types(r);
     } else if (*r->p == '*') {
       r->p++;
       r->out.len = start;
@@ -136,7 +168,7 @@ static void read_suffixes(reader *r, size_t start) {
         r->p = at;
         return;
       }
-      skip_balanced(r);
+      skip_address_space(r);
       const char *close = r->p;
       if (!accept(r, '*')) { /* not a pointer's: a global's or a function's own address space */
         r->p = at;
@@ -260,6 +292,12 @@ void find_definitions(reader *r) {
     r->p = line;
     if (*line == '%') {
       find_type(r);
+    } else if (*line == '$') {
+      word name;
+      name_of(r, &name);
+      slot *s = table_slot(&r->comdats, name.s, name.n);
+      if (!s) fail_memory(r);
+      s->value = 1;
     } else if (*line == 'd' && r->end - line > 7 && !memcmp(line, "define ", 7)) {
       const char *line_end = memchr(line, '\n', (size_t)(r->end - line));
       const char *at = memchr(line, '@', (size_t)((line_end ? line_end : r->end) - line));

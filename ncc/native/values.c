@@ -85,6 +85,7 @@ void note_number(reader *r, const char *name, size_t len) {
     if (name[i] < '0' || name[i] > '9') return;
     number = number * 10 + (name[i] - '0');
   }
+  if (number < r->next_number) fail_at(r, name, "a number that an earlier value has passed");
   r->next_number = number + 1;
 }
 
@@ -114,6 +115,7 @@ int32_t global_node(reader *r, const char *name, size_t len) {
 
 int32_t read_global(reader *r, word *name) {
   name_of(r, name);
+  if (r->unseen) return NO_NODE;
   return global_node(r, name->s, name->n);
 }
 
@@ -230,6 +232,65 @@ static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_
   return global;
 }
 
+/* "T value" inside a constant: returns the global that it is, or is built on. The abstracted text keeps none of it. */
+static int32_t read_inner_value(reader *r) {
+  size_t before = r->out.len;
+  read_type(r);
+  int32_t node = read_value(r, before);
+  r->out.len = before;
+  return node;
+}
+
+/* From an opening bracket past its closing one, the values of an aggregate. */
+static int32_t read_aggregate(reader *r) {
+  if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r); /* without recursion: a hostile text must not decide how deep */
+  r->depth++;
+  int packed = *r->p == '<' && r->p[1] == '{';
+  char close = *r->p == '[' ? ']' : *r->p == '{' || packed ? '}' : '>';
+  r->p += 1 + packed;
+  int32_t global = NO_NODE;
+  for (int i = 0; !accept(r, close); i++) {
+    if (i) expect(r, ',', "expected ',' or a closing bracket in a constant");
+    int32_t node = read_inner_value(r);
+    if (global == NO_NODE) global = node;
+  }
+  if (packed && *r->p++ != '>') fail(r, "packed constant that is not closed");
+  r->depth--;
+  return global;
+}
+
+/* The arguments of a constant expression: typed values, but for a source element's type, indices and a result's type. */
+static int32_t read_arguments_of(reader *r, const word *w) {
+  if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r);
+  r->depth++;
+  int is_address = is(*w, "getelementptr"), by_index = is(*w, "extractvalue") || is(*w, "insertvalue");
+  int32_t global = NO_NODE;
+  r->p++;
+  for (int i = 0;; i++) {
+    skip_space(r);
+    if (by_index && *r->p >= '0' && *r->p <= '9') {
+      skip_digits(r);
+    } else if (*r->p == '@' && is(*w, "blockaddress")) {
+      word name;
+      global = read_global(r, &name);
+    } else if (*r->p == '%' && is(*w, "blockaddress") && i) {
+      word name;
+      name_of(r, &name); /* of another function's block, perhaps */
+    } else if (is_address && !i) {
+      skip_type(r);
+    } else {
+      if (is_address) accept_word(r, "inrange");
+      int32_t node = read_inner_value(r);
+      if (global == NO_NODE) global = node;
+      if (accept_word(r, "to")) skip_type(r);
+    }
+    if (accept(r, ')')) break;
+    expect(r, ',', "expected ',' or ')' in a constant expression");
+  }
+  r->depth--;
+  return global;
+}
+
 static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
   word w = peek_word(r);
   char c = w.n ? *w.s : 0;
@@ -257,9 +318,7 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
     emit(r, "<@ID>");
     return read_global(r, &name);
   }
-  while (*r->p != '(' && *r->p) { /* flags of a constant expression, predicates, inrange(…) */
-    word flag = peek_word(r);
-    if (!flag.n) break;
+  for (word flag; (flag = peek_word(r)).kind & (WORD_FLAG | WORD_PREDICATE) || is(flag, "inrange");) {
     r->p += flag.n;
     skip_space(r);
     if (is(flag, "inrange") && *r->p == '(') {
@@ -267,8 +326,9 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
       skip_space(r);
     }
   }
-  if (*r->p == '(') return emit_composite(r, type_at, type_end, skip_balanced(r));
-  return emit_composite(r, type_at, type_end, NO_NODE); /* inf, nan, … */
+  if (*r->p == '(') return emit_composite(r, type_at, type_end, read_arguments_of(r, &w));
+  if (!is(w, "inf") && !is(w, "nan") && !is(w, "qnan") && !is(w, "snan")) fail(r, "expected '(' in a constant");
+  return emit_composite(r, type_at, type_end, NO_NODE);
 }
 
 /* A value whose type was written at type_at; returns its node, or NO_NODE for a constant. */
@@ -296,7 +356,7 @@ int32_t read_value(reader *r, size_t type_at) {
     else emit_integer(r, start, (size_t)(r->p - start));
     return NO_NODE;
   }
-  if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, skip_balanced(r));
+  if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, read_aggregate(r));
   if (c == '!') {
     r->out.len = type_end;
     skip_metadata(r);
@@ -317,20 +377,51 @@ void read_attributes(reader *r) {
       }
       continue;
     }
-    if (!((*r->p >= 'a' && *r->p <= 'z') || *r->p == '#')) return;
     if (*r->p == '#') {
       r->p++;
-      skip_number(r);
+      skip_digits(r);
       continue;
     }
     word w = peek_word(r);
-    if (w.kind & (WORD_VALUE | WORD_TYPE) || (w.n == 1 && r->p[1] == '"')) return;
-    if (w.n > 2 && w.s[1] == '0' && w.s[2] == 'x') return;
-    r->p += w.n;
-    skip_space(r);
-    if (*r->p == '(') skip_balanced(r);
-    else if (*r->p >= '0' && *r->p <= '9' && w.n >= 5 && !memcmp(w.s, "align", 5)) skip_number(r);
+    if (!(w.kind & WORD_ATTRIBUTE)) return;
+    read_attribute(r, w);
   }
+}
+
+/* "noundef", "align 8", "dereferenceable(8)" */
+void read_attribute(reader *r, word w) {
+  r->p += w.n;
+  const char *behind = r->p;
+  skip_space(r);
+  if (*r->p == '(') {
+    skip_balanced(r);
+  } else if (is(w, "align") || is(w, "alignstack")) {
+    accept(r, '=');
+    skip_space(r);
+    skip_digits(r);
+  } else {
+    r->p = behind;
+  }
+}
+
+/* "{null, !0, !\"text\", i32 1}" */
+static void read_metadata_node(reader *r) {
+  if (r->depth >= MAX_DEPTH / 2) {
+    skip_balanced(r);
+    return;
+  }
+  r->depth++;
+  r->p++;
+  int unseen = r->unseen;
+  r->unseen = 1; /* metadata make nobody a part of the program */
+  for (int i = 0; !accept(r, '}'); i++) {
+    if (i) expect(r, ',', "expected ',' or '}' in metadata");
+    skip_space(r);
+    if (*r->p == '!') skip_metadata(r);
+    else if (!accept_word(r, "null")) read_inner_value(r);
+  }
+  r->unseen = unseen;
+  r->depth--;
 }
 
 /* "!12", "!{…}", "!\"text\"", "!DIExpression(…)" */
@@ -340,8 +431,15 @@ void skip_metadata(reader *r) {
     skip_string(r);
     return;
   }
+  if (*r->p >= '0' && *r->p <= '9') {
+    skip_digits(r);
+    return;
+  }
+  const char *name = r->p;
   while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-  if (*r->p == '(' || *r->p == '{') skip_balanced(r);
+  if (*r->p == '(' && r->p > name) skip_balanced(r);
+  else if (*r->p == '{' && r->p == name) read_metadata_node(r);
+  else fail_at(r, name, "expected metadata");
 }
 
 /* "T attributes value", as in a call's arguments and most operators' first operand. */

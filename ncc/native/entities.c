@@ -1,0 +1,199 @@
+/* What stands outside functions: variables, metadata, types, comdats, groups of attributes.
+
+   Little of it reaches an array, but all of it is read: text that no LLVM prints is refused, lest a damaged file get
+   vectors in silence. */
+#include "reader.h"
+
+void skip_line(reader *r) {
+  const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+  r->p = line_end ? line_end : r->end;
+}
+
+static void skip_text(reader *r) {
+  skip_space(r);
+  skip_string(r);
+}
+
+/* "($name)", or nothing where the comdat is called as its owner. */
+void read_name_of_comdat(reader *r, const word *owner) {
+  word name = *owner;
+  const char *at = r->p;
+  if (*r->p == '(') {
+    r->p++;
+    skip_space(r);
+    at = r->p;
+    if (*at != '$') fail(r, "expected the name of a comdat");
+    name_of(r, &name);
+    expect(r, ')', "expected ')' behind the name of a comdat");
+  }
+  if (table_find(&r->comdats, name.s, name.n) < 0) fail_at(r, at, "use of undefined comdat");
+}
+
+/* Behind the initializer: ", section \"…\", comdat, align 8, !dbg !7" and what sanitizers note. */
+static void read_tail_of_variable(reader *r, const word *owner) {
+  for (;;) {
+    const char *before = r->p;
+    skip_space(r);
+    if (*r->p == '#') {
+      r->p++;
+      skip_digits(r);
+      continue;
+    }
+    if (*r->p != ',') {
+      r->p = before;
+      return;
+    }
+    r->p++;
+    skip_space(r);
+    if (*r->p == '!') {
+      r->p++;
+      while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+      skip_space(r);
+      if (*r->p != '!') fail(r, "expected metadata");
+      skip_metadata(r);
+      continue;
+    }
+    word w = peek_word(r);
+    r->p += w.n;
+    if (is(w, "section") || is(w, "partition") || is(w, "code_model")) skip_text(r);
+    else if (is(w, "align")) {
+      skip_space(r);
+      skip_digits(r);
+    } else if (is(w, "comdat")) read_name_of_comdat(r, owner);
+    else if (!is(w, "no_sanitize_address") && !is(w, "no_sanitize_hwaddress") && !is(w, "no_sanitize_memtag") &&
+             !is(w, "sanitize_memtag") && !is(w, "sanitize_address_dyninit"))
+      fail_at(r, w.s, "expected what may stand behind a global's initializer");
+  }
+}
+
+void read_variable(reader *r) {
+  word name;
+  int32_t node = read_global(r, &name);
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, name.s, "a second definition of this global");
+  r->node_kind.data[node] = NODE_GLOBAL;
+  expect(r, '=', "expected '=' behind the name of a global");
+  int is_declaration = 0, is_alias = 0;
+  for (;;) {
+    word w = peek_word(r);
+    r->p += w.n;
+    is_alias = is(w, "alias") || is(w, "ifunc");
+    if (is_alias || is(w, "global") || is(w, "constant")) break;
+    if (!(w.kind & WORD_LINKAGE)) fail_at(r, w.s, "expected 'global', 'constant', 'alias' or 'ifunc'");
+    is_declaration |= is(w, "external") || is(w, "extern_weak");
+    if (*r->p == '(') skip_balanced(r);
+  }
+  if (is_alias) r->node_kind.data[node] = NODE_FUNCTION;
+  r->unseen = 1; /* what an initializer names is no part of what functions do */
+  size_t before = r->out.len;
+  read_type(r);
+  if (is_alias) {
+    expect(r, ',', "expected ',' and what an alias stands for");
+    r->out.len = before;
+    read_type(r);
+    read_value(r, before);
+  } else if (!is_declaration) {
+    read_value(r, before);
+  }
+  r->out.len = before;
+  r->unseen = 0;
+  read_tail_of_variable(r, &name);
+}
+
+/* "!7 = !DILocation(line: 5, …)" is noted. */
+void read_metadata(reader *r) {
+  const char *at = r->p++;
+  size_t id = 0;
+  int is_numbered = *r->p >= '0' && *r->p <= '9';
+  if (is_numbered) {
+    id = strtoul(r->p, NULL, 10);
+    skip_digits(r);
+  } else {
+    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+    if (r->p == at + 1) fail_at(r, at, "expected '!name = '"); /* so that "! prose" is no module */
+  }
+  expect(r, '=', "expected '=' behind the name of metadata");
+  accept_word(r, "distinct");
+  skip_space(r);
+  if (is_numbered && !strncmp(r->p, "!DILocation(line: ", 18)) {
+    unsigned long line = strtoul(r->p + 18, NULL, 10);
+    if (!uints_push(&r->debug_id, (uint32_t)(id & 0x7FFFFFFF)) || !uints_push(&r->debug_line, (uint32_t)(line & 0x3FFFFFFF)))
+      fail_memory(r);
+  }
+  skip_metadata(r);
+}
+
+/* "attributes #0 = { nounwind \"key\"=\"value\" memory(none) }" */
+static void read_attribute_group(reader *r) {
+  skip_space(r);
+  if (*r->p++ != '#') fail(r, "expected the number of a group of attributes");
+  skip_digits(r);
+  expect(r, '=', "expected '=' and a group of attributes");
+  expect(r, '{', "expected '{' and attributes");
+  while (!accept(r, '}')) {
+    if (*r->p == '"') {
+      skip_string(r);
+      if (accept(r, '=')) skip_text(r);
+      continue;
+    }
+    word w = peek_word(r);
+    if (!(w.kind & WORD_ATTRIBUTE)) fail(r, "expected an attribute or '}'");
+    read_attribute(r, w);
+  }
+}
+
+static void read_comdat(reader *r) {
+  word name;
+  name_of(r, &name);
+  expect(r, '=', "expected '=' behind the name of a comdat");
+  if (!accept_word(r, "comdat")) fail(r, "expected 'comdat'");
+  word w = peek_word(r);
+  if (!is(w, "any") && !is(w, "exactmatch") && !is(w, "largest") && !is(w, "nodeduplicate") && !is(w, "noduplicates") &&
+      !is(w, "samesize"))
+    fail(r, "expected how a comdat is chosen");
+  r->p += w.n;
+}
+
+static void read_named_type(reader *r) {
+  word name;
+  name_of(r, &name);
+  expect(r, '=', "expected '=' behind the name of a type");
+  if (!accept_word(r, "type")) fail(r, "expected 'type'");
+  r->defining = 1;
+  skip_type(r);
+  r->defining = 0;
+}
+
+/* Everything but variables, metadata and functions. */
+void read_other_entity(reader *r) {
+  if (*r->p == '%') {
+    read_named_type(r);
+    return;
+  }
+  if (*r->p == '$') {
+    read_comdat(r);
+    return;
+  }
+  if (*r->p == '^') { /* the summary that LTO writes */
+    skip_line(r);
+    return;
+  }
+  word w = peek_word(r);
+  r->p += w.n;
+  if (is(w, "attributes")) {
+    read_attribute_group(r);
+  } else if (is(w, "source_filename")) {
+    expect(r, '=', "expected '=' and the name of a file");
+    skip_text(r);
+  } else if (is(w, "target")) {
+    if (!accept_word(r, "triple") && !accept_word(r, "datalayout")) fail(r, "expected 'triple' or 'datalayout'");
+    expect(r, '=', "expected '=' and a string");
+    skip_text(r);
+  } else if (is(w, "module")) {
+    if (!accept_word(r, "asm")) fail(r, "expected 'asm'");
+    skip_text(r);
+  } else if (is(w, "uselistorder") || is(w, "uselistorder_bb") || is(w, "deplibs")) {
+    skip_line(r);
+  } else {
+    fail_at(r, w.s, "expected a top-level entity");
+  }
+}
