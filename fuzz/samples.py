@@ -85,7 +85,8 @@ def mapper_head(seed: int = 1, rows: int = 8, reference: int = 4) -> MapperHead:
         calibration=Calibration(np.sort(rng.normal(0, 1, 40)), rng.normal(0, 1, 40), 0.7),
         reference=np.exp(rng.uniform(2, 16, (reference, 2))),
         embedding_id="cafe",
-        about={"platform": "none"},
+        platform="none",
+        about={"data": "random"},
     )
 
 
@@ -134,7 +135,8 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
         temperature=1.3,
         threshold=0.4,
         embedding_id=small_embedding().fingerprint,
-        about={"levels": ["-O1", "-O3"]},
+        levels=("-O1", "-O3"),
+        about={"data": "random"},
     )
 
 

@@ -51,6 +51,7 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         "temperature": head.temperature,
         "threshold": head.threshold,
         "embedding_id": head.embedding_id,
+        "levels": head.levels,
         "about": head.about,
     }
     tensors = {
@@ -98,6 +99,7 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
             temperature=number_in(card, "temperature"),
             threshold=number_in(card, "threshold"),
             embedding_id=text_in(card, "embedding_id"),
+            levels=_levels(card),
             about=dict(card["about"]),
         )
     except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
@@ -119,9 +121,19 @@ def _check_card(card: dict[str, Any]) -> None:
         raise TypeError("classes are no list of texts")
     if not number_in(card, "temperature") >= _LOWEST_TEMPERATURE or not number_in(card, "ngram_factor") <= _LARGEST:
         raise ValueError("temperature or ngram_factor is out of range")
-    levels = card["about"].get("levels", []) if isinstance(card["about"], dict) else None
-    if not isinstance(levels, list) or not all(isinstance(level, str) and _LEVEL.fullmatch(level) for level in levels):
+
+
+def _levels(card: dict[str, Any]) -> tuple[str, ...]:
+    """The optimisation levels of training; heads of earlier versions of ncc name them in the card alone, or not at all.
+
+    Raises:
+        TypeError, ValueError: They are none.
+    """
+    levels = card["levels"] if "levels" in card else dict(card["about"]).get("levels", ["-O1"])
+    known = isinstance(levels, list) and all(isinstance(level, str) and _LEVEL.fullmatch(level) for level in levels)
+    if not known or not levels:
         raise ValueError(f"levels are {levels!r:.80}; expected some of -O0 to -O3, -Os, -Oz, -Ofast")
+    return tuple(levels)
 
 
 def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:

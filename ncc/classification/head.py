@@ -40,7 +40,8 @@ class ClassifierHead:
         temperature: What scores are divided by, so that probabilities are right on programs held out.
         threshold: Lowest probability of the best class at which a program is taken to be of a known class.
         embedding_id: Fingerprint of the embedding whose vocabulary is read.
-        about: Data, command and scores, as the card in the JSON file.
+        levels: Optimisation levels that it was trained on, as "-O1".
+        about: Data, command and scores, as the card in the JSON file; nothing that an answer needs.
     """
 
     network: ProgramNetwork
@@ -50,6 +51,7 @@ class ClassifierHead:
     temperature: float
     threshold: float
     embedding_id: str
+    levels: tuple[str, ...] = ("-O1",)
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,11 +65,6 @@ class ClassifierHead:
         counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
             raise InputError(f"network, n-grams and names are of {counts} classes")
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Optimisation levels that it was trained on."""
-        return tuple(str(level) for level in self.about.get("levels", ("-O1",)))
 
     def predict(self, *views: EncodedProgram) -> ClassPrediction:
         """Classifies a program.

@@ -28,8 +28,8 @@ def predict_device(
     ] = None,
     wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items a work-group.")] = None,
     platform: Annotated[
-        Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")
-    ] = "nvidia",
+        Literal["amd", "nvidia"] | None, typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970), the default.")
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),

@@ -38,7 +38,7 @@ class DeviceCurve:
 
     Attributes:
         kernel: The kernel's name.
-        platform: "amd" or "nvidia".
+        platform: "amd", "nvidia", or that of a head of one's own.
         wgsize: As given; None was answered by covering the range seen in training.
         transfer_bytes: (n,) float64, ascending.
         speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
@@ -82,7 +82,7 @@ def predict_device_curve(
     *,
     transfer_bytes: Sequence[float] | None = None,
     wgsize: float | None = None,
-    platform: str = "nvidia",
+    platform: str | None = None,
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
     embedding: Embedding | None = None,
@@ -93,7 +93,7 @@ def predict_device_curve(
         source: As for `predict_device`.
         transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
         wgsize: Work-items a work-group.
-        platform: "amd" or "nvidia".
+        platform: As for `predict_device`.
         options: How source is compiled.
         head: Default the one that ships with ncc for the platform.
         embedding: That it was trained on; default the one that ships with ncc.
@@ -107,10 +107,10 @@ def predict_device_curve(
         raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
     head = choose_head(platform, head)
     kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
-    return tuple(_curve(kernel, head, sizes, wgsize, platform) for kernel in kernels)
+    return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
-def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None, platform: str) -> DeviceCurve:
+def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
     inputs = kernel_inputs(kernel)
     answers = [head.predict(inputs, float(size), wgsize) for size in sizes]
     ratio = np.array([answer.log_ratio for answer in answers])
@@ -119,7 +119,7 @@ def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None,
     logs = np.log(sizes)
     return DeviceCurve(
         kernel=kernel.name,
-        platform=platform,
+        platform=head.platform,
         wgsize=wgsize,
         transfer_bytes=sizes,
         speedup_gpu_over_cpu=np.exp(ratio),

@@ -60,7 +60,7 @@ def explain_device(
     *,
     transfer_bytes: float | None = None,
     wgsize: float | None = None,
-    platform: str = "nvidia",
+    platform: str | None = None,
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
     embedding: Embedding | None = None,

@@ -48,6 +48,7 @@ def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
         ],
         "calibration_slope": head.calibration.slope,
         "embedding_id": head.embedding_id,
+        "platform": head.platform,
         "about": head.about,
     }
     write_model(folder, "head", card, arrays)
@@ -84,6 +85,8 @@ def load_mapper_head(folder: str | Path) -> MapperHead:
             ),
             reference=arrays["reference"],
             embedding_id=text_in(card, "embedding_id"),
+            # heads of earlier versions of ncc name their platform in the card alone
+            platform=text_in(card if "platform" in card else {"platform": "unknown"} | card["about"], "platform"),
             about=dict(card["about"]),
         )
         _check_shapes(head)

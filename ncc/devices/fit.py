@@ -237,6 +237,7 @@ class MapperMethod:
             calibration=of_new,
             reference=np.random.default_rng(0).permutation(values)[:_REFERENCE_ROWS],
             embedding_id=embedding.fingerprint,
+            platform=samples.platform,
             about=about,
         )
 

@@ -240,7 +240,8 @@ class MapperHead:
         calibration: For kernels of programs that were not in training.
         reference: (m, 2) float64 pairs (transfer bytes, work-group size) that stand for a missing input.
         embedding_id: Fingerprint of the embedding that the vectors come from.
-        about: Platform, data, command and scores.
+        platform: Name of the devices that were measured, such as "amd" or "nvidia".
+        about: Data, command and scores, as the card in the JSON file; nothing that an answer needs.
     """
 
     mean: Blocks
@@ -251,6 +252,7 @@ class MapperHead:
     calibration: Calibration
     reference: Array
     embedding_id: str
+    platform: str
     about: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -29,7 +29,7 @@ class DevicePrediction:
         confidence: Probability that this device is the faster one, 0.5 to 1.
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
-        platform: "amd" or "nvidia": the measurements behind the answer.
+        platform: "amd", "nvidia", or that of a head of one's own: the measurements behind the answer.
         transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off.
@@ -58,19 +58,23 @@ def load_shipped_device_head(platform: str) -> MapperHead:
         InputError: There is no such platform.
         AssetError: Its files are missing or damaged.
     """
-    return choose_head(platform, None)
-
-
-def choose_head(platform: str, head: MapperHead | None) -> MapperHead:
-    """The head that was given, or else the one that ships for the platform.
-
-    Raises:
-        InputError: There is no such platform, whichever head answers: answers carry its name.
-        AssetError: Its files are missing or damaged.
-    """
     if platform not in PLATFORMS:
         raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
-    return head or _shipped_head(platform)
+    return _shipped_head(platform)
+
+
+def choose_head(platform: str | None, head: MapperHead | None) -> MapperHead:
+    """The head that was given, or else the one that ships for the platform, by default that for "nvidia".
+
+    Raises:
+        InputError: There is no such platform, or the head is for another.
+        AssetError: Its files are missing or damaged.
+    """
+    if head is None:
+        return load_shipped_device_head(platform or PLATFORMS[-1])
+    if platform not in (None, head.platform):
+        raise InputError(f"platform is {platform!r}, but the head was trained on {head.platform!r}; leave it out")
+    return head
 
 
 @functools.cache
@@ -83,7 +87,7 @@ def predict_device(
     *,
     transfer_bytes: float | None = None,
     wgsize: float | None = None,
-    platform: str = "nvidia",
+    platform: str | None = None,
     options: CompileOptions | None = None,
     head: MapperHead | None = None,
     embedding: Embedding | None = None,
@@ -94,7 +98,8 @@ def predict_device(
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
         transfer_bytes: Bytes moved between host and device.
         wgsize: Work-items a work-group.
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU.
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU; default "nvidia", or what the
+            head was trained on.
         options: How source is compiled.
         head: Default the one that ships with ncc for the platform.
         embedding: That it was trained on; default the one that ships with ncc.
@@ -111,12 +116,10 @@ def predict_device(
     """
     head = choose_head(platform, head)
     kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
-    return tuple(_predict(kernel, head, platform, transfer_bytes, wgsize) for kernel in kernels)
+    return tuple(_predict(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 
-def _predict(
-    kernel: Kernel, head: MapperHead, platform: str, transfer_bytes: float | None, wgsize: float | None
-) -> DevicePrediction:
+def _predict(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgsize: float | None) -> DevicePrediction:
     answer = head.predict(kernel_inputs(kernel), transfer_bytes, wgsize)
     # one distribution decides both, so that they can't contradict each other
     is_gpu = answer.probability_gpu > 0.5
@@ -126,7 +129,7 @@ def _predict(
         confidence=answer.probability_gpu if is_gpu else 1 - answer.probability_gpu,
         speedup_gpu_over_cpu=math.exp(answer.log_ratio),
         interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
-        platform=platform,
+        platform=head.platform,
         transfer_bytes=transfer_bytes,
         wgsize=wgsize,
         num_statements=len(kernel.statements),

@@ -40,7 +40,8 @@ def _head() -> ClassifierHead:
         temperature=1.25,
         threshold=0.5,
         embedding_id="cafe",
-        about={"seed": 204, "levels": ["-O1"], "test_accuracy": {"-O1": 0.99}},
+        levels=("-O1", "-O3"),
+        about={"seed": 204, "test_accuracy": {"-O1": 0.99}},
     )
 
 

@@ -114,7 +114,7 @@ def test_the_threshold_decides_what_fits(lengths):
 
 
 def test_levels_are_those_of_training():
-    assert _head(about={"levels": ["-O1", "-O0"]}).levels == ("-O1", "-O0")
+    assert _head(levels=("-O1", "-O0")).levels == ("-O1", "-O0")
     assert _head().levels == ("-O1",)
 
 

@@ -57,7 +57,7 @@ def untrained() -> ClassifierHead:
         temperature=1.0,
         threshold=0.0,
         embedding_id=embedding.fingerprint,
-        about={"levels": ["-O1", "-O0"]},
+        levels=("-O1", "-O0"),
     )
 
 

@@ -21,7 +21,8 @@ def saved(mapper_head, tmp_path, forget_hash):
 
 def test_a_head_is_read_as_it_was_written(mapper_head, saved):
     head, again = mapper_head(), load_mapper_head(saved)
-    assert (again.embedding_id, again.about) == (head.embedding_id, head.about)
+    for name in ("embedding_id", "platform", "about"):
+        assert getattr(again, name) == getattr(head, name)
     assert again.calibration.slope == head.calibration.slope
     for name in ("process_scale", "reference"):
         assert np.array_equal(getattr(again, name), getattr(head, name))
@@ -110,6 +111,7 @@ def test_a_card_that_lacks_a_field_is_refused(saved, key):
         {"calibration_slope": 0},
         {"calibration_slope": float("nan")},
         {"about": 1},
+        {"platform": 1},
     ],
 )
 def test_a_card_with_wrong_values_is_refused(saved, change):

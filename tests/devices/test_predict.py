@@ -71,7 +71,7 @@ def test_a_head_of_ones_own_is_asked():
     head = load_shipped_device_head("amd")
     (theirs, _), (ours, _) = predict_device(KERNELS), predict_device(KERNELS, head=head)
     assert ours != theirs
-    assert ours == replace(predict_device(KERNELS, platform="amd")[0], platform="nvidia")
+    assert ours == predict_device(KERNELS, platform="amd")[0]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -115,7 +115,8 @@ def test_a_head_of_another_embedding_is_refused():
 @pytest.mark.parametrize("with_head", [True, False])
 def test_an_unknown_platform_is_refused(ask, with_head):
     head = load_shipped_device_head("nvidia") if with_head else None
-    with pytest.raises(InputError, match="platform is 'intel'; expected one of amd, nvidia"):
+    message = ", but the head was trained on 'nvidia'" if with_head else "; expected one of amd, nvidia"
+    with pytest.raises(InputError, match=f"platform is 'intel'{message}"):
         ask(KERNELS, platform="intel", head=head)
 
 

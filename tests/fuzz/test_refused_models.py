@@ -251,10 +251,11 @@ def test_speedups_beyond_all_numbers(made, scale, slope):
         {"classes": []},
         {"embedding_id": None},
         {"about": ["levels"]},
-        {"about": {"levels": "-O1"}},
-        {"about": {"levels": ["-fplugin=x.so"]}},
-        {"about": {"levels": ["-O1 -fplugin=x.so"]}},
-        {"about": {"levels": [1]}},
+        {"levels": []},
+        {"levels": "-O1"},
+        {"levels": ["-fplugin=x.so"]},
+        {"levels": ["-O1 -fplugin=x.so"]},
+        {"levels": [1]},
     ],
 )
 def test_cards_of_classifiers(made, changes):

@@ -195,6 +195,7 @@ def _head(
         temperature=temperature,
         threshold=threshold,
         embedding_id=network.embedding.fingerprint,
+        levels=tuple(samples.views),
         about={
             "programs": len(samples),
             "programs_that_do_not_compile": len(samples.failures),

@@ -106,6 +106,7 @@ def ask_mapper(folder: Path) -> dict[str, Any]:
         "probability_gpu": [answer.probability_gpu for answer in answers],
         "transfer_range": list(head.transfer_range),
         "embedding_id": head.embedding_id,
+        "platform": head.platform,
         "about": head.about,
     }
 
