@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ncc.api.heads import load_classifier
 from ncc.api.programs import load_labelled_programs
 from ncc.api.training import torch_threads
 from ncc.embedding import Embedding, load_embedding
@@ -27,7 +28,7 @@ def train_classifier(
     output: str | Path | None = None,
     *,
     levels: Sequence[str] = ("1", "2", "0"),
-    refit: "ClassifierHead | None" = None,
+    refit: "str | Path | ClassifierHead | None" = None,
     embedding: Embedding | None = None,
     epochs: int = 12,
     hidden: int = 128,
@@ -55,7 +56,7 @@ def train_classifier(
         folder: Has a folder of programs for each class; default POJ-104.
         output: Folder that gets the classifier, and while it is trained a checkpoint to go on from after a stop.
         levels: Optimisation levels to compile programs at.
-        refit: A classifier to train further, on all programs; its calibration and scores are kept.
+        refit: A classifier, or its folder, to train further on all programs; its calibration and scores are kept.
         embedding: Vectors to begin with; default the one that ships with ncc.
         epochs: Passes over the programs.
         hidden: Units of each direction of the LSTM.
@@ -101,6 +102,7 @@ def train_classifier(
     if search and not place:
         raise InputError("a search needs a folder for its trials; expected output, found None")
     check_folder(place)
+    measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
     loop = TrainingConfig(
         epochs=epochs,
         batch_size=batch_size,
@@ -124,7 +126,7 @@ def train_classifier(
         if search and place:
             how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
         tell = progress if progress and rank_and_world()[0] == 0 else None
-        head = (partial(refit_classifier, measured=refit) if refit else train)(
+        head = (partial(refit_classifier, measured=measured) if measured else train)(
             samples,
             embedding,
             training=how,

@@ -69,7 +69,7 @@ def train_classify(
         folder,
         output,
         levels=split_list(levels),
-        refit=api.load_classifier(refit) if refit else None,
+        refit=refit,
         embedding=api.load_embedding(embedding),
         epochs=epochs,
         hidden=hidden,
