@@ -37,6 +37,14 @@ PAGES = {
 """Pages of the repository, and where each is in the site."""
 
 _ORIGINS = {place: origin for origin, place in PAGES.items()}
+_VERBS = {
+    "Train and build corpora": ("train_", "build_corpus"),
+    "Load and save": ("load_", "save_"),
+    "Measure": ("evaluate_", "bench_", "draw_", "write_"),
+    "Read and answer": ("",),
+}
+"""Groups of the reference, and how the names of their functions begin."""
+
 _LINK = re.compile(r"(?P<start>!?\[(?:[^][]|\[[^]]*\])*\]\()(?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 _OPTIONS = re.compile(r"^<!-- options: ncc (?P<command>[a-z -]+) -->$", re.M)
 _API = re.compile(r"^<!-- api: (?P<module>[\w.]+) -->$", re.M)
@@ -105,13 +113,16 @@ def options_of(command: str) -> str:
 
 
 def reference_of(module_name: str) -> str:
-    """Directives for mkdocstrings: a module's public functions, then its classes, by the modules that define them."""
+    """Directives for mkdocstrings: a module's public names, by the modules that define them, group by group."""
     module = importlib.import_module(module_name)
-    found = {name: getattr(module, name) for name in module.__all__}
-    functions = [name for name, value in found.items() if inspect.isfunction(value)]
-    classes = [name for name, value in found.items() if inspect.isclass(value)]
-    parts = []
-    for title, names in (("Functions", functions), ("Results and other classes", classes)):
-        parts.append(f"## {title}")
-        parts += [f"::: {found[name].__module__}.{found[name].__qualname__}" for name in sorted(names)]
-    return "\n\n".join(parts)
+    groups: dict[str, list[str]] = {title: [] for title in (*_VERBS, "Results and other classes", "Errors")}
+    for name in sorted(module.__all__):
+        value = getattr(module, name)
+        if inspect.isclass(value):
+            title = "Errors" if issubclass(value, Exception) else "Results and other classes"
+        elif inspect.isfunction(value):
+            title = next(title for title, verbs in _VERBS.items() if name.startswith(verbs))
+        else:
+            continue
+        groups[title].append(f"::: {value.__module__}.{value.__qualname__}")
+    return "\n\n".join("\n\n".join([f"## {title}", *names]) for title, names in groups.items() if names)

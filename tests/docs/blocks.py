@@ -87,13 +87,19 @@ def run_block(block: Block, folder: Path, names: dict[str, Any]) -> None:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether a text is what a page shows, ``...`` standing for anything and spaces at ends of lines for nothing.
+    """Whether a text is what a page shows, spaces at ends of lines aside.
+
+    ``...`` stands for anything, and on a line of its own for any number of lines.
 
     >>> matches("confidence ...%\\n", "confidence 93%\\n"), matches("in ... s", "in 3 ms")
     (True, False)
+    >>> matches("a\\n...\\nb", "a\\nb")
+    True
     """
-    pattern = ".*".join(re.escape(part) for part in _trimmed(shown).split("..."))
-    return re.fullmatch(pattern, _trimmed(printed), re.S) is not None
+    pattern = ""
+    for line in _trimmed(shown).splitlines():
+        pattern += r"(?:.*\n)?" if line == "..." else ".*".join(re.escape(part) for part in line.split("...")) + r"\n"
+    return re.fullmatch(pattern, f"{_trimmed(printed)}\n", re.S) is not None
 
 
 def _trimmed(text: str) -> str:

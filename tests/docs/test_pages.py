@@ -111,6 +111,10 @@ def test_every_command_has_its_section():
         ("a ... c", "a b\nb c", True),
         ("a ...", "b a b", False),
         ("a.c", "abc", False),
+        ("a\n...\nb", "a\nb", True),
+        ("...\na", "b\na", True),
+        ("a\n...", "a", True),
+        ("a\n...\nb", "a b", False),
         ("two  \nlines", "two\nlines  ", True),
     ],
 )
