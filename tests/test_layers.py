@@ -33,7 +33,7 @@ RANK = {
 }
 """A room imports from itself and from rooms of a lower rank."""
 
-HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx", "pooch")
+HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx")
 
 
 def _room(path: Path) -> str:

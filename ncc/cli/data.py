@@ -17,7 +17,7 @@ def data_list() -> None:
 
 
 def data_fetch(name: str, data: DataFolder = None) -> None:
-    """Bring a dataset into the data folder, or say where to get it."""
+    """Print where a dataset's files are, or say where to get them."""
     from ncc.data import fetch
 
     for path in fetch(name, data):

@@ -24,7 +24,6 @@ class DatasetFile:
         size_bytes: Its size in bytes.
         exact: Whether only that content will do. False for an archive that users may have packed
             themselves: other content is then accepted, and reported as such by `verify`.
-        url: A stable download address, or None where none is known or passing on is not allowed.
 
     Raises:
         DataError: The path leaves the data folder or the checksum is not a SHA-256.
@@ -34,7 +33,6 @@ class DatasetFile:
     sha256: str
     size_bytes: int
     exact: bool = True
-    url: str | None = None
 
     def __post_init__(self) -> None:
         parts = PurePosixPath(self.path)

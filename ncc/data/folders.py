@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import platformdirs
+
 __all__ = ["cache_folder", "data_folder"]
 
 
@@ -14,10 +16,7 @@ def cache_folder() -> Path:
     """
     if chosen := os.environ.get("NCC_CACHE"):
         return Path(chosen).expanduser()
-    # Imported here because pooch loads an HTTP client, which reading a local folder never needs.
-    import pooch
-
-    return Path(pooch.os_cache("ncc"))
+    return platformdirs.user_cache_path("ncc")
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -1,7 +1,7 @@
-"""The dataset registry: finds a dataset's files, checks them against their checksums, fetches them.
+"""The dataset registry: finds a dataset's files and checks them against their checksums.
 
-A local folder (argument or NCC_DATA) serves machines without internet. Most files may not be passed
-on and have no stable address: for those, `fetch` says where they come from and where to put them.
+A local folder (argument or NCC_DATA) serves machines without internet. Files may not be passed
+on, or have no stable address: `fetch` says where they come from and where to put them.
 """
 
 import functools
@@ -11,13 +11,11 @@ import os
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import IO
 
 from ncc.data.archives import extract_archive
 from ncc.data.cards import DatasetCard, DatasetFile
 from ncc.data.folders import cache_folder, data_folder
-from ncc.errors import DataError, InputError, OutputError
-from ncc.runtime.storage import open_atomically
+from ncc.errors import DataError, InputError
 
 __all__ = ["DatasetStatus", "FileState", "FileStatus", "Registry"]
 
@@ -58,7 +56,7 @@ class DatasetStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """A set of datasets that can be found, verified and fetched by name.
+    """A set of datasets that can be found and verified by name.
 
     In every method, `folder` is the local folder that holds one sub-folder per dataset; None stands
     for the environment variable NCC_DATA, and without it for the cache folder.
@@ -112,21 +110,13 @@ class Registry:
         return DatasetStatus(name=name, files=tuple(_inspect(file, root) for file in card.files))
 
     def fetch(self, name: str, folder: Folder = None) -> tuple[Path, ...]:
-        """Return every file of a dataset, downloading those that are missing where that is possible.
-
-        A file that is there but has other content is never overwritten.
+        """Return every file of a dataset; for one that is missing, the error says where to get it.
 
         Raises:
             InputError: No dataset has that name.
-            DataError: A file is missing and has no download address, the download failed, or a file
-                is not the one that the registry knows.
-            OutputError: A download can't be written.
+            DataError: A file is missing, or is not the one that the registry knows.
         """
-        card, root = self.describe(name), data_folder(folder)
-        for file in card.files:
-            if file.url is not None and _inspect(file, root).state is FileState.MISSING:
-                _download(file, root)
-        return tuple(self.locate(name, file.name, folder) for file in card.files)
+        return tuple(self.locate(name, file.name, folder) for file in self.describe(name).files)
 
     def extracted(self, name: str, filename: str, folder: Folder = None) -> Path:
         """Return a folder with the content of a dataset's archive, extracted once into the cache.
@@ -174,62 +164,11 @@ def _sha256_of(path: Path, _version: tuple[int, int]) -> str:
         raise DataError(f"{path}: can't be read ({error.strerror})") from error
 
 
-def _download(file: DatasetFile, root: Path) -> None:
-    import pooch  # imported here because it loads an HTTP client
-
-    assert file.url is not None
-    target = root / file.path
-    with open_atomically(target) as stream:
-        checked = _CheckedStream(stream, file)
-        try:
-            pooch.downloaders.choose_downloader(file.url)(file.url, checked, None)
-            checked.finish()
-        except OutputError:
-            raise
-        except (OSError, ValueError) as error:  # of the connection; of the address
-            raise DataError(f"{target}: download from {file.url} failed ({error})") from error
-
-
-class _CheckedStream:
-    """Takes a download, never more of it than the file has, and says at the end whether it was the file."""
-
-    def __init__(self, stream: IO[bytes], file: DatasetFile) -> None:
-        self._stream = stream
-        self._file = file
-        self._digest = hashlib.sha256()
-        self._size = 0
-
-    def write(self, data: bytes) -> int:
-        """Raises ValueError where there are too many, OutputError where the disk takes no more."""
-        self._size += len(data)
-        if self._size > self._file.size_bytes:
-            raise ValueError(f"it has more than the expected {self._file.size_bytes} bytes")
-        self._digest.update(data)
-        try:
-            return self._stream.write(data)
-        except OSError as error:
-            raise OutputError(f"{self._file.path}: can't be written: {error.strerror or error}") from error
-
-    def flush(self) -> None:
-        """Does nothing: once, at the end, is enough."""
-
-    def finish(self) -> None:
-        """Raises ValueError for another file, or a part of one."""
-        if self._size != self._file.size_bytes:
-            raise ValueError(f"it has {self._size} of the expected {self._file.size_bytes} bytes")
-        if self._digest.hexdigest() != self._file.sha256:
-            raise ValueError(
-                f"checksum mismatch: found sha256 {self._digest.hexdigest()}, expected {self._file.sha256}"
-            )
-
-
 def _missing_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:
-    advice = (
-        f"run `ncc data fetch {card.name}`, or get it from {card.source} and put it there"
-        if file.url is not None
-        else f"ncc can't download it: get it from {card.source} (licence: {card.licence}) and put it there"
+    return (
+        f"{path}: missing. ncc can't download it: get it from {card.source} (licence: {card.licence}) and put it "
+        f"there, or set NCC_DATA to the folder that holds {file.path}"
     )
-    return f"{path}: missing. {advice}, or set NCC_DATA to the folder that holds {file.path}"
 
 
 def _mismatch_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:
