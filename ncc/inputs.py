@@ -6,7 +6,6 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
 
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
@@ -14,33 +13,43 @@ from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.runtime.streams import STDIN, read_stream
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "FoundPath", "expand_inputs", "load_module", "load_program", "refuse_link_out"]
+__all__ = ["IR_EXTENSIONS", "STDIN", "FoundFile", "expand_inputs", "load_module", "load_program", "refuse_link_out"]
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
 
 
-class FoundPath(str):
-    """The path of a file that was found in a folder, which the user named: all of that is for the file to include.
+@dataclass(frozen=True)
+class FoundFile:
+    """A file that was found in a folder, which the user named: all of that is for the file to include.
+
+    It is a path, ``os.PathLike``; whoever makes another path of it drops the right.
 
     Attributes:
+        path: Of the file.
         folder: As the user named it.
     """
 
+    path: str
     folder: str
 
-    def __new__(cls, path: str, folder: str) -> Self:
-        """Keeps the folder with the path."""
-        found = super().__new__(cls, path)
-        found.folder = folder
-        return found
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
 
 
 @dataclass(frozen=True)
 class ExpandedInput:
     """One thing to answer for: a file (or "-"), or the reason why an argument led to none."""
 
-    name: str
+    source: str | FoundFile
     error: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.source)
 
 
 def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
@@ -88,7 +97,7 @@ def _found(path: Path, folder: Path) -> ExpandedInput:
     except OSError:  # reading it will say what is wrong
         mode = stat.S_IFREG
     if stat.S_ISREG(mode):
-        return ExpandedInput(FoundPath(str(path), str(folder)))
+        return ExpandedInput(FoundFile(str(path), str(folder)))
     return ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")  # which may never end
 
 
@@ -190,7 +199,7 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         InputError: The path is a link out of that folder.
     """
-    if not isinstance(source, FoundPath):
+    if not isinstance(source, FoundFile):
         return ()
     refuse_link_out(source, source.folder)
     return (source.folder,)

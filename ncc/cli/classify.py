@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import run_over
+from ncc.cli.running import Input, run_over
 
 __all__ = ["classify"]
 
@@ -40,7 +40,7 @@ def classify(
     how = {"top": top, "levels": names, "options": options}
     how |= {"head": api.load_classifier(head), "embedding": api.load_embedding(embedding)}
 
-    def work(name: str) -> tuple[dict[str, Any], str]:
+    def work(name: Input) -> tuple[dict[str, Any], str]:
         answer = api.classify(name, **how)
         classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
         text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import run_over
+from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
 
@@ -42,7 +42,7 @@ def embed(
     labels: list[str] = []
     gathered: list[Any] = []  # vectors alone: a folder's modules would not fit in memory
 
-    def work(name: str) -> tuple[dict[str, Any], str]:
+    def work(name: Input) -> tuple[dict[str, Any], str]:
         result = api.embed(name, options=options, embedding=table)
         vectors = result.at(level)
         if output:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import Inputs, Json, takes_compile_options
-from ncc.cli.running import run_over
+from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
 
@@ -36,7 +36,7 @@ def graph(
         raise InputError("-o takes one input; for several, use --json")
     check_writable(output)
 
-    def work(name: str) -> tuple[dict[str, Any], str]:
+    def work(name: Input) -> tuple[dict[str, Any], str]:
         xfg = api.build_graph(name, options=options)
         unknown_rate = api.load_embedding().look_up(xfg.module.texts).over(xfg.module.text_id).unknown_rate
         counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import Inputs, Json, takes_compile_options
-from ncc.cli.running import run_over
+from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
 __all__ = ["predict_coarsening"]
@@ -32,7 +32,7 @@ def predict_coarsening(
     if platform is not None and platform not in head.devices:
         raise InputError(f"--platform is {platform!r}; expected one of {', '.join(head.devices)}")
 
-    def work(name: str) -> tuple[dict[str, Any], str]:
+    def work(name: Input) -> tuple[dict[str, Any], str]:
         answers = api.predict_coarsening(name, platform=platform, options=options, head=head)
         kernels = [answer.to_dict() for answer in answers]
         lines = [

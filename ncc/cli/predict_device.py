@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ncc.cli.options import Inputs, Json, takes_compile_options
-from ncc.cli.running import run_over
+from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
 
@@ -46,7 +46,7 @@ def predict_device(
 
     _check(inputs, transfer, wgsize, plot)
 
-    def work(name: str) -> tuple[dict[str, Any], str]:
+    def work(name: Input) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
         how = {"wgsize": wgsize, "platform": platform, "options": chosen}
@@ -87,7 +87,7 @@ def _check(inputs: list[str], transfer: float | None, wgsize: float | None, plot
     check_writable(plot)
 
 
-def _read_once(name: str) -> str | bytes:
+def _read_once(name: Input) -> Input | bytes:
     """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
     from ncc.runtime.streams import read_stream
 

@@ -1,5 +1,6 @@
 """Running a command's work over its inputs: one that fails costs itself, not the run."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,12 +12,15 @@ from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import NccError
 
-__all__ = ["run_over"]
+__all__ = ["Input", "run_over"]
+
+Input = str | os.PathLike[str]
+"""A file as the user named it, or one that was found in a folder, which keeps the right to that."""
 
 
 def run_over(
     arguments: Sequence[str],
-    work: Callable[[str], tuple[dict[str, Any], str]],
+    work: Callable[[Input], tuple[dict[str, Any], str]],
     *,
     as_json: bool,
     fields: Sequence[str] = (),
@@ -44,7 +48,7 @@ def run_over(
             try:
                 if item.error:
                     raise NccError(item.error)
-                values, text = work(item.name)
+                values, text = work(item.source)
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text
             except Exception as error:  # whatever it is, it is this input's alone
                 failed = True

@@ -55,7 +55,7 @@ def count_statements(
             try:
                 if item.error:
                     raise InputError(item.error)
-                module = load_module(item.name, options=options, abstraction=abstraction)
+                module = load_module(item.source, options=options, abstraction=abstraction)
             except NccError as error:
                 result.failures[item.name] = str(error)
                 continue

@@ -200,17 +200,17 @@ def test_a_system_header_that_is_missing_is_missed_without_a_hint(tmp_path):
 def test_a_folder_that_is_given_is_for_its_files_to_include(project):
     by_name = {Path(item.name).name: item for item in expand_inputs([str(project)])}
     assert sorted(by_name) == ["f.c", "up.c"]
-    assert load_module(by_name["up.c"].name).num_functions == 1
+    assert load_module(by_name["up.c"].source).num_functions == 1
     with pytest.raises(CompileError, match="lies outside"):
         load_module(Path(by_name["up.c"].name))  # the file alone
     (alone,) = (item for item in expand_inputs([str(project / "src")]) if item.name.endswith("up.c"))
     with pytest.raises(CompileError, match="lies outside"):
-        load_module(alone.name)
+        load_module(alone.source)
 
 
 def test_programs_of_a_folder_read_it_too(project, tmp_path):
     (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("up.c"))
-    modules, way = load_program(item.name, ["-O1"], cache=tmp_path / "cache")
+    modules, way = load_program(item.source, ["-O1"], cache=tmp_path / "cache")
     assert (len(modules), way) == (1, "as it is")
     program = compile_program(str(project / "src" / "up.c"), CompileOptions(), tmp_path / "cache", readable=[project])
     assert program.way == "as it is"
@@ -223,9 +223,9 @@ def test_a_link_out_of_a_folder_that_is_given_is_refused(project, name):
     (project / name).symlink_to(secret)
     (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith(name))
     with pytest.raises(InputError, match=rf"{name}: is a link out of .*project, to .*secret; name that file itself"):
-        load_module(item.name)
+        load_module(item.source)
     with pytest.raises(InputError, match="is a link out of"):
-        load_program(item.name, ["-O1"], cache=project.parent / "cache")
+        load_program(item.source, ["-O1"], cache=project.parent / "cache")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
