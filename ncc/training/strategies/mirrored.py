@@ -5,7 +5,6 @@ Reference: Li et al. 2020 ("PyTorch Distributed: experiences on accelerating dat
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,6 @@ from ncc.training.config import TrainingConfig
 from ncc.training.strategies.base import Part, Strategy
 
 __all__ = ["Mirrored"]
-
-
-# the option was renamed, its old name deprecated; the choice can go when torch 2.13 is the oldest that ncc takes
-_NEW_NAME = "forward_sync_buffers" in signature(DistributedDataParallel).parameters
-_LEAVE_BUFFERS: dict[str, Any] = {"forward_sync_buffers" if _NEW_NAME else "broadcast_buffers": False}
 
 
 class Mirrored(Strategy):
@@ -40,10 +34,13 @@ class Mirrored(Strategy):
         if self.exchange.world == 1:
             return
         self._compression = make_compression(config, self.exchange)
-        options = _LEAVE_BUFFERS | {"init_sync": False, "gradient_as_bucket_view": True}  # weights are alike already
-        if self._compression and (bucket_mb := self._compression.bucket_mb(self.parameters)):
-            options["bucket_cap_mb"] = bucket_mb
-        self._replica = DistributedDataParallel(model, **options)
+        self._replica = DistributedDataParallel(
+            model,
+            init_sync=False,  # weights are alike already
+            forward_sync_buffers=False,
+            bucket_cap_mb=self._compression.bucket_mb(self.parameters) if self._compression else None,
+            gradient_as_bucket_view=True,
+        )
         if self._compression:
             self._compression.register(self._replica)
         self.network = self._replica
