@@ -139,6 +139,20 @@ class Module:
         local = (self.operand >= 0) & ((kind == NodeKind.RESULT) | (kind == NodeKind.ARGUMENT))
         return np.where(local, self.node_definition[self.operand], -1).astype(np.int32)
 
+    def body(self, function: int) -> range:
+        """The statements of a function, its ``define`` left out."""
+        return range(int(self.function_start[function]) + 1, int(self.function_start[function + 1]))
+
+    def operands(self, statement: int) -> list[int]:
+        """Nodes of a statement's operands, -1 for immediates."""
+        start, end = self.operand_start[statement : statement + 2].tolist()
+        operands: list[int] = self.operand[start:end].tolist()
+        return operands
+
+    def opcode_name(self, statement: int) -> str:
+        """A statement's opcode, as LLVM writes it."""
+        return OPCODES[self.opcode[statement]]
+
     def node_name(self, node: int) -> str:
         """An identifier's name without its sigil; a number where LLVM numbers it."""
         start, length = int(self._name_start[node]), int(self._name_len[node])

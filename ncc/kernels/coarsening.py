@@ -15,9 +15,8 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.ir import Module, opcode_number
-from ncc.kernels.divergence import find_divergent_blocks
-from ncc.kernels.loops import find_loops
+from ncc.ir import Module
+from ncc.kernels.control_flow import find_divergent_blocks, find_loops
 from ncc.kernels.threads import thread_strides
 from ncc.kernels.types import size_of_type
 
@@ -39,7 +38,7 @@ _FUSED = re.compile(r"fmuladd|\bmad\b|llvm\.fma|_Z3(?:fma|mad)")
 _BARRIER = re.compile(r"barrier|__syncthreads")
 _QUERY = re.compile(r"get_(?:global|local|group|num|work|enqueued)_|ptx\.sreg")
 _SECOND_DIMENSION = re.compile(r"get_(?:global|local|group)_id\w*\(i32 (?:noundef )?[12]\)|sreg\.(?:cta|t)id\.[yz]")
-_CONTROL = frozenset(opcode_number(name) for name in ("br", "switch", "ret", "unreachable", "phi"))
+_CONTROL = frozenset(("br", "switch", "ret", "unreachable", "phi"))
 
 
 def coarsening_features(module: Module, function: int | None = None) -> NDArray[np.float64]:
@@ -68,7 +67,7 @@ def coarsening_features(module: Module, function: int | None = None) -> NDArray[
     for loop in loops:
         depth[[block - first_block for block in loop.blocks]] += 1
     sums: defaultdict[str, float] = defaultdict(float)
-    statements = range(int(module.function_start[function]) + 1, int(module.function_start[function + 1]))
+    statements = module.body(function)
     for statement in statements:
         block = int(module.block[statement]) - first_block
         weight = _TRIPS ** min(int(depth[block]), _DEEPEST)
@@ -97,20 +96,21 @@ def coarsening_features(module: Module, function: int | None = None) -> NDArray[
 def _kinds(module: Module, statement: int, stride: NDArray[np.float64]) -> list[str]:
     """All that a statement counts as."""
     text = module.statement_text(statement)
-    operands = module.operand[module.operand_start[statement] : module.operand_start[statement + 1]]
+    opcode = module.opcode_name(statement)
     kinds = ["any"]
     if _VECTOR.search(text):
         kinds.append("vector")
-    if int(module.opcode[statement]) in _CONTROL:
+    if opcode in _CONTROL:
         return kinds
     kinds.append("value")
     result = int(module.result[statement])
     if result >= 0 and stride[result] == 0:
         kinds.append("uniform")
-    if int(module.opcode[statement]) in (opcode_number("load"), opcode_number("store")):
-        address = float(stride[operands[-1]]) if operands[-1] >= 0 else 0.0
+    if opcode in ("load", "store"):
+        pointer = module.operands(statement)[-1]
+        address = float(stride[pointer]) if pointer >= 0 else 0.0
         kinds += ["access", f"access_{_pattern(address, text)}"]
-    elif int(module.opcode[statement]) == opcode_number("call"):
+    elif opcode == "call":
         kinds += _call_kinds(module, statement)
     elif _FLOAT.search(text):
         kinds.append("float")

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from ncc.ir import OPCODES, Module
+from ncc.ir import Module
 from ncc.kernels.builtins import asked_dimension, work_of_call
-from ncc.kernels.loops import find_loops
+from ncc.kernels.control_flow import find_loops
 from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
 from ncc.kernels.threads import called_function, callee_name, thread_strides
 from ncc.kernels.types import lanes_of
@@ -112,7 +112,7 @@ def count_kernel(module: Module, function: int, without: Collection[int] = ()) -
     num_statements = 0
     for call in waiting:  # grows
         found = _Function(module, call, counts, left_out).count()
-        num_statements += int(module.function_start[call.function + 1] - module.function_start[call.function])
+        num_statements += 1 + len(module.body(call.function))
         if num_statements > _MOST_STATEMENTS:
             break
         waiting += found if call.level < _DEEPEST else []
@@ -133,14 +133,12 @@ class _Function:
     def count(self) -> list[_Call]:
         """Counts the statements; returns the calls of functions that have a body."""
         module, calls = self.module, []
-        first, end = module.function_start[self.call.function : self.call.function + 2].tolist()
-        for statement in range(first + 1, end):
+        for statement in module.body(self.call.function):
             if statement in self.without:
                 continue
             block = int(module.block[statement])
             weight = min(self.call.weight * self.runs.get(block, 1.0), _HEAVIEST)
-            operands = self._operands(statement)
-            opcode = OPCODES[module.opcode[statement]]
+            operands, opcode = module.operands(statement), module.opcode_name(statement)
             pattern, divergent = "", False
             self.counts.shape["statements"] += 1
             if opcode in ("load", "store", "atomicrmw", "cmpxchg"):
@@ -159,10 +157,6 @@ class _Function:
                 self._count_arithmetic(opcode, module.statement_text(statement), weight)
             self.counts.rows.append(_Row(statement, weight, pattern, divergent))
         return calls
-
-    def _operands(self, statement: int) -> list[int]:
-        start, end = self.module.operand_start[statement : statement + 2].tolist()
-        return self.module.operand[start:end].tolist()
 
     def _count_accesses(self, statement: int, operands: list[int], weight: float) -> str:
         accesses = accesses_of(self.module, statement, operands, self.stride, self.spaces)
@@ -196,7 +190,7 @@ class _Function:
         return ""
 
     def _called(self, callee: int, actual: list[int], weight: float) -> _Call:
-        formal = self._operands(int(self.module.function_start[callee]))
+        formal = self.module.operands(int(self.module.function_start[callee]))
         pairs = [(node, value) for node, value in zip(formal, actual, strict=False) if value >= 0]
         return _Call(
             callee,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.ir import OPCODES, Module, NodeKind
+from ncc.ir import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.strides import add_strides
-from ncc.kernels.threads import callee_name
+from ncc.kernels.threads import POINTER_STEPS, callee_name
 from ncc.kernels.types import leading_type, size_of_type, split_fields
 
 __all__ = ["PATTERNS", "SPACES", "Access", "PointerSpaces", "access_pattern", "accesses_of", "argument_spaces"]
@@ -32,7 +32,6 @@ _LENGTH = re.compile(r", i(?:32|64) (\d{1,18})")
 _COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
 _VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
 _VECTOR = re.compile(r"<\d+ x \w+>")
-_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 _MOST_STEPS = 64
 _WORD_BYTES = 8.0
 
@@ -65,8 +64,7 @@ def argument_spaces(module: Module, function: int) -> dict[int, str]:
     if not found:
         return {}
     numbers = [int(value) for value in re.findall(r"i32 (\d{1,9})", module.metadata_source(int(found[1])))]
-    arguments = module.operand[module.operand_start[header] : module.operand_start[header + 1]].tolist()
-    pairs = zip(arguments, numbers, strict=False)
+    pairs = zip(module.operands(header), numbers, strict=False)
     # number 0 is of structures passed by value
     return {node: _SPACE_OF_NUMBER.get(space, "global") if space else "private" for node, space in pairs}
 
@@ -122,13 +120,13 @@ class PointerSpaces:
         module, definition = self.module, int(self.module.node_definition[node])
         if module.node_kind[node] == NodeKind.GLOBAL:
             return self._space_of_global(node)
-        opcode = OPCODES[module.opcode[definition]] if module.node_kind[node] == NodeKind.RESULT else ""
-        if opcode not in _STEPS:
+        opcode = module.opcode_name(definition) if module.node_kind[node] == NodeKind.RESULT else ""
+        if opcode not in POINTER_STEPS:
             return "private" if opcode == "alloca" else "global"
         found = _CAST_FROM.search(module.statement_text(definition))
         if found and int(found[1][:9]) in _SPACE_OF_NUMBER:
             return _SPACE_OF_NUMBER[int(found[1][:9])]
-        operands = module.operand[module.operand_start[definition] : module.operand_start[definition + 1]].tolist()
+        operands = module.operands(definition)
         if opcode == "phi":
             return operands[::2]
         return operands[1:] if opcode == "select" else operands[:1]
@@ -154,7 +152,7 @@ def accesses_of(
         stride: (num_nodes,) float64 from `ncc.kernels.threads.thread_strides`.
         spaces: Memory that the function's pointers point into.
     """
-    text, opcode = module.statement_text(statement), OPCODES[module.opcode[statement]]
+    text, opcode = module.statement_text(statement), module.opcode_name(statement)
     if opcode == "call":
         name = callee_name(module, statement)
         if _COPY.match(name):

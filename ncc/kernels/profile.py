@@ -75,7 +75,7 @@ def profile_kernel(module: Module, function: int, without: Collection[int] = ())
     """
     counts = count_kernel(module, function, without)
     header = int(module.function_start[function])
-    num_arguments = int(module.operand_start[header + 1] - module.operand_start[header])
+    num_arguments = len(module.operands(header))
     pointers = min(_num_pointers(module.statement_text(header)), num_arguments)
     counts.shape["pointer_arguments"] = pointers
     counts.shape["scalar_arguments"] = num_arguments - pointers

@@ -13,11 +13,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.ir import OPCODES, Module, NodeKind
-from ncc.kernels.strides import HANDLERS, constant_operand, join_strides, same_stride
-from ncc.kernels.types import size_of_type
+from ncc.ir import Module, NodeKind
+from ncc.kernels.strides import HANDLERS, join_strides, same_stride
 
-__all__ = ["called_function", "callee_name", "constant_operand", "size_of_type", "thread_strides"]
+__all__ = ["POINTER_STEPS", "called_function", "callee_name", "thread_strides"]
 
 _DEEPEST = 4
 _MOST_CALLS = 256
@@ -27,7 +26,8 @@ _THREAD_NUMBER = re.compile(
     r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id|ptx\.sreg\.(?:tid\.x|laneid)|workitem\.id\.x"
 )
 _ATOMIC = re.compile(r"atom(?:ic)?_")
-_POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
+POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
+"""Opcodes that make a pointer of pointers."""
 
 
 def thread_strides(module: Module, function: int, arguments: dict[int, float] | None = None) -> NDArray[np.float64]:
@@ -84,7 +84,8 @@ class _Strides:
         level: int,
     ) -> None:
         self.module, self.returned, self.level = module, returned, level
-        span = range(int(module.function_start[function]) + 1, int(module.function_start[function + 1]))
+        span = module.body(function)
+        self.operands, self.opcode = module.operands, module.opcode_name
         # Operand -1 is an immediate, and finds the last element, which is 0 and known.
         self.stride = np.zeros(module.num_nodes + 1)
         self.known = np.ones(module.num_nodes + 1, bool)
@@ -101,13 +102,6 @@ class _Strides:
             [statement for statement in span if module.result[statement] >= 0 or self._variable(statement) >= 0]
         )
 
-    def operands(self, statement: int) -> list[int]:
-        start, end = self.module.operand_start[statement : statement + 2].tolist()
-        return self.module.operand[start:end].tolist()
-
-    def opcode(self, statement: int) -> str:
-        return OPCODES[self.module.opcode[statement]]
-
     def known_strides(self, nodes: Iterable[int]) -> list[float]:
         return [float(self.stride[node]) for node in nodes if self.known[node]]
 
@@ -122,7 +116,7 @@ class _Strides:
             node, opcode = int(self.module.result[statement]), self.opcode(statement)
             if opcode == "alloca":
                 (variables if self._is_variable(node) else private).add(node)
-            elif opcode in _POINTER_STEPS and not private.isdisjoint(self.operands(statement)):
+            elif opcode in POINTER_STEPS and not private.isdisjoint(self.operands(statement)):
                 private.add(node)
         return variables, private
 
@@ -202,11 +196,10 @@ class _Strides:
         if key not in self.returned:
             self.returned[key] = math.nan  # for calls of itself
             if self.level < _DEEPEST and len(self.returned) < _MOST_CALLS:
-                module, header = self.module, int(self.module.function_start[function])
-                formal = dict(zip(self.operands(header), arguments, strict=False))
-                called = _Strides(module, function, formal, self.returned, self.level + 1)
-                span = range(header + 1, int(module.function_start[function + 1]))
-                values = [called.operands(statement) for statement in span if called.opcode(statement) == "ret"]
+                body = self.module.body(function)
+                formal = dict(zip(self.operands(body.start - 1), arguments, strict=False))
+                called = _Strides(self.module, function, formal, self.returned, self.level + 1)
+                values = [self.operands(statement) for statement in body if self.opcode(statement) == "ret"]
                 found = join_strides(called.known_strides(node for operands in values for node in operands))
                 self.returned[key] = 0.0 if found is None else found
         return self.returned[key]

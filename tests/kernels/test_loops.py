@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.ir import Module, read_module
-from ncc.kernels.loops import Loop, find_loops, successors
+from ncc.kernels.control_flow import Loop, find_loops, successors
 
 
 def function(blocks: str) -> Module:

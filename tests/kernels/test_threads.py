@@ -6,7 +6,9 @@ import pytest
 
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import Module, NodeKind, read_module
-from ncc.kernels.threads import callee_name, constant_operand, size_of_type, thread_strides
+from ncc.kernels.strides import constant_operand
+from ncc.kernels.threads import callee_name, thread_strides
+from ncc.kernels.types import size_of_type
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)
