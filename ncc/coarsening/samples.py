@@ -6,7 +6,6 @@ number of them for each kernel: whoever takes its line k for kernel k, as two pu
 the wrong labels. Here lines are looked up by kernel and factor.
 """
 
-import csv
 import dataclasses
 import os
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.data import iter_members, locate
+from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
 __all__ = [
@@ -45,8 +45,6 @@ DEVICE_TITLES = {
     "Tahiti": "AMD Tahiti 7970",
 }
 _NUM_COMPONENTS = 7
-LONGEST_NAME = 200
-"""Letters of a kernel's name: an array of names gives each as much room as the longest takes."""
 _RUNTIME_COLUMNS = (
     "kernel",
     "cf",
@@ -167,11 +165,10 @@ def read_tables(runtimes: Path, oracles: Path) -> CoarseningSamples:
         DataError: A column is missing, a value is malformed, a kernel lacks its runtime without coarsening, its lines
             disagree on its text, or the oracles contradict the runtimes.
     """
-    best = {row["kernel"]: row for row in _read_rows(oracles, _ORACLE_COLUMNS)}
-    rows = _read_rows(runtimes, _RUNTIME_COLUMNS)
+    best_rows, rows = read_rows(oracles, _ORACLE_COLUMNS), read_rows(runtimes, _RUNTIME_COLUMNS)
+    check_names(oracles, best_rows, "kernel")
+    best = {row["kernel"]: row for row in best_rows}
     names = list(best)
-    if any(len(name) > LONGEST_NAME for name in names):
-        raise DataError(f"{oracles}: a kernel's name is longer than {LONGEST_NAME} letters")
     if unknown := {row["kernel"] for row in rows}.symmetric_difference(names):
         raise DataError(f"{runtimes}: {oracles.name} has other kernels: {', '.join(sorted(unknown)):.200}")
     source: dict[str, str] = {}
@@ -209,21 +206,6 @@ def _check(path: Path, samples: CoarseningSamples, oracles: dict[str, dict[str, 
         factor, fastest = (_number(path, oracle, f"{what}_{device}") for what in ("cf", "runtime"))
         if factor not in FACTORS or measured[FACTORS.index(int(factor))] != fastest or fastest > np.nanmin(measured):
             raise DataError(f"{path}: {kernel} on {device}: the oracle, factor {factor:g}, is not the fastest")
-
-
-def _read_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream)
-            missing = [name for name in columns if name not in (reader.fieldnames or ())]
-            if missing:
-                raise DataError(f"{path}: missing column {', '.join(missing)}")
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: can't be read as a table ({error})") from error
-    if not rows or any(None in row.values() for row in rows):
-        raise DataError(f"{path}: no rows, or one with too few cells")
-    return rows
 
 
 def _factor_index(path: Path, row: dict[str, str]) -> int:

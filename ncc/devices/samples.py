@@ -3,7 +3,6 @@
 Reads the two tables of Cummins et al. (PACT 2017, case study A) as arrays, one row per table row.
 """
 
-import csv
 import dataclasses
 import os
 import re
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.data import iter_members, locate
+from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
 __all__ = [
@@ -32,8 +32,6 @@ Unit = Literal["kernel", "application", "suite"]
 Folder = str | os.PathLike[str] | None
 
 COUNT_NAMES = ("comp", "rational", "mem", "localmem", "coalesced", "atomic", "transfer", "wgsize")
-LONGEST_NAME = 200
-"""Letters of a name: an array of names gives each as much room as the longest takes."""
 _COLUMNS = ("benchmark", "dataset", *COUNT_NAMES, "oracle", "runtime_cpu", "runtime_gpu", "src")
 
 # suite, its version, application, kernel: "npb-3.3-BT-add", "amd-app-sdk-3.0-Reduction-reduce"
@@ -170,10 +168,9 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
     Raises:
         DataError: A column is missing, a value is malformed, or an oracle contradicts the runtimes.
     """
-    rows = _read_rows(path)
+    rows = read_rows(path, _COLUMNS)
     for column in ("benchmark", "dataset", "oracle"):
-        short = np.array([len(row[column]) <= LONGEST_NAME for row in rows])
-        _require(path, short, f"column {column} must not be longer than {LONGEST_NAME} letters")
+        check_names(path, rows, column)
     counts = np.stack([_numbers(path, rows, name) for name in COUNT_NAMES], axis=1)
     cpu_ms, gpu_ms = _numbers(path, rows, "runtime_cpu"), _numbers(path, rows, "runtime_gpu")
     _require(path, (cpu_ms > 0) & (gpu_ms > 0), "runtimes must be positive")
@@ -202,23 +199,6 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
         log_ratio=log_ratio,
         is_gpu=is_gpu,
     )
-
-
-def _read_rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream)
-            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                found = ", ".join(reader.fieldnames or ()) or "none"
-                raise DataError(f"{path}: missing column {', '.join(missing)}; found {found}")
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: can't be read as a table ({error})") from error
-    _require(path, np.array([None not in row.values() for row in rows], dtype=bool), "too few cells")
-    if not rows:
-        raise DataError(f"{path}: no rows; expected one per kernel and data size")
-    return rows
 
 
 def _numbers(path: Path, rows: list[dict[str, str]], column: str) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ncc.errors import InputError
-from ncc.study.runs import Kind, Samples
+from ncc.study.runs import Kind, Samples, fitted
 
 __all__ = ["FeatureModel", "Features", "Labels", "Majority", "RandomVectors", "WithInputs", "forest_of"]
 
@@ -43,6 +43,7 @@ class Majority(Generic[S]):
 
     def __init__(self, labels: Labels[S]) -> None:
         self._labels = labels
+        self._share: Array | None = None
 
     def fit(self, samples: S, train_idx: Rows, _rng: np.random.Generator, /) -> None:
         """Count the classes of the training rows."""
@@ -51,7 +52,7 @@ class Majority(Generic[S]):
 
     def predict(self, _samples: S, test_idx: Rows, /) -> Array:
         """Return each class's share of the training rows, (m, num_classes) float64."""
-        return np.tile(self._share, (len(test_idx), 1))
+        return np.tile(fitted(self._share), (len(test_idx), 1))
 
 
 class FeatureModel(Generic[S]):
@@ -85,6 +86,8 @@ class FeatureModel(Generic[S]):
         self._model = model
         self._labels = labels
         self._values = values
+        self._fitted: Any = None
+        self._seed = 0
 
     @property
     def identity(self) -> Any:
@@ -100,11 +103,12 @@ class FeatureModel(Generic[S]):
 
     def predict(self, samples: S, test_idx: Rows, /) -> Array:
         """Return the probability of each class, (m, num_classes), or the predicted values, (m,) or (m, c) float64."""
+        model = fitted(self._fitted)
         features = self._features(samples, self._seed)[test_idx]
         if self._values:
-            return np.asarray(self._fitted.predict(features), dtype=np.float64)
+            return np.asarray(model.predict(features), dtype=np.float64)
         probability = np.zeros((len(test_idx), self._labels(samples)[1]))
-        probability[:, self._fitted.classes_] = self._fitted.predict_proba(features)  # not all classes were there
+        probability[:, model.classes_] = model.predict_proba(features)  # not all classes were there
         return probability
 
     def draw_seeds(self, rng: np.random.Generator) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from ncc.errors import InputError, NccError
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["Kind", "Method", "Plan", "Run", "Samples", "Split", "run_plans"]
+__all__ = ["Kind", "Method", "Plan", "Run", "Samples", "Split", "fitted", "run_plans"]
 
 Kind = Literal["control", "published", "ours"]
 """Whose a method is: a control, a published method run again, or ours."""
@@ -40,6 +40,7 @@ class Samples(Protocol):
 
 
 S = TypeVar("S", bound=Samples)
+T = TypeVar("T")
 Samples_contra = TypeVar("Samples_contra", contravariant=True)
 
 
@@ -74,6 +75,17 @@ class Method(Protocol[Samples_contra]):
 
     def predict(self, samples: Samples_contra, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Returns what the task asks for, a number or a row of numbers for each row, (m,) or (m, k) float64."""
+
+
+def fitted(model: T | None) -> T:
+    """Return what a method has learnt.
+
+    Raises:
+        InputError: It has learnt nothing yet.
+    """
+    if model is None:
+        raise InputError("fit the method before predicting")
+    return model
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,22 +92,7 @@ def test_shares_draw_devices_together(toy: CoarseningSamples, toy_features: Arra
     assert not np.allclose(together, own)
 
 
-def test_test_rows_change_nothing(toy: CoarseningSamples, toy_features: Array) -> None:
-    test = np.arange(4)
-    train = np.arange(4, len(toy))
-    changed = dataclasses.replace(toy, runtime=toy.runtime.copy())
-    changed.runtime[test] *= np.arange(1, 7)
-    answers = []
-    for samples in (toy, changed):
-        method = ChosenLine(toy_features)
-        method.fit(samples, train, rng())
-        answers.append(method.predict(samples, test))
-    np.testing.assert_array_equal(*answers)
-
-
 def test_wrong_use_is_refused(toy: CoarseningSamples, toy_features: Array) -> None:
-    with pytest.raises(InputError, match="fit the method before predicting"):
-        ChosenLine(toy_features).predict(toy, np.array([0]))
     with pytest.raises(InputError, match=r"expected features \(32, k\) and three kernels, found \(31, 3\) and 8"):
         ChosenLine(toy_features[1:]).fit(toy, np.arange(32), rng())
     with pytest.raises(InputError, match=r"three kernels, found .* and 2"):

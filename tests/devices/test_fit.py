@@ -1,6 +1,5 @@
 """The device mapper: what it learns, what it must not see, and what of it ships."""
 
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -113,21 +112,6 @@ def test_the_order_of_the_rows_asked_for_does_not_matter() -> None:
         assert answer == pytest.approx(expected[row], abs=1e-9)
 
 
-def test_fitting_again_forgets() -> None:
-    method, samples, _ = fitted()
-    expected = method.predict(samples, TEST)
-    method.fit(samples, TEST, np.random.default_rng(5))
-    assert not np.array_equal(method.predict(samples, TEST), expected)
-    method.fit(samples.without_answers(TEST), TRAIN, np.random.default_rng(0))
-    assert np.array_equal(method.predict(samples, TEST), expected)
-
-
-def test_a_fitted_method_can_be_sent_to_another_process() -> None:
-    method, samples, _ = fitted()
-    again: MapperMethod = pickle.loads(pickle.dumps(method))
-    assert np.array_equal(again.predict(samples, TEST), method.predict(samples, TEST))
-
-
 def test_trees_have_a_say_only_where_sizes_are_known() -> None:
     samples, inputs = make_samples()
     # labels that trees can't learn, so that each tree says something else
@@ -160,10 +144,8 @@ def test_without_members_for_known_sizes_these_are_as_any() -> None:
     assert far / near == pytest.approx(np.full(30, (far / near)[0]), rel=0.02)
 
 
-def test_predicting_before_fitting_is_refused() -> None:
+def test_shipping_before_fitting_is_refused() -> None:
     samples, inputs = make_samples()
-    with pytest.raises(InputError, match="fit the method before predicting"):
-        MapperMethod(inputs).predict(samples, TEST)
     with pytest.raises(InputError, match="fit the method before shipping"):
         MapperMethod(inputs).to_head(samples, make_embedding(), {})
 

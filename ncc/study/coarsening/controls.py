@@ -12,7 +12,7 @@ from ncc.errors import InputError
 from ncc.study import controls
 from ncc.study.coarsening.task import CoarseningMethod
 from ncc.study.controls import FeatureModel, Features, RandomVectors, WithInputs, forest_of
-from ncc.study.runs import Kind
+from ncc.study.runs import Kind, fitted
 
 __all__ = [
     "NUM_TREES",
@@ -82,7 +82,7 @@ class BestConstant:
     def __init__(self, *, per_device: bool) -> None:
         self.name = "best constant per device" if per_device else "best constant"
         self.identity: Any = per_device
-        self._mean: dict[str, Array] = {}
+        self._mean: dict[str, Array] | None = None
 
     def fit(self, samples: CoarseningSamples, train_idx: Rows, _rng: np.random.Generator, /) -> None:
         """Average the speedups of the training rows."""
@@ -94,7 +94,8 @@ class BestConstant:
 
     def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
         """Return the mean speedups, those of all devices where training had no row of a row's, (m, 6) float64."""
-        return np.stack([self._mean.get(str(name), self._mean[""]) for name in samples.device[test_idx]])
+        mean = fitted(self._mean)
+        return np.stack([mean.get(str(name), mean[""]) for name in samples.device[test_idx]])
 
 
 def _labels(samples: CoarseningSamples) -> tuple[NDArray[np.int64], int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from ncc.devices.samples import COUNT_NAMES, DeviceMappingSamples
+from ncc.study.runs import fitted
 
 __all__ = ["Grewe", "grewe_features"]
 
@@ -54,6 +55,9 @@ class Grewe:
     slow = False
     version = "1"
 
+    def __init__(self) -> None:
+        self._tree: DecisionTreeClassifier | None = None
+
     @property
     def identity(self) -> Any:
         """Options of the tree."""
@@ -66,8 +70,9 @@ class Grewe:
 
     def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Return the probability of GPU less one half for each row, (m,) float64."""
-        probability = self._tree.predict_proba(grewe_features(samples.counts[test_idx]))
-        return np.asarray(probability @ self._tree.classes_ - 0.5, dtype=np.float64)
+        tree = fitted(self._tree)
+        probability = tree.predict_proba(grewe_features(samples.counts[test_idx]))
+        return np.asarray(probability @ tree.classes_ - 0.5, dtype=np.float64)
 
 
 def _quotient(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:

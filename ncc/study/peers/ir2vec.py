@@ -18,6 +18,7 @@ from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.graph import reachable_statements
 from ncc.ir import Abstraction, Module, NodeKind, read_module
+from ncc.study.runs import fitted
 from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 
@@ -168,6 +169,7 @@ class IR2Vec:
     def __init__(self, vectors: Array, encoding: Encoding) -> None:
         self.name = f"IR2Vec {encoding}"
         self._vectors = vectors
+        self._model: HistGradientBoostingClassifier | None = None
 
     @property
     def identity(self) -> Any:
@@ -195,8 +197,9 @@ class IR2Vec:
 
     def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> Array:
         """Return the probability of GPU less one half for each row, (m,) float64."""
-        classes = self._model.classes_  # one where training had one; probabilities have two columns all the same
-        probability = self._model.predict_proba(self._features(samples, test_idx))[:, : len(classes)]
+        model = fitted(self._model)
+        classes = model.classes_  # one where training had one; probabilities have two columns all the same
+        probability = model.predict_proba(self._features(samples, test_idx))[:, : len(classes)]
         return np.asarray(probability @ classes - 0.5, dtype=np.float64)
 
     def _features(self, samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> Array:

@@ -19,6 +19,7 @@ from sklearn.neural_network import MLPClassifier
 
 from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.errors import InputError
+from ncc.study.runs import fitted
 
 __all__ = ["MagniCascade", "MagniConfig"]
 
@@ -92,6 +93,7 @@ class MagniCascade:
         Raises:
             InputError: Training had no row of a row's device.
         """
+        fitted(self._models or None)
         chosen = [self._descend(str(samples.device[row]), samples.components[row]) for row in test_idx]
         return np.eye(len(FACTORS))[chosen]
 

@@ -75,19 +75,6 @@ def test_forests_learn_what_features_tell(
     assert score.metrics.accuracy.value > 0.9
 
 
-def test_forests_see_no_test_answers(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> None:
-    test = rows(toy, "k1")
-    train = np.setdiff1d(np.arange(len(toy)), test)
-    changed = dataclasses.replace(toy, runtime=toy.runtime.copy())
-    changed.runtime[test] = 1.0
-    answers = []
-    for samples in (toy, changed):
-        method = opcode_forest(toy_features, "log_speedup", SMALL)
-        method.fit(samples.without_answers(test), train, rng())
-        answers.append(method.predict(samples.without_answers(test), test))
-    np.testing.assert_array_equal(*answers)
-
-
 def test_random_vectors_recognise_a_kernel_and_tell_nothing_of_others(toy: CoarseningSamples) -> None:
     by_pair = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "pair")
     by_kernel = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "kernel")

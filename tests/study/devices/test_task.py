@@ -11,7 +11,7 @@ import pytest
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.controls import Constant, Majority, auxiliary_trees, numeric_trees
+from ncc.study.devices.controls import Constant, Majority, auxiliary_trees
 from ncc.study.devices.protocols import PROTOCOLS, splits
 from ncc.study.devices.task import DeviceMapping, fold_seed
 from ncc.study.evaluation import evaluate
@@ -155,15 +155,6 @@ def test_evaluation_is_kept(toy: DeviceMappingSamples, tmp_path: Path) -> None:
     assert len(lines) == 6
     assert np.array_equal(first.predicted, again.predicted)
     assert first.seconds == again.seconds > 0
-
-
-def test_evaluation_is_deterministic(toy: DeviceMappingSamples) -> None:
-    first, again, other = (
-        evaluate(DeviceMapping(toy), numeric_trees(SMALL, "log_ratio"), "suite", (seed,), bootstrap=FEW)
-        for seed in (3, 3, 4)
-    )
-    assert np.array_equal(first.predicted, again.predicted)
-    assert not np.array_equal(first.predicted, other.predicted)
 
 
 def test_no_seeds_or_a_wrong_shape_is_refused(toy: DeviceMappingSamples) -> None:

@@ -120,19 +120,6 @@ def test_training_rows_of_one_device(make: Maker, table: DeviceMappingSamples) -
         assert ((method.predict(table, rows[6:]) > 0) == label).all()
 
 
-def test_peers_run_in_the_frame(table: DeviceMappingSamples, tmp_path: Path) -> None:
-    short = dataclasses.replace(SMALL, loop=dataclasses.replace(LOOP, epochs=1))
-    methods = (Grewe(), DeepTune(short), make_inst2vec(table, short), make_ir2vec(table))
-    assert len({method.name for method in methods}) == len(methods)
-    folds = list(splits(table, "suite"))
-    plans = [Plan(method, "suite", 1, folds) for method in methods]
-    first, again = (run_plans(table, plans, cache=tmp_path) for _ in range(2))
-    assert len(list(tmp_path.iterdir())) == len(methods) * len(folds)
-    for run, kept in zip(first, again, strict=True):
-        assert np.array_equal(run.predicted, kept.predicted)
-        assert run.seconds == kept.seconds
-
-
 def test_grewe_features() -> None:
     #       comp rational mem localmem coalesced atomic transfer wgsize
     counts = [[6, 1, 2, 1, 1, 0, 80, 64], [0, 0, 0, 3, 3, 0, 80, 64], [5, 0, 0, 0, 0, 0, 80, 64]]
