@@ -256,12 +256,12 @@ def train_devmap(
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
     from ncc.devices.files import save_mapper_head
-    from ncc.study.devices import shipping
+    from ncc.study.devices import train_head
 
     folder = None if output is None else Path(output)
     check_folder(folder)
     embedding = embedding or load_embedding()
-    head = shipping.train_device_head(platform, embedding, folder=data, seed=seed, progress=progress)
+    head = train_head.train_device_head(platform, embedding, folder=data, seed=seed, progress=progress)
     head.about.update(about or {})
     if folder:
         save_mapper_head(head, folder)
@@ -285,11 +285,11 @@ def train_coarsening(
     Reference: Magni, Dubach, O'Boyle 2014.
     """
     from ncc.coarsening.head import save_coarsening_head
-    from ncc.study.coarsening import shipping
+    from ncc.study.coarsening import train_head
 
     folder = None if output is None else Path(output)
     check_folder(folder)
-    head = shipping.train_coarsening_head(data)
+    head = train_head.train_coarsening_head(data)
     head.about.update(about or {})
     if folder:
         save_coarsening_head(head, folder)

@@ -38,9 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.coarsening.curves import complete_log_speedups
+from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lines import Lines, fit_lines
-from ncc.coarsening.samples import CoarseningSamples, clamp_to_measured
+from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.errors import InputError
+from ncc.kernels.coarsening import FEATURE_NAMES
 
 __all__ = ["Candidate", "ChosenLine", "LineGrid", "Scale"]
 
@@ -178,6 +180,30 @@ class ChosenLine:
         return (
             (1 - share) * together.offset[at] + share * own.offset[at],
             (1 - share) * together.slope[at] + share * own.slope[at],
+        )
+
+    def to_head(self, spread: Array, about: dict[str, Any]) -> CoarseningHead:
+        """Return what was fitted, as it answers.
+
+        Args:
+            spread: (2,) float64, see `CoarseningHead`.
+            about: The card.
+
+        Raises:
+            InputError: Nothing was fitted yet.
+        """
+        lines = [self.line(device) for device in (*DEVICES, None)]
+        assert self.candidate is not None
+        return CoarseningHead(
+            feature_names=FEATURE_NAMES,
+            feature=self.candidate.feature,
+            devices=DEVICES,
+            factors=FACTORS,
+            scale=self.candidate.scale,
+            offset=np.stack([offset for offset, _ in lines]),
+            slope=np.stack([slope for _, slope in lines]),
+            spread=spread,
+            about=about,
         )
 
     def _fit_devices(

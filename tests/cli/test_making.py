@@ -11,7 +11,7 @@ from ncc.devices.files import load_mapper_head
 from ncc.devices.predict import load_shipped_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
-from ncc.study.devices import shipping
+from ncc.study.devices import train_head
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
         progress("halfway")
         return head
 
-    monkeypatch.setattr(shipping, "train_device_head", fit)
+    monkeypatch.setattr(train_head, "train_device_head", fit)
     arguments = ["--platform", "amd", "--seed", "7", "--data", tmp_path]
     finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
     assert (finished.code, finished.err) == (0, "halfway\n")

@@ -16,7 +16,7 @@ from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
 from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
-from ncc.study.coarsening.shipping import fit_coarsening_head, train_coarsening_head
+from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening_head
 
 
 def head(**changes: object) -> CoarseningHead:

@@ -1,4 +1,4 @@
-"""Trains the head that ships: measured on kernels held out, then fitted on all."""
+"""``ncc train coarsening``: the coarsening head, measured on kernels held out, then fitted to all rows."""
 
 import time
 from dataclasses import asdict
@@ -11,8 +11,6 @@ from ncc.coarsening.features import sample_features
 from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.head import INTERVAL, CoarseningHead
 from ncc.coarsening.samples import (
-    DEVICES,
-    FACTORS,
     CoarseningSamples,
     Folder,
     clamp_to_measured,
@@ -61,7 +59,6 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
     score = evaluate(ThreadCoarsening(samples), method, "kernel")
     method.fit(samples, np.arange(len(samples)), np.random.default_rng(0))
     assert method.candidate is not None
-    lines = [method.line(device) for device in (*DEVICES, None)]
     metrics = score.metrics
     about: dict[str, Any] = {
         "data": "PACT 2014 thread coarsening (Magni et al.), 17 kernels on 4 devices; LLVM 5 IR of the kernels",
@@ -75,17 +72,7 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
         "chosen": asdict(method.candidate) | {"feature": FEATURE_NAMES[method.candidate.feature]},
         "seconds": round(time.perf_counter() - start, 1),
     }
-    return CoarseningHead(
-        feature_names=FEATURE_NAMES,
-        feature=method.candidate.feature,
-        devices=DEVICES,
-        factors=FACTORS,
-        scale=method.candidate.scale,
-        offset=np.stack([offset for offset, _ in lines]),
-        slope=np.stack([slope for _, slope in lines]),
-        spread=_spread(samples, score),
-        about=about,
-    )
+    return method.to_head(_spread(samples, score), about)
 
 
 def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Array:

@@ -1,4 +1,4 @@
-"""Fits the device head that ships: measured on kernels and on programs held out, then fitted on all."""
+"""``ncc train devmap``: a device head, measured on kernels and on applications held out, then fitted to all rows."""
 
 import time
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def train_device_head(
 
     Returns:
         The head, with the scores of its kind under the protocols by kernel and by application in its card. Users'
-        kernels are of programs that were not in training, so the second is what they may expect.
+        kernels are of applications that were not in training, so the second is what they may expect.
 
     Raises:
         DataError: The tables or the IR are missing or damaged.
