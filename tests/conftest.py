@@ -1,4 +1,7 @@
-"""Killing commands at random moments and running them on until they end, for every test that asks what is left."""
+"""Killing commands at random moments and running them on until they end, for every test that asks what is left.
+
+And how many processes share a run of all tests.
+"""
 
 import json
 import os
@@ -17,6 +20,11 @@ import pytest
 
 COMMAND = Path(__file__).parent / "samples" / "command.py"
 PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes share all tests, as each takes a gigabyte; a few tests, or a debugger, have one to themselves."""
+    return min(2, os.cpu_count() or 1) if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0
 
 
 @dataclass

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from datasets.generators import generate
 from ncc.data import FileState, verify
 
 ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.full)])
@@ -73,9 +74,11 @@ def corpus(tmp_path_factory) -> Path:
     """The counts of 24 generated programs."""
     from ncc.corpus import Recipe, Source, build_corpus
 
-    folder = tmp_path_factory.mktemp("corpus")
-    sources = tuple(Source(name=name, generator=name, number=12) for name in ("gemm", "stencil"))
-    build_corpus(Recipe(name="small", sources=sources), folder, jobs=1)
+    folder, code = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("code")
+    for name in ("gemm", "stencil"):
+        for file, text in generate(name, 12):
+            (code / file).write_text(text)
+    build_corpus(Recipe(name="small", sources=(Source(name="code", folder=str(code)),)), folder, jobs=1)
     return folder
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from datasets.generators import generate
 from ncc.data import FileState, verify
 
 NCC = [sys.executable, "-W", "error", "-c", "from ncc.cli import main; main()"]
@@ -18,8 +19,10 @@ OLD = b"what was there before\n"
 def corpus(tmp_path_factory) -> Path:
     from ncc.corpus import Recipe, Source, build_corpus
 
-    folder = tmp_path_factory.mktemp("corpus")
-    build_corpus(Recipe(name="small", sources=(Source(name="g", generator="gemm", number=3),)), folder, jobs=1)
+    folder, code = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("code")
+    for file, text in generate("gemm", 3):
+        (code / file).write_text(text)
+    build_corpus(Recipe(name="small", sources=(Source(name="g", folder=str(code)),)), folder, jobs=1)
     return folder
 
 

@@ -155,13 +155,13 @@ SOURCE = '[[source]]\nname = "a"\nfolder = "."\n'
         ("a = " + "[" * 50_000, "is not a recipe in TOML"),
         ("max_degree = " + "9" * 5_000 + "\n" + SOURCE, "is not a recipe in TOML"),
         ("max_degree = " + "9" * 50 + "\n" + SOURCE, "max_degree is 9"),
-        (SOURCE + "number = 99999999999999", "number is 9"),
+        (SOURCE + "share = 99999999999999", "share is 9"),
         ('include = ["a\\u0000b"]\n' + SOURCE, "can't be read: embedded null"),
         ('include = ["' + "x" * 5_000 + '"]\n' + SOURCE, "can't be read: File name too long"),
         (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', "File name too long|no such header"),
         ("abstraction = { max_struct_fields = 99999999999 }\n" + SOURCE, "beyond all measure"),
     ],
-    ids=["sources", "depth", "digits", "degree", "number", "NUL", "long name", "long header", "fields"],
+    ids=["sources", "depth", "digits", "degree", "share", "NUL", "long name", "long header", "fields"],
 )
 def test_recipes(tmp_path, text, message):
     (tmp_path / "recipe.toml").write_text(text)
