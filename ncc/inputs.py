@@ -118,6 +118,9 @@ def load_module(
         readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
 
+    Returns:
+        The module as arrays; one without functions is valid.
+
     Raises:
         InputError: There is no such file, it is empty, or of a kind that ncc does not read.
         CompileError: The compiler refuses the source.

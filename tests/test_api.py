@@ -1,6 +1,7 @@
 """The Python API: every kind of input, vectors and their means, graphs, and the way to predictions."""
 
 import csv
+import inspect
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc import classification, coarsening, devices
+from ncc import api, classification, coarsening, devices
 from ncc.api import EmbeddedModule, save_vectors
 from ncc.embedding import Embedding
 from ncc.errors import CompileError, InputError, IRError, OutputError
@@ -279,6 +280,63 @@ def test_embedding_does_not_load_what_predicts():
     code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({rooms})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+VERBS = {
+    "embed", "build_graph", "predict_device", "predict_device_curve", "explain_device", "predict_coarsening",
+    "classify",
+    "build_corpus", "train_embedding", "train_devmap", "train_coarsening", "train_classifier",
+    "evaluate_embedding", "evaluate_coverage", "evaluate_devmap", "evaluate_coarsening", "evaluate_classification",
+    "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors",
+    "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
+    "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
+    "count_contexts",
+}  # fmt: skip
+
+
+def test_every_verb_is_public_and_documented():
+    functions = {name for name in api.__all__ if inspect.isfunction(getattr(ncc, name))}
+    assert functions == VERBS
+    for name in functions:
+        function = getattr(ncc, name)
+        arguments = [one for one in inspect.signature(function).parameters if one not in ("source", "module")]
+        told = "Args:" in function.__doc__ or "arguments it takes" in function.__doc__ or len(arguments) < 2
+        assert told, name
+        if "Args:" in function.__doc__:
+            missing = [one for one in arguments if f"    {one}: " not in function.__doc__]
+            assert not missing, (name, missing)
+
+
+def test_what_trains_and_measures_is_loaded_when_it_is_asked():
+    code = (
+        "import ncc, sys; ncc.train_embedding, ncc.evaluate_devmap, ncc.load_classifier;"
+        "print([name for name in sys.modules if name == 'torch' or name.startswith('ncc.study')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_heads_are_written_and_read(tmp_path):
+    for load, save in (
+        (ncc.load_device_head, ncc.save_device_head),
+        (ncc.load_coarsening_head, ncc.save_coarsening_head),
+        (ncc.load_classifier, ncc.save_classifier),
+    ):
+        save(load(), tmp_path / load.__name__)
+        assert repr(load(tmp_path / load.__name__)) == repr(load())
+
+
+def test_results_show_themselves_in_a_short_line(tree):
+    (curve, _), (explanation, _) = ncc.predict_device_curve(KERNELS), ncc.explain_device(KERNELS)
+    heads = (ncc.load_device_head(), ncc.load_coarsening_head(), ncc.load_classifier())
+    lookup, vocabulary = tree.lookup, tree.embedding.vocabulary
+    graph = ncc.build_graph(IR / "tree.clang22.ll")
+    for result in (tree, tree.module, tree.embedding, lookup, vocabulary, graph, curve, explanation, *heads):
+        assert len(repr(result)) < 200, type(result)
+        assert repr(result).startswith(f"{type(result).__name__}(")
+        assert "\n" not in repr(result)
+    assert repr(tree).endswith(" unknown)")
+    assert repr(heads[0]) == "MapperHead('nvidia': 2 Gaussian processes on 680 rows)"
 
 
 def test_predictions_about_a_kernel_agree():

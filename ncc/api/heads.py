@@ -36,7 +36,11 @@ def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidi
 
 
 def save_device_head(head: "MapperHead", folder: str | Path) -> None:
-    """Writes a head that `ncc.train_devmap` made: ``head.safetensors`` and ``head.json``.
+    """Writes a head that `ncc.train_devmap` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -62,7 +66,11 @@ def load_coarsening_head(folder: str | Path | None = None) -> "CoarseningHead":
 
 
 def save_coarsening_head(head: "CoarseningHead", folder: str | Path) -> None:
-    """Writes a head that `ncc.train_coarsening` made: ``head.safetensors`` and ``head.json``.
+    """Writes a head that `ncc.train_coarsening` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -89,7 +97,11 @@ def load_classifier(folder: str | Path | None = None) -> "ClassifierHead":
 
 
 def save_classifier(head: "ClassifierHead", folder: str | Path) -> None:
-    """Writes a classifier that `ncc.train_classifier` made: ``head.safetensors`` and ``head.json``.
+    """Writes a classifier that `ncc.train_classifier` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.

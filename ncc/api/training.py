@@ -46,6 +46,9 @@ def build_corpus(
         executor: Any other executor to work on instead, under the same condition.
         progress: Called with a line of text after each batch.
 
+    Returns:
+        Numbers of files, lines, statements and pairs, and the files that failed.
+
     Raises:
         InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
         OutputError: A folder can't be written.
@@ -248,6 +251,9 @@ def train_devmap(
         about: What else the card is to say, such as the command.
         progress: Called with a line of text now and then.
 
+    Returns:
+        The head, with its scores in the card.
+
     Raises:
         InputError: There is no such platform.
         DataError: The tables or the IR are missing or damaged.
@@ -277,6 +283,9 @@ def train_coarsening(
         output: Folder that gets the head.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: What else the card is to say, such as the command.
+
+    Returns:
+        The head, with its scores in the card.
 
     Raises:
         DataError: The table or the IR is missing or damaged.

@@ -50,6 +50,10 @@ class EmbeddedModule:
     embedding: Embedding
     lookup: Lookup
 
+    def __repr__(self) -> str:
+        counts = f"{self.num_statements} statements in {self.module.num_functions} functions"
+        return f"EmbeddedModule({self.module.name!r}: {counts}, dim={self.dim}, {self.unknown_rate:.1%} unknown)"
+
     @property
     def num_statements(self) -> int:
         """Statements, ``define`` headers included."""
@@ -131,8 +135,11 @@ def embed(
     Args:
         source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
             ``options.language`` says which).
-        options: How source is compiled.
-        embedding: Default the one that ships with ncc.
+        options: How source is compiled; default `ncc.CompileOptions` as it is.
+        embedding: Vectors of statements; default those that ship with ncc.
+
+    Returns:
+        Vectors of statements, functions and the module, float32, and what was read.
 
     Raises:
         InputError: The input is missing, empty, of an unknown kind, or has no function with a body.
@@ -153,18 +160,30 @@ def embed(
 def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG:
     """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
 
+    Args:
+        source: As for `embed`.
+        options: How source is compiled; default `ncc.CompileOptions` as it is.
+
+    Returns:
+        The graph as arrays; ``to_networkx()`` makes a networkx graph of it.
+
     Raises:
         InputError: The input is missing, empty or of an unknown kind.
         CompileError: The compiler refuses the source.
         IRError: The IR can't be read.
+
+    Reference: Ben-Nun et al. 2018, section 3.
     """
     return build_xfg(load_module(source, options=options, abstraction=load_embedding().abstraction))
 
 
 def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os.PathLike[str]) -> None:
-    """Writes vectors of modules to one file: .npz, .json, .csv or .parquet, by its extension.
+    """Writes vectors of modules to one file, as a table with a row for each vector: input, label and the numbers.
 
-    Every format has a row a vector: ``input``, ``label`` and the numbers.
+    Args:
+        modules: From `embed`.
+        level: "module", "function" or "statement": what has a vector.
+        path: The extension says the format: .npz (``input``, ``label`` and ``vectors``), .json, .csv or .parquet.
 
     Raises:
         InputError: The extension is none of these.

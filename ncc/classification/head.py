@@ -66,6 +66,9 @@ class ClassifierHead:
         if len(set(counts)) > 1:
             raise InputError(f"network, n-grams and names are of {counts} classes")
 
+    def __repr__(self) -> str:
+        return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"
+
     def predict(self, *views: EncodedProgram) -> ClassPrediction:
         """Classifies a program.
 

@@ -88,6 +88,9 @@ def classify(
         head: Default the one that ships with ncc.
         embedding: The one that the head was trained on; default the one that ships with ncc.
 
+    Returns:
+        The most probable classes, best first, and whether any fits.
+
     Raises:
         InputError: No function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.

@@ -3,6 +3,7 @@
 import typer
 
 from ncc.cli.options import DataFolder
+from ncc.cli.output import print_rows
 
 __all__ = ["data_fetch", "data_list", "data_verify"]
 
@@ -11,9 +12,8 @@ def data_list() -> None:
     """Name the datasets, where they come from and whether they are here."""
     from ncc.data import dataset_names, describe, verify
 
-    for name in dataset_names():
-        card, state = describe(name), verify(name)
-        print(f"{name:<12}{'here' if state.usable else 'missing':<10}{card.title}")
+    rows = [(name, "here" if verify(name).usable else "missing", describe(name).title) for name in dataset_names()]
+    print_rows(rows, ("name", "state", "title"))
 
 
 def data_fetch(name: str, data: DataFolder = None) -> None:
@@ -29,7 +29,6 @@ def data_verify(name: str, data: DataFolder = None) -> None:
     from ncc.data import verify
 
     state = verify(name, data)
-    for status in state.files:
-        print(f"{status.state.value:<26}{status.path}")
+    print_rows([(status.state.value, str(status.path)) for status in state.files], ("state", "file"))
     if not state.usable:
         raise typer.Exit(1)

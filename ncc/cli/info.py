@@ -2,10 +2,10 @@
 
 import json
 import platform as host
-import sys
 from typing import Any
 
 from ncc.cli.options import Json
+from ncc.cli.output import print_rows
 
 __all__ = ["info"]
 
@@ -16,9 +16,14 @@ def info(as_json: Json = False) -> None:
     if as_json:
         print(json.dumps(facts))
         return
-    for name, value in facts.items():
-        shown = json.dumps(value, indent=2) if isinstance(value, dict) else value
-        sys.stdout.write(f"{name}: {' '.join(shown) if isinstance(shown, list) else shown}\n")
+    print_rows([(name, _shown(value)) for name, value in facts.items()], plain="{}: {}")
+
+
+def _shown(value: Any) -> str:
+    """Lists as words, cards with a name in each line."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return json.dumps(value, indent=2) if isinstance(value, dict) else str(value)
 
 
 def _facts() -> dict[str, Any]:

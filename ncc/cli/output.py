@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 import typer
 
 from ncc.cli.streams import give_up_output
+from ncc.runtime.columns import aligned
 from ncc.runtime.provenance import command_line, environment
 
-__all__ = ["fail", "now_and_then", "print_answer", "print_card", "print_figures", "provenance", "say"]
+__all__ = ["fail", "now_and_then", "print_answer", "print_card", "print_figures", "print_rows", "provenance", "say"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that a terminal obeys; names and excerpts of a stranger's file may hold them."""
@@ -69,6 +70,28 @@ def print_answer(answer: dict[str, Any] | str) -> bool:
 def print_card(about: dict[str, Any]) -> None:
     """Prints what the card of a model that was trained says."""
     print(json.dumps(about, indent=1))
+
+
+def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain: str | None = None) -> None:
+    """Prints rows of words: as a table on a terminal, which may break cells into lines, else as lines.
+
+    Args:
+        rows: Cells, as many in each row.
+        heading: Above the table, on a terminal alone.
+        plain: Format of a line; default columns as wide as they have to be.
+    """
+    if not sys.stdout.isatty():
+        for line in [plain.format(*row) for row in rows] if plain else aligned(rows, left=range(len(rows[0]))):
+            print(line)
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*heading, box=None, show_header=bool(heading), pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(_CONTROL.sub(_escape, cell)) for cell in row))
+    Console(highlight=False).print(table)
 
 
 def provenance() -> dict[str, Any]:

@@ -90,6 +90,9 @@ class CoarseningHead:
         if not 0 < self.spread[0] <= self.spread[1] <= MOST_SPEEDUP:
             raise InputError(f"spread is {self.spread}; expected ascending numbers above 0")
 
+    def __repr__(self) -> str:
+        return f"CoarseningHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
+
     def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
         """Predicts for one kernel.
 

@@ -20,6 +20,7 @@ from ncc.corpus.recipe import Recipe
 from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
 from ncc.errors import InputError, NccError
+from ncc.runtime.columns import aligned
 from ncc.runtime.crew import work_through
 from ncc.runtime.storage import write_atomically
 
@@ -54,14 +55,17 @@ class CorpusReport:
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        files, statements = sum(self.files.values()), sum(self.statements.values())
+        return f"CorpusReport({files} files, {statements} statements, {len(self.failures)} failures)"
+
     def to_text(self) -> str:
         """A table for people: a row a source, and the sums."""
         rows: list[tuple[str, ...]] = [("source", "files", "IR lines", "statements")]
         rows += [(source, *(str(part[source]) for part in self._columns())) for source in self.files]
         if len(self.files) > 1:
             rows.append(("together", *(str(sum(part.values())) for part in self._columns())))
-        lines = [f"{row[0]:<16}{row[1]:>9}{row[2]:>13}{row[3]:>13}" for row in rows]
-        lines.append(f"{self.num_distinct} distinct statements")
+        lines = [*aligned(rows), f"{self.num_distinct} distinct statements"]
         lines += [f"{pairs} pairs within {width} hop(s)" for width, pairs in self.pairs.items()]
         counting = sum(self.seconds.get(step, 0.0) for step in ("read", "count"))
         if counting:

@@ -57,6 +57,13 @@ class DeviceCurve:
     flips: tuple[float, ...]
     seen: tuple[float, float]
 
+    def __repr__(self) -> str:
+        sizes = (
+            f"{len(self.transfer_bytes)} sizes from {self.transfer_bytes[0]:.3g} to {self.transfer_bytes[-1]:.3g} bytes"
+        )
+        flips = ", ".join(f"{size:.3g}" for size in self.flips) or "none"
+        return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -97,6 +104,9 @@ def predict_device_curve(
         options: How source is compiled.
         head: Default the one that ships with ncc for the platform.
         embedding: That it was trained on; default the one that ships with ncc.
+
+    Returns:
+        One curve a kernel, in the order of the file.
 
     Raises:
         InputError: As for `predict_device`, or sizes that are not ascending or not above 0.

@@ -47,6 +47,9 @@ class Explanation:
     log_ratio: float
     lines: tuple[LineShare, ...]
 
+    def __repr__(self) -> str:
+        return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
         lines = [
@@ -65,10 +68,22 @@ def explain_device(
     head: MapperHead | None = None,
     embedding: Embedding | None = None,
 ) -> tuple[Explanation, ...]:
-    """Says which lines of each kernel drove the answer of `predict_device`, whose arguments it takes.
+    """Says which lines of each kernel drove the answer of `predict_device`.
 
     Lines are known where the IR has debug information; source is compiled with it. Every statement stands for itself
     where there is none, or where all of them are on one line.
+
+    Args:
+        source: As for `predict_device`.
+        transfer_bytes: Bytes moved between host and device.
+        wgsize: Work-items a work-group.
+        platform: As for `predict_device`.
+        options: How source is compiled.
+        head: Default the one that ships with ncc for the platform.
+        embedding: That it was trained on; default the one that ships with ncc.
+
+    Returns:
+        One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
 
     Raises:
         InputError, CompileError, IRError, AssetError: As for `predict_device`.

@@ -255,6 +255,10 @@ class MapperHead:
     platform: str
     about: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        rows = len(self.training["data"])
+        return f"MapperHead({self.platform!r}: {len(self.processes)} Gaussian processes on {rows} rows)"
+
     @property
     def transfer_range(self) -> tuple[float, float]:
         """Smallest and largest transfer in training, in bytes."""

@@ -43,6 +43,10 @@ class CorpusCounts:
     num_files: int
     num_lines: int
 
+    def __repr__(self) -> str:
+        counted = f"{len(self.texts)} statements, {len(self.count)} pairs within {self.width} hop(s)"
+        return f"CorpusCounts({counted}, from {self.num_files} files)"
+
     def over(self, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """The pairs between words of a vocabulary, statements outside it taking the word that they back off to."""
         word, _ = vocabulary.encode(self.texts)

@@ -40,6 +40,9 @@ class Lookup:
     word: NDArray[np.int32]
     level: NDArray[np.uint8]
 
+    def __repr__(self) -> str:
+        return f"Lookup({len(self.word)} statements, {self.unknown_rate:.1%} unknown)"
+
     @property
     def unknown_rate(self) -> float:
         """Share of statements that are not in the vocabulary as they stand; 0 where there are none."""
@@ -90,6 +93,9 @@ class Embedding:
             raise InputError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
         if not np.isfinite(self.vectors).all():
             raise InputError("vectors are not all finite")
+
+    def __repr__(self) -> str:
+        return f"Embedding({len(self.vocabulary)} statements, dim={self.dim})"
 
     @property
     def dim(self) -> int:
@@ -167,7 +173,11 @@ def compose_missing(vocabulary: Vocabulary, vectors: NDArray[np.float32]) -> NDA
 
 
 def save_embedding(embedding: Embedding, folder: str | Path) -> None:
-    """Writes the two files of an embedding; vectors as float16.
+    """Writes an embedding; vectors as float16.
+
+    Args:
+        embedding: To be written.
+        folder: Gets ``embedding.safetensors`` and ``embedding.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -189,7 +199,11 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
 
 
 def load_embedding(folder: str | Path | None = None) -> Embedding:
-    """Reads an embedding; without a folder, the one that ships with ncc (read once a process).
+    """Reads an embedding.
+
+    Args:
+        folder: Written by `save_embedding` or ``ncc train embedding``; default the one that ships with ncc, which is
+            read once a process.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

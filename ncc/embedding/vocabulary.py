@@ -44,6 +44,9 @@ class Vocabulary:
             raise InputError("a vocabulary needs distinct words and one count for each")
         object.__setattr__(self, "_index", index)
 
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} statements)"
+
     def __len__(self) -> int:
         return len(self.words)
 

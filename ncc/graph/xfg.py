@@ -69,6 +69,9 @@ class XFG:
     effect_statement: Int32Array
     num_nodes: int
 
+    def __repr__(self) -> str:
+        return f"XFG({self.module.name!r}: {self.module.num_statements} statements, {self.num_edges} edges)"
+
     @property
     def num_edges(self) -> int:
         """Edges, parallel ones counted each."""
@@ -139,6 +142,9 @@ def build_xfg(module: Module) -> XFG:
       other call leads from its arguments to the result.
 
     Linear in the module but for one sort.
+
+    Args:
+        module: As `ncc.read_module` or `ncc.load_module` made it.
 
     Reference: Ben-Nun et al. 2018, section 3.1.
     """

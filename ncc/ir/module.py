@@ -92,6 +92,9 @@ class Module:
     _name_len: NDArray[np.uint32]
     _ir: bytes
 
+    def __repr__(self) -> str:
+        return f"Module({self.name!r}: {self.num_statements} statements in {self.num_functions} functions)"
+
     @property
     def num_statements(self) -> int:
         """Statements of all functions, ``define`` headers included."""

@@ -272,6 +272,10 @@ class Comparison(ABC, Generic[M]):
 
     scores: tuple[Score[M], ...]
 
+    def __repr__(self) -> str:
+        methods, protocols = ({getattr(score, name) for score in self.scores} for name in ("method", "protocol"))
+        return f"{type(self).__name__}({len(methods)} methods under {len(protocols)} protocols)"
+
     def to_dict(self) -> dict[str, Any]:
         """``protocols`` → protocol (``protocol/platform`` where there are several) → ``methods`` → figures.
 

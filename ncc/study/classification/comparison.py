@@ -21,7 +21,7 @@ from ncc.study.report.classification import classification_text
 __all__ = ["ClassificationComparison", "all_methods", "compare_classifiers"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassificationComparison(Comparison[ClassificationMetrics]):
     """Scores of methods under protocols, and what they were measured on.
 

@@ -16,6 +16,7 @@ from ncc.classification.samples import LabelledFiles, ProgramTable, load_program
 from ncc.embedding import Embedding
 from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
+from ncc.runtime.columns import aligned
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
 
@@ -70,7 +71,6 @@ class RobustnessTable:
     def to_text(self) -> str:
         """A table for people, and the mistakes that are made most often."""
         columns = ("level", "compiler", "programs", "accuracy", "interval", "usual", "unknown", "fits")
-        widths = (-7, -24, 9, 10, 14, 9, 9, 8)
         rows: list[tuple[str, ...]] = [columns]
         rows += [
             (
@@ -85,12 +85,9 @@ class RobustnessTable:
             )
             for score in self.scores
         ]
-        lines = [
-            "".join(f"{cell:{'<' if width < 0 else '>'}{abs(width)}}" for cell, width in zip(row, widths, strict=True))
-            for row in rows
-        ]
         mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confused)
-        return "\n".join([*lines, f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"])
+        confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
+        return "\n".join([*aligned(rows, left=(0, 1)), confused])
 
 
 def measure_head(

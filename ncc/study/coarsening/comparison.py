@@ -31,7 +31,7 @@ __all__ = ["CoarseningComparison", "all_methods", "compare_coarsening"]
 SEEDS = (204, 205, 206, 207, 208)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoarseningComparison(Comparison[Metrics]):
     """Scores of all that was run, protocol by protocol."""
 

@@ -22,7 +22,7 @@ SEEDS = (204, 205, 206, 207, 208)
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeviceComparison(Comparison[Metrics]):
     """Scores of all that was run, and what the protocols let through.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
+from ncc.runtime.columns import aligned
 
 __all__ = ["Coverage", "Miss", "measure_coverage"]
 
@@ -50,6 +51,9 @@ class Coverage:
     misses: tuple[Miss, ...]
     failures: dict[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Coverage({self.num_statements} statements, {self.exact_rate:.1%} as they stand)"
+
     @property
     def exact_rate(self) -> float:
         """Share of statements that are words as they stand; 1 where there are none."""
@@ -78,12 +82,13 @@ class Coverage:
             f"{self.num_statements:,} statements, {self.num_distinct:,} different",
             f"words as they stand: {self.exact_rate:.1%}, with back-off: {self.backoff_rate:.1%}",
         ]
-        for level, count in self.by_level.items():
-            share = count / self.num_statements if self.num_statements else 0.0
-            lines.append(f"  {level:<12}{count:>12,}{share:>9.1%}")
+        shares = {level: count / max(self.num_statements, 1) for level, count in self.by_level.items()}
+        rows = [(f"  {level}", f"{count:,}", f"{shares[level]:.1%}") for level, count in self.by_level.items()]
+        lines += aligned(rows)
         if self.misses:
             lines.append("most frequent statements that are no words, and what stands for them:")
-            lines += [f"  {miss.count:>10,}  {miss.text}  →  {miss.fallback} ({miss.level})" for miss in self.misses]
+            missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
+            lines += [f"  {line}" for line in aligned(missed, left=(1,))]
         return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
 from ncc.errors import InputError
+from ncc.runtime.columns import aligned
 from ncc.study.embedding.analogies import (
     GroupScore,
     KindScore,
@@ -116,37 +117,53 @@ class IntrinsicScores:
             "neighbors": [asdict(near) for near in self.neighbors],
         }
 
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name} {_cell(percent)} %" for name, percent in self.to_card().items())
+        return f"IntrinsicScores({scores})"
+
     def to_text(self) -> str:
         """A table for people: analogies by group and kind, the distance test, neighbours."""
-        return "\n".join([*self._analogy_lines(), "", *self._distance_lines(), *self._neighbor_lines()])
+        analogies, distance = self._analogy_rows(), self._distance_rows()
+        lines = aligned([*analogies, *distance], left=(0, 5))
+        return "\n".join(
+            [
+                f"Analogies: the answer is among the {self.k} nearest words",
+                *lines[: len(analogies)],
+                "  * not in the paper, and not in the score of the group",
+                "  published: the best of the paper, 5 nearest words, on the questions of its own vocabulary",
+                "",
+                "Semantic distance test: pairs within a category are nearer than words outside it",
+                *lines[len(analogies) :],
+                *self._neighbor_lines(),
+            ]
+        )
 
-    def _analogy_lines(self) -> Iterator[str]:
-        yield f"Analogies: the answer is among the {self.k} nearest words"
-        yield f"  {'':<48}{'questions':>11}{'right %':>9}{'a, b, c left out %':>20}{'published %':>13}"
+    def _analogy_rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("", "questions", "right %", "a, b, c left out %", "published %", "")]
         pairs = list(zip(self.analogies, self.analogies_excluding_query, strict=True))
         groups = zip(self.groups, self.groups_excluding_query, strict=True)
         for name, (group, without) in zip(GROUPS, groups, strict=True):
-            numbers = f"{group.num_questions:>11,}{_cell(group.percent, 9)}{_cell(without.percent, 20)}"
-            yield f"  {name:<48}{numbers}{group.published_percent:13.1f}"
+            percents = _cell(group.percent), _cell(without.percent), _cell(group.published_percent)
+            rows.append((f"  {name}", f"{group.num_questions:,}", *percents, ""))
             for kind, other in pairs:
                 if kind.group == name:
-                    label = f"  {kind.kind}{'' if kind.in_paper else ' *'}"
-                    note = f"  of {kind.num_possible:,}" if kind.num_possible > kind.num_questions else ""
-                    numbers = f"{kind.num_questions:>11,}{_cell(kind.percent, 9)}{_cell(other.percent, 20)}"
-                    yield f"  {label:<48}{numbers}{note}"
-        yield "  * not in the paper, and not in the score of the group"
-        yield "  published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
+                    note = f"of {kind.num_possible:,}" if kind.num_possible > kind.num_questions else ""
+                    label = f"    {kind.kind}{'' if kind.in_paper else ' *'}"
+                    rows.append((label, f"{kind.num_questions:,}", _cell(kind.percent), _cell(other.percent), "", note))
+        return rows
 
-    def _distance_lines(self) -> Iterator[str]:
-        yield "Semantic distance test: pairs within a category are nearer than words outside it"
-        yield f"  {'':<48}{'words':>11}{'right %':>9}{'':>20}{'published %':>13}"
+    def _distance_rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("", "words", "right %", "", "published %", "")]
         counted = [category for category in self.distance.categories if category.percent is not None]
-        mean = f"mean of {len(counted)} of {len(self.distance.categories)} categories"
+        mean = f"  mean of {len(counted)} of {len(self.distance.categories)} categories"
         num_words = sum(category.num_words for category in counted)
-        score = _cell(self.distance.percent, 9)
-        yield f"  {mean:<48}{num_words:>11,}{score}{'':>20}{self.distance.published_percent:13.1f}"
-        for category in self.distance.categories:
-            yield f"  {'  ' + category.category:<48}{category.num_words:>11,}{_cell(category.percent, 9)}"
+        percents = _cell(self.distance.percent), "", _cell(self.distance.published_percent)
+        rows.append((mean, f"{num_words:,}", *percents, ""))
+        rows += [
+            (f"    {category.category}", f"{category.num_words:,}", _cell(category.percent), "", "", "")
+            for category in self.distance.categories
+        ]
+        return rows
 
     def _neighbor_lines(self) -> Iterator[str]:
         for near in self.neighbors:
@@ -159,8 +176,8 @@ def _rounded(percent: float | None) -> float | None:
     return None if percent is None else round(percent, 1)
 
 
-def _cell(percent: float | None, width: int) -> str:
-    return f"{'–' if percent is None else format(percent, '.1f'):>{width}}"
+def _cell(percent: float | None) -> str:
+    return "–" if percent is None else f"{percent:.1f}"
 
 
 def evaluate_embedding(

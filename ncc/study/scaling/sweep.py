@@ -68,6 +68,9 @@ class ScalingSweep:
     preparing_s: float
     around_s: float
 
+    def __repr__(self) -> str:
+        return f"ScalingSweep({len(self.results)} runs, {self.num_failed} failed)"
+
     @cached_property
     def scores(self) -> list[SettingScore]:
         """One for each setting."""

@@ -1,0 +1,150 @@
+"""What all commands share: the API's names and defaults, errors, tables, the version."""
+
+import inspect
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ncc as package
+from ncc import api
+from ncc.cli import app, output
+from ncc.cli.errors import told_defects
+from ncc.cli.output import print_rows
+
+VERBS = {
+    "embed": "embed",
+    "graph": "build_graph",
+    "predict-device": "predict_device",
+    "predict-coarsening": "predict_coarsening",
+    "classify": "classify",
+    "corpus build": "build_corpus",
+    "train embedding": "train_embedding",
+    "train devmap": "train_devmap",
+    "train coarsening": "train_coarsening",
+    "train classify": "train_classifier",
+    "evaluate embedding": "evaluate_embedding",
+    "evaluate coverage": "evaluate_coverage",
+    "evaluate devmap": "evaluate_devmap",
+    "evaluate coarsening": "evaluate_coarsening",
+    "evaluate classify": "evaluate_classification",
+    "bench scaling": "bench_scaling",
+}
+"""Command → the function of the API that it calls."""
+
+OTHERWISE = {"transfer": "transfer_bytes"}
+"""Option → argument, where their names differ: units are in the names of arguments."""
+
+ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level"}
+"""Options that say what is printed or written, and the inputs that a command runs over."""
+
+OF_OTHER_VERBS = {
+    "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},
+    "evaluate coverage": {"inst2vec"},
+    "evaluate classify": {"head", "clang"},
+}
+"""Options that choose what the function is given, or another function."""
+
+COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout"}
+
+
+def _commands(typer_app, prefix=""):
+    found = {prefix + command.name: command.callback for command in typer_app.registered_commands}
+    for group in typer_app.registered_groups:
+        found |= _commands(group.typer_instance, f"{prefix}{group.name} ")
+    return found
+
+
+COMMANDS = _commands(app)
+
+
+def test_every_command_but_those_of_the_machine_has_a_function():
+    assert set(COMMANDS) - set(VERBS) == {"info", "data list", "data fetch", "data verify"}
+    assert set(VERBS.values()) <= set(api.__all__)
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_an_option_has_the_name_and_the_default_of_an_argument(command):
+    options = inspect.signature(COMMANDS[command]).parameters
+    arguments = inspect.signature(getattr(api, VERBS[command])).parameters
+    left_out = ONLY_PRINTED | OF_OTHER_VERBS.get(command, set())
+    if "options" in arguments or command == "classify":
+        left_out |= COMPILER
+    if "output" not in arguments:
+        left_out |= {"output"}
+    for name, option in options.items():
+        if name in left_out:
+            continue
+        argument = arguments[OTHERWISE.get(name, name)]
+        if option.default is inspect.Parameter.empty:  # such as the folder that a command writes
+            assert argument.default in (None, inspect.Parameter.empty), name
+        else:
+            assert option.default == _as_typed(argument.default, option.default), name
+
+
+def _as_typed(default, option):
+    """A sequence as it is typed."""
+    return ",".join(map(str, default)) if isinstance(default, tuple) and isinstance(option, str) else default
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(ncc, command):
+    finished = ncc(*command.split(), "--help")
+    assert finished.code == 0
+    assert COMMANDS[command].__doc__.splitlines()[0][:60] in " ".join(finished.out.split())
+
+
+def test_the_version_is_told(ncc):
+    finished = ncc("--version")
+    assert (finished.code, finished.out) == (0, f"ncc {package.__version__}\n")
+
+
+def test_a_defect_is_told_as_one_with_its_traceback(capsys):
+    with pytest.raises(SystemExit) as end, told_defects():
+        raise KeyError("nothing of the sort")
+    err = capsys.readouterr().err
+    assert end.value.code == 1
+    assert err.startswith("Traceback")
+    assert "ncc: this command: KeyError: 'nothing of the sort' at test_commands.py:" in err
+    assert "a defect of ncc, please report it" in err
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(28, "No space left on device", "/x")])
+def test_what_the_machine_lacks_is_no_defect(capsys, error):
+    with pytest.raises(SystemExit), told_defects():
+        raise error
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert "defect" not in err
+    assert err.startswith("ncc: this command: ")
+
+
+def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
+    rows = [("a", "here", "one\x1b[31m"), ("longer", "missing", "other")]
+    print_rows(rows, ("name", "state", "title"))
+    assert capsys.readouterr().out == "a       here     one\x1b[31m\nlonger  missing  other\n"
+    print_rows([("name", "value")], plain="{}: {}")
+    assert capsys.readouterr().out == "name: value\n"
+    monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    print_rows(rows, ("name", "state", "title"))
+    shown = capsys.readouterr().out
+    assert shown.split()[:3] == ["name", "state", "title"]
+    assert "\\u001b[31m" in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_narrow_terminal_gets_a_table(tmp_path):
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "50", "TERM": "xterm", "NCC_DATA": str(tmp_path)}
+    command = [sys.executable, "-m", "ncc", "data", "list"]
+    subprocess.run(command, stdout=theirs, env=environment, check=True, timeout=60)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as terminal:
+        shown = os.read(terminal.fileno(), 1 << 16).decode()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert lines[0].split() == ["name", "state", "title"]
+    assert max(map(len, lines)) <= 50
