@@ -26,7 +26,7 @@ in view, so the best end of a range is optimistic:
 
 What it hangs on: without the share of divergent regions among the features, 1.11 / 1.02; without any other one, the
 same as with it. Loops weighted by 1, 4, 8 or 10 and more: 1.20, 1.22, 1.22, 1.23 / 1.14, 1.17, 1.18, 1.18. With the
-features dealt out anew among the kernels (`noise`), 3 % of 300 draws reach its arithmetic mean and 1 % its geometric.
+features dealt out anew among the kernels, 3 % of 300 draws reach its arithmetic mean and 1 % its geometric.
 
 Nothing in it is random: all seeds give the same.
 """

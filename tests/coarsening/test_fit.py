@@ -12,7 +12,6 @@ from ncc.coarsening.lines import fit_lines
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
-from ncc.study.coarsening.noise import measure_chance
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
 
@@ -111,18 +110,6 @@ def test_wrong_use_is_refused(toy: CoarseningSamples, toy_features: Array) -> No
 def test_wrong_grids_are_refused(options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         LineGrid(**options)
-
-
-def test_chance_is_far_from_features_that_tell(toy: CoarseningSamples, toy_features: Array) -> None:
-    found = measure_chance(toy, toy_features, num_draws=19)
-    assert found.mean_speedup == pytest.approx(1.3)
-    assert found.chance_geomean_speedups.shape == (19,)
-    assert found.p_geomean_speedup <= 0.3  # of eight kernels some draws keep the answer
-    assert np.median(found.chance_mean_speedups) < 1.1
-    nothing = measure_chance(toy, np.zeros_like(toy_features), num_draws=3)
-    assert nothing.p_mean_speedup == 1  # all draws are the same
-    with pytest.raises(InputError, match="num_draws: expected at least 1, found 0"):
-        measure_chance(toy, toy_features, num_draws=0)
 
 
 def test_published_result(published: CoarseningSamples, published_features: Array) -> None:

@@ -56,8 +56,8 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
     samples, inputs = real
     config = MapperConfig(num_trees=20, inner_trees=10, inner_folds=3)
     score = evaluate(DeviceMapping(samples), MapperMethod(inputs, config), "kernel", (204,))
-    assert score.coverage is not None
-    assert 0.72 <= score.coverage.value <= 0.88
+    assert score.metrics.coverage is not None
+    assert 0.72 <= score.metrics.coverage.value <= 0.88
     assert score.metrics.accuracy.value > 0.85
     assert score.metrics.geomean_speedup.value > 1.4
 

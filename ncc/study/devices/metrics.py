@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
-__all__ = ["Metrics", "measure", "measure_coverage", "static_choice_is_gpu"]
+__all__ = ["Metrics", "measure", "static_choice_is_gpu"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +59,7 @@ def measure(
     chosen_gpu: NDArray[np.bool_],
     groups: np.ndarray,
     bootstrap: Bootstrap | None = None,
+    intervals: NDArray[np.float64] | None = None,
 ) -> Metrics:
     """Score device choices against measured runtimes.
 
@@ -69,14 +70,21 @@ def measure(
         groups: What the bootstrap draws: rows of equal value stay together, (n,).
         bootstrap: How intervals are drawn; they express which groups happened to be in the table,
             not the variance of training, which `per_seed` shows. None for the defaults.
+        intervals: Low and high end of what is predicted for the log ratio, (seeds, n, 2) float64; None without any.
 
     Returns:
-        The scores.
+        The scores. Intervals that say 80 % should hold about 0.8 of the rows, their ends included.
 
     Raises:
         InputError: Shapes disagree, there is no row or no seed, or a ratio is not finite.
     """
     _check_shapes(log_ratio, chosen_gpu, groups)
+    coverage = None
+    if intervals is not None:
+        _check_shapes(log_ratio, intervals[..., 0], groups)
+        inside = (intervals[..., 0] <= log_ratio) & (log_ratio <= intervals[..., 1])
+        shares = np.stack([np.ones(inside.shape), inside], axis=-1)
+        (coverage,) = estimate(shares, groups, lambda sums: sums[..., 1:] / sums[..., :1], bootstrap)
     terms = np.stack([_row_terms(log_ratio, row) for row in chosen_gpu])
     estimates = estimate(terms, groups, _figures, bootstrap)
     return Metrics(
@@ -85,35 +93,9 @@ def measure(
         geomean_speedup=estimates[2],
         mean_speedup=estimates[3],
         share_of_oracle=estimates[4],
+        coverage=coverage,
         static_choice="GPU" if static_choice_is_gpu(log_ratio > 0) else "CPU",
     )
-
-
-def measure_coverage(
-    log_ratio: NDArray[np.float64],
-    intervals: NDArray[np.float64],
-    groups: np.ndarray,
-    bootstrap: Bootstrap | None = None,
-) -> Estimate:
-    """Measure the share of rows whose measured log ratio lies in the interval predicted for it, ends included.
-
-    Args:
-        log_ratio: Measured log(CPU time / GPU time), (n,) float64.
-        intervals: Low and high end, (seeds, n, 2) float64.
-        groups: As for `measure`, (n,).
-        bootstrap: As for `measure`.
-
-    Returns:
-        The share; intervals that say 80 % should hold about 0.8 of the rows.
-
-    Raises:
-        InputError: Shapes disagree, there is no row or no seed, or a ratio is not finite.
-    """
-    _check_shapes(log_ratio, intervals[..., 0], groups)
-    inside = (intervals[..., 0] <= log_ratio) & (log_ratio <= intervals[..., 1])
-    terms = np.stack([np.ones(inside.shape), inside], axis=-1)
-    (coverage,) = estimate(terms, groups, lambda sums: sums[..., 1:] / sums[..., :1], bootstrap)
-    return coverage
 
 
 def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """Device mapping as a task to be studied."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.metrics import Metrics, measure, measure_coverage
+from ncc.study.devices.metrics import Metrics, measure
 from ncc.study.devices.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
 from ncc.study.evaluation import SEED, Score, Task
 from ncc.study.runs import Method, Split
@@ -56,11 +55,9 @@ class DeviceMapping(Task[DeviceMappingSamples, Metrics]):
         self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
     ) -> Metrics:
         """Score the devices chosen, and the intervals where there are some."""
-        log_ratio, groups = self.samples.log_ratio[rows], self.groups(protocol)[rows]
-        metrics = measure(log_ratio, predicted[:, :, 0] > 0, groups, bootstrap)
-        if predicted.shape[2] == 1:
-            return metrics
-        return replace(metrics, coverage=measure_coverage(log_ratio, predicted[:, :, 1:3], groups, bootstrap))
+        intervals = predicted[:, :, 1:3] if predicted.shape[2] > 1 else None
+        groups = self.groups(protocol)[rows]
+        return measure(self.samples.log_ratio[rows], predicted[:, :, 0] > 0, groups, bootstrap, intervals)
 
     def perfect(self) -> NDArray[np.float64]:
         """Return the measured log ratios."""

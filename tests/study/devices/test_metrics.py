@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.metrics import measure, measure_coverage, static_choice_is_gpu
+from ncc.study.devices.metrics import measure, static_choice_is_gpu
 
 # CPU times 8, 1, 1, 1 and GPU times 1, 2, 4, 1.25: the GPU is faster in the first row only.
 LOG_RATIO = np.log([8.0, 1 / 2, 1 / 4, 1 / 1.25])
@@ -77,7 +77,9 @@ def test_coverage_counts_rows_inside_their_intervals() -> None:
     right = np.stack([below, above], axis=-1)
     ends = np.stack([around, above], axis=-1)  # at the low end: inside
     half = np.where(np.arange(4)[:, None] < 2, right, right + 5)
-    coverage = measure_coverage(measured, np.stack([right, ends, half]), np.arange(4), FEW)
+    chosen = np.zeros((3, 4), bool)
+    coverage = measure(measured, chosen, np.arange(4), FEW, np.stack([right, ends, half])).coverage
+    assert coverage is not None
     assert coverage.per_seed.tolist() == [1, 1, 0.5]
     assert coverage.value == pytest.approx(2.5 / 3)
     assert coverage.low < coverage.value <= coverage.high <= 1
@@ -91,7 +93,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InputError, match="finite log ratios"):
         measure(np.where(LOG_RATIO > 0, np.nan, LOG_RATIO), choices("GGCC"), np.arange(4))
     with pytest.raises(InputError, match=r"shape \(seeds, 4\)"):
-        measure_coverage(LOG_RATIO, np.zeros((1, 3, 2)), np.arange(4))
+        measure(LOG_RATIO, choices("GGCC"), np.arange(4), intervals=np.zeros((1, 3, 2)))
 
 
 def test_static_choice() -> None:
