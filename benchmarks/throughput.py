@@ -20,8 +20,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.encoder.network import EncoderNetwork
 from ncc.runtime.provenance import command_line, environment
 from ncc.training import TrainingConfig, TrainingStatistics, train
 from ncc.training.precision import shared_precisions
@@ -74,7 +75,7 @@ def head_rate(device: str, batch_size: int, options: argparse.Namespace) -> floa
     """Statements a second of the network in ncc's loop."""
     torch.manual_seed(0)
     vectors = np.random.default_rng(0).normal(0, DIM**-0.5, (ROWS, DIM)).astype(np.float32)
-    network = ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig()).to(device)
+    network = EncoderNetwork(vectors, CLASSES, program_encoder(), program_head()).to(device)
     data = Programs(options.steps * batch_size, options.length)
     config = TrainingConfig(epochs=1, batch_size=batch_size, mixed_precision=True)
     rates = []
@@ -87,7 +88,7 @@ def head_rate(device: str, batch_size: int, options: argparse.Namespace) -> floa
 
 def floor_rate(device: str, batch_size: int, options: argparse.Namespace) -> float:
     """Statements a second of a bare LSTM of the network's size, in the precision that ncc's loop chooses."""
-    layer = nn.LSTM(DIM, ProgramLSTMConfig().hidden, batch_first=True, bidirectional=True).to(device)
+    layer = nn.LSTM(DIM, program_encoder().hidden, batch_first=True, bidirectional=True).to(device)
     features = torch.randn(batch_size, options.length, DIM, device=device, requires_grad=True)
     precision = shared_precisions(features.device, mixed=True)[0]
 

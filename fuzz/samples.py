@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from ncc.classification.head import ClassifierHead
+from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
 from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
-from ncc.encoder.encoded_program import EncodedProgram
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.encoder.program import EncodedProgram
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES
@@ -127,8 +127,9 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
     tensors = {name: rng.normal(0, 0.5, shape).astype(np.float16).astype(np.float32) for name, shape in shapes.items()}
     weights = rng.normal(size=(_CLASSES, _BUCKETS))
     rarity = rng.uniform(0, 2, _BUCKETS).astype(np.float32)
+    sizes = program_encoder(hidden, layers=1, buckets=7)
     return ClassifierHead(
-        network=ProgramNetwork(tensors, rng.integers(0, _WORDS, words).astype(np.int32), layers=1, longest=20),
+        network=ProgramNetwork.from_arrays(tensors, sizes, rng.integers(0, _WORDS, words).astype(np.int32), longest=20),
         ngrams=NgramModel.rounded(weights, rng.normal(size=_CLASSES), rarity),
         ngram_factor=0.5,
         classes=("1", "2", "3"),

@@ -21,10 +21,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, multiprocessing, nn
 
-from benchmarks.pipeline.program_stages import split_program_lstm
+from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.classification.network_model import program_encoder, program_head
+from ncc.encoder.network import EncoderNetwork
 from ncc.runtime.provenance import command_line, environment
 from ncc.runtime.ranks import process_group
 from ncc.training import TrainingConfig, TrainingStatistics, train
@@ -64,10 +65,10 @@ class Programs:
         return inputs, self.label[torch.from_numpy(samples)]
 
 
-def network(hidden: int) -> ProgramLSTM:
+def network(hidden: int) -> EncoderNetwork:
     torch.manual_seed(0)
     vectors = np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
-    return ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig(hidden=hidden, layers=2, buckets=BUCKETS))
+    return EncoderNetwork(vectors, CLASSES, program_encoder(hidden, layers=2, buckets=BUCKETS), program_head())
 
 
 def run_alone(options: argparse.Namespace, hidden: int) -> dict:
@@ -84,7 +85,7 @@ def run_staged(options: argparse.Namespace, hidden: int, micro_batches: int, pad
     statistics = PipelineStatistics()
     data = Programs(options.steps * options.batch_size, options.longest, padded)
     config = TrainingConfig(epochs=1, batch_size=options.batch_size)
-    stages = split_program_lstm(network(hidden))
+    stages = split_network(network(hidden))
     train_in_stages(
         stages, data, nn.functional.cross_entropy, config, micro_batches=micro_batches, statistics=statistics
     )

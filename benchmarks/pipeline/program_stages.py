@@ -3,34 +3,44 @@
 The stages are made of the network's own modules, under their own names: what trains a stage trains the network.
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
-from ncc.encoder.program_lstm import (
-    ProgramLSTM,
-    attended,
-    both_ways,
-    mean_and_highest,
-    partly_hidden,
+from ncc.encoder.network import (
+    EncoderNetwork,
     places_inside,
+    pool_inputs,
+    pool_states,
+    run_layer,
+    statement_features,
 )
 from ncc.errors import InputError
 
-__all__ = ["FirstStage", "LastStage", "split_program_lstm"]
+__all__ = ["FirstStage", "LastStage", "split_network"]
+
+
+class _Part(nn.Module):
+    """Some modules and parameters of a network's part, under their names there."""
+
+    def __init__(self, members: Mapping[str, nn.Module | nn.Parameter | None]) -> None:
+        super().__init__()
+        for name, member in members.items():
+            setattr(self, name, member)
 
 
 class FirstStage(nn.Module):
     """Vectors ⊕ literals → the first LSTM layer in both directions."""
 
-    def __init__(self, model: ProgramLSTM) -> None:
+    def __init__(self, model: EncoderNetwork) -> None:
         """Takes over the modules of a network."""
         super().__init__()
-        self.vectors = model.vectors
-        self.literals = model.literals
-        self.ahead = nn.ModuleDict({"0": model.ahead[0]})
-        self.back = nn.ModuleDict({"0": model.back[0]})
-        self.dropout = model.dropout
-        self.word_dropout = model.config.word_dropout
+        whole = model.encoder
+        members = {"vectors": whole.vectors, "literals": whole.literals, "dropout": whole.dropout}
+        layers = {"ahead": nn.ModuleDict({"0": whole.ahead[0]}), "back": nn.ModuleDict({"0": whole.back[0]})}
+        self.encoder = _Part(members | layers)
+        self.encoder.config = whole.config
 
     def received_shapes(self, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:  # noqa: ARG002
         """Nothing comes from a stage before."""
@@ -43,7 +53,7 @@ class FirstStage(nn.Module):
 
         Args:
             received: Nothing.
-            words: And the others, as in `ncc.encoder.program_lstm.ProgramBatch`.
+            words: And the others, as in `ncc.encoder.batches.SequenceBatch`.
             lengths: See there.
             literals: See there.
             literal_start: See there.
@@ -53,35 +63,30 @@ class FirstStage(nn.Module):
             has read, both float32.
         """
         assert not received
-        inside = places_inside(words, lengths)
-        share = self.word_dropout if self.training else 0.0
-        features = partly_hidden(nn.functional.embedding(words, self.vectors), share)
-        if self.literals is not None:
-            features = features + partly_hidden(self.literals(literals, literal_start).view_as(features), share)
-        pooled = torch.cat(mean_and_highest(features, inside), dim=1)
-        return self.dropout(both_ways(self.ahead["0"], self.back["0"], features, inside, lengths)), pooled
+        encoder, inside = self.encoder, places_inside(words, lengths)
+        features = statement_features(encoder, words, literals, literal_start)
+        pooled = torch.cat([*pool_inputs(encoder.config, features, inside)], dim=1)
+        return encoder.dropout(run_layer(encoder.ahead["0"], encoder.back["0"], features, inside, lengths)), pooled
 
 
 class LastStage(nn.Module):
     """The second LSTM layer in both directions → mean, maximum, attention → classes."""
 
-    def __init__(self, model: ProgramLSTM) -> None:
+    def __init__(self, model: EncoderNetwork) -> None:
         """Takes over the modules of a network."""
         super().__init__()
-        self.ahead = nn.ModuleDict({"1": model.ahead[1]})
-        self.back = nn.ModuleDict({"1": model.back[1]})
-        self.query = model.query
-        self.norm = model.norm
-        self.dropout = model.dropout
-        self.dense = model.dense
-        self.output = model.output
-        self._num_features = 2 * model.config.hidden
-        self._num_pooled = 2 * model.vectors.shape[1]
+        whole = model.encoder
+        members = {"query": whole.query, "last_dropout": whole.last_dropout}
+        layers = {"ahead": nn.ModuleDict({"1": whole.ahead[1]}), "back": nn.ModuleDict({"1": whole.back[1]})}
+        self.encoder = _Part(members | layers)
+        self.encoder.config = whole.config
+        self.head = model.head
+        self._num_pooled = 2 * whole.vectors.shape[1]
 
     def received_shapes(self, words: Tensor, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:  # noqa: ARG002
         """Shapes of what `FirstStage` gives for a batch."""
         batch, time = words.shape
-        return (batch, time, self._num_features), (batch, self._num_pooled)
+        return (batch, time, self.encoder.config.num_states), (batch, self._num_pooled)
 
     def forward(
         self, received: tuple[Tensor, ...], words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor
@@ -91,7 +96,7 @@ class LastStage(nn.Module):
         Args:
             received: What `FirstStage` gave.
             words: (batch, time), of which the shape alone is read.
-            lengths: (batch,) int64 as in `ncc.encoder.program_lstm.ProgramBatch`.
+            lengths: (batch,) int64 as in `ncc.encoder.batches.SequenceBatch`.
             literals: Not read.
             literal_start: Not read.
 
@@ -100,24 +105,23 @@ class LastStage(nn.Module):
         """
         del literals, literal_start  # of the first stage
         features, pooled = received
-        inside = places_inside(words, lengths)
-        features = self.dropout(both_ways(self.ahead["1"], self.back["1"], features, inside, lengths))
-        state = torch.cat([pooled, *mean_and_highest(features, inside), attended(self.query, features, inside)], dim=1)
-        state = torch.relu(self.dense(self.dropout(self.norm(state))))
-        return (self.output(self.dropout(state)),)
+        encoder, inside = self.encoder, places_inside(words, lengths)
+        features = run_layer(encoder.ahead["1"], encoder.back["1"], features, inside, lengths)
+        states = pool_states(encoder.config, encoder.query, encoder.last_dropout(features), inside, lengths)
+        return (self.head(torch.cat([pooled, *states], dim=1)),)
 
 
-def split_program_lstm(model: ProgramLSTM) -> tuple[FirstStage, LastStage]:
+def split_network(model: EncoderNetwork) -> tuple[FirstStage, LastStage]:
     """Two stages of a network, which give what it gives, dropout and all, when one is called after the other.
 
     They share its parameters, but not its flag of training: call its own ``eval`` after they were trained.
 
     Args:
-        model: Of two layers.
+        model: Of two layers in both directions.
 
     Raises:
         InputError: It has another number of layers.
     """
-    if model.config.layers != 2:
-        raise InputError(f"a network of {model.config.layers} layer(s); two stages need one of 2")
+    if model.encoder.config.layers != 2:
+        raise InputError(f"a network of {model.encoder.config.layers} layer(s); two stages need one of 2")
     return FirstStage(model), LastStage(model)

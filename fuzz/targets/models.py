@@ -17,7 +17,7 @@ from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import load_mapper_head, save_mapper_head
 from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
-from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 from ncc.ir import read_module
 from ncc.kernels.coarsening import FEATURE_NAMES

@@ -15,7 +15,7 @@ from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
     from ncc.classification.head import ClassifierHead
-    from ncc.classification.networks import NetworkTraining
+    from ncc.classification.network_fit import NetworkTraining
     from ncc.classification.samples import ProgramSamples
 
 __all__ = ["train_classifier"]
@@ -90,8 +90,8 @@ def train_classifier(
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
     from ncc.classification.files import save_classifier_head
-    from ncc.classification.networks import NetworkTraining
-    from ncc.encoder.program_lstm import ProgramLSTMConfig
+    from ncc.classification.network_fit import NetworkTraining
+    from ncc.classification.network_model import program_encoder
     from ncc.study.classification.shipping import refit_classifier
     from ncc.study.classification.shipping import train_classifier as train
     from ncc.training import TrainingConfig
@@ -122,7 +122,7 @@ def train_classifier(
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress
         )
-        how = NetworkTraining(network=ProgramLSTMConfig(hidden=hidden, layers=layers), min_steps=min_steps, loop=loop)
+        how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, loop=loop)
         if search and place:
             how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
         tell = progress if progress and rank_and_world()[0] == 0 else None

@@ -283,7 +283,7 @@ def evaluate_classification(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.classification.networks import NetworkTraining
+    from ncc.classification.network_fit import NetworkTraining
     from ncc.study.classification.comparison import all_methods, compare_classifiers
 
     runs = _runs_folder(cache, no_cache)

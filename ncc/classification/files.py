@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.head import ClassifierHead
+from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.program_network import ProgramNetwork
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import number_in, read_model, text_in, write_model
 
@@ -41,8 +41,8 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
     network = head.network
     card = {
         "format_version": FORMAT_VERSION,
-        "layers": network.layers,
-        "buckets": network.buckets,
+        "layers": network.config.layers,
+        "buckets": network.config.buckets,
         "words": len(network.row),
         "longest": network.longest,
         "ngram_buckets": len(head.ngrams.weights),
@@ -83,14 +83,12 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
         if not 1 <= card["layers"] <= len(tensors):  # before a shape is worked out for every layer
             raise ValueError(f"{card['layers']!r:.40} layers")
         ngrams = NgramModel(*(tensors.pop(_NGRAMS + name) for name in _NGRAM_TENSORS))
-        network = ProgramNetwork(
-            tensors={name: tensor.astype(np.float32) for name, tensor in tensors.items()},
-            row=row,
-            layers=card["layers"],
-            longest=card["longest"],
-        )
-        if network.buckets != card["buckets"] or len(ngrams.weights) != card["ngram_buckets"]:
-            raise ValueError(f"{network.buckets} rows of literals, {len(ngrams.weights)} of n-grams")
+        literals = len(tensors.get("literals.weight", ()))
+        if literals != card["buckets"] or len(ngrams.weights) != card["ngram_buckets"]:
+            raise ValueError(f"{literals} rows of literals, {len(ngrams.weights)} of n-grams")
+        arrays = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+        sizes = program_encoder(len(arrays["ahead.0.bias_ih_l0"]) // 4, card["layers"], card["buckets"])
+        network = ProgramNetwork.from_arrays(arrays, sizes, row, card["longest"])
         head = ClassifierHead(
             network=network,
             ngrams=ngrams,

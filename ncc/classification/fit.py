@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.networks import ProgramLSTMMethod, probabilities
+from ncc.classification.network_fit import NetworkMethod, probabilities
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
 
@@ -22,7 +22,7 @@ class CombinedMethod:
     slow = True
     version = "1"
 
-    def __init__(self, network: ProgramLSTMMethod, ngrams: NgramMethod, name: str = "ncc") -> None:
+    def __init__(self, network: NetworkMethod, ngrams: NgramMethod, name: str = "ncc") -> None:
         """Keeps both; nothing is trained before `fit`."""
         self.name = name
         self.network = network

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.classification.network_model import ProgramNetwork
 from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.encoded_program import EncodedProgram
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
 __all__ = ["ClassPrediction", "ClassifierHead"]

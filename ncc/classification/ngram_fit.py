@@ -7,12 +7,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.networks import probabilities
+from ncc.classification.network_fit import probabilities
 from ncc.classification.ngram_model import NgramModel, ngram_values
 from ncc.classification.ngrams import hashed_ngrams
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
 __all__ = ["NgramMethod", "encoded_programs"]

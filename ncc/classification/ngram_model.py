@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.ngrams import hashed_ngrams
-from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
 __all__ = ["NgramModel", "ngram_values"]

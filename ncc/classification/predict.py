@@ -11,8 +11,7 @@ from ncc.classification.files import load_classifier_head
 from ncc.classification.head import ClassifierHead
 from ncc.data import cache_folder
 from ncc.embedding import Embedding, load_embedding
-from ncc.encoder.encoded_program import EncodedProgram
-from ncc.encoder.program import describe_program
+from ncc.encoder.program import EncodedProgram, describe_program
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_program

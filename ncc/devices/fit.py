@@ -16,6 +16,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import (
+    REFERENCE_ROWS,
     Blocks,
     Calibration,
     KernelInputs,
@@ -23,6 +24,7 @@ from ncc.devices.head import (
     Process,
     Term,
     describe_kernel,
+    sample_sizes,
     standardise,
     summarise,
 )
@@ -35,7 +37,6 @@ __all__ = ["ABLATIONS", "MEMBERS", "MapperConfig", "MapperMethod", "Member", "lo
 
 Array = NDArray[np.float64]
 
-_REFERENCE_ROWS = 64
 _SAME_SIZE = 0.02
 """How close a data size, in log units, must be to one in training to count as known."""
 
@@ -235,7 +236,7 @@ class MapperMethod:
             processes=mixture.processes[:num],
             process_scale=mixture.scale[:num],
             calibration=of_new,
-            reference=np.random.default_rng(0).permutation(values)[:_REFERENCE_ROWS],
+            reference=sample_sizes(values),
             embedding_id=embedding.fingerprint,
             platform=samples.platform,
             about=about,
@@ -331,7 +332,7 @@ def _fit_process(member: Member, training: Blocks, log_ratio: Array) -> Process:
 
 def _calibrate(score: Array, log_ratio: Array, chosen: NDArray[np.bool_]) -> Calibration:
     """From held-out rows of one kind; from all where that kind is too rare."""
-    rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _REFERENCE_ROWS else np.arange(len(score))
+    rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= REFERENCE_ROWS else np.arange(len(score))
     rows = rows[np.argsort(score[rows], kind="stable")]
     score, log_ratio = score[rows], log_ratio[rows]
     # the slope with the least absolute error through zero: a median, weighted by the scores

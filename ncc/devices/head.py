@@ -46,6 +46,7 @@ _PROFILE = (
     "weighted_division", "divergent_loops",
 )  # fmt: skip
 _MIN_NEIGHBORS = 30
+REFERENCE_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +266,10 @@ class MapperHead:
         logs = self.training["data"][:, 0] * self.scale["data"][0] + self.mean["data"][0]
         return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
 
+    def read(self, kernel: Kernel, without: Collection[int] = ()) -> KernelInputs:
+        """What `predict` takes of a kernel, as if some of its statements did nothing."""
+        return kernel_inputs(kernel, without)
+
     def predict(
         self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None
     ) -> RatioPrediction:
@@ -279,22 +284,9 @@ class MapperHead:
             InputError: An input is negative or not finite.
             AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
-        for name, value in (("transfer", transfer_bytes), ("wgsize", wgsize)):
-            if value is not None and (not np.isfinite(value) or value < 0):
-                raise InputError(f"{name} is {value}; expected a number, 0 or more")
-        rows = self.reference if transfer_bytes is None or wgsize is None else self.reference[:1]
-        sizes = [
-            np.full(len(rows), rows[:, column] if value is None else value)
-            for column, value in enumerate((transfer_bytes, wgsize))
-        ]
-        location, samples = self.calibration.apply(self.score(inputs.repeat(len(rows)), *sizes))
-        answer = summarise(float(location.mean()), samples.ravel())
-        if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
-            raise AssetError(
-                f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
-                f"(interval {answer.interval}); its file is damaged"
-            )
-        return answer
+        sizes = fill_sizes(self.reference, transfer_bytes, wgsize)
+        location, samples = self.calibration.apply(self.score(inputs.repeat(len(sizes[0])), *sizes))
+        return checked_ratio(summarise(float(location.mean()), samples.ravel()))
 
     def score(self, inputs: KernelInputs, transfer_bytes: Array, wgsize: Array) -> Array:
         """Average of what the processes say, (n,) float64; positive for the GPU, in units of its spread in training."""
@@ -302,6 +294,42 @@ class MapperHead:
         outputs = np.stack([process.predict(blocks, self.training) for process in self.processes])
         score: Array = (outputs / self.process_scale[:, None]).mean(axis=0)
         return score
+
+
+def fill_sizes(reference: Array, transfer_bytes: float | None, wgsize: float | None) -> tuple[Array, Array]:
+    """Transfer bytes and work-group sizes to ask for: one of each where both are known, else all that stand for them.
+
+    Raises:
+        InputError: One is negative or not finite.
+    """
+    for name, value in (("transfer", transfer_bytes), ("wgsize", wgsize)):
+        if value is not None and (not np.isfinite(value) or value < 0):
+            raise InputError(f"{name} is {value}; expected a number, 0 or more")
+    rows = reference if transfer_bytes is None or wgsize is None else reference[:1]
+    transfer, group = (
+        np.full(len(rows), rows[:, column] if value is None else value)
+        for column, value in enumerate((transfer_bytes, wgsize))
+    )
+    return transfer, group
+
+
+def sample_sizes(values: Array) -> Array:
+    """Some of (n, 2) pairs of sizes, to stand for those that are not known."""
+    return np.random.default_rng(0).permutation(values)[:REFERENCE_ROWS]
+
+
+def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
+    """The answer as it is.
+
+    Raises:
+        AssetError: It is no ratio that two devices can have: the head's file was damaged, or forged.
+    """
+    if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
+        raise AssetError(
+            f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
+            f"(interval {answer.interval}); its file is damaged"
+        )
+    return answer
 
 
 def summarise(location: float, samples: Array) -> RatioPrediction:

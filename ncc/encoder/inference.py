@@ -1,20 +1,241 @@
-"""The LSTM head's forward pass in NumPy: an answer without importing torch, which takes longer than the answer."""
+"""The encoder and its head in NumPy: an answer without importing torch, which takes longer than the answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NumpyLSTMHead", "lstm_layer"]
+from ncc.encoder.config import EncoderConfig, Pooling
+from ncc.errors import InputError
+
+__all__ = ["Ensemble", "NumpyEncoder", "NumpyHead", "NumpyNetwork"]
 
 Array = NDArray[np.float32]
+Shapes = dict[str, tuple[int, ...]]
+
+_EPSILON = 1e-5
+_HEAD = ("norm.", "dense.", "output.", "code_output.")
 
 
-def _sigmoid(x: Array) -> Array:
-    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
+@dataclass(frozen=True, eq=False)
+class NumpyEncoder:
+    """A trained `ncc.encoder.network.Encoder`, without the vectors of statements.
+
+    Attributes:
+        tensors: What was learnt, by torch's names, float32.
+        config: Sizes and parts.
+    """
+
+    tensors: dict[str, Array]
+    config: EncoderConfig
+
+    def __post_init__(self) -> None:
+        """Checks that all tensors are there and fit each other.
+
+        Raises:
+            InputError: One is missing, left over or of a wrong shape.
+        """
+        if self.config.layers > len(self.tensors):  # before a shape is worked out for every layer
+            raise InputError(f"an encoder of {self.config.layers} layers")
+        _check_shapes(self.tensors, self._shapes())
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it reads."""
+        return int(self.tensors["ahead.0.weight_ih_l0"].shape[1])
+
+    @property
+    def vector_size(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return self.config.vector_size(self.dim)
+
+    def _shapes(self) -> Shapes:
+        """What the shapes of all tensors should be, by the sizes and the first of them."""
+        config, dim = self.config, self.dim
+        gates, states = 4 * config.hidden, config.num_states
+        shapes: Shapes = {"literals.weight": (config.buckets, dim)} if config.buckets else {}
+        for layer in range(config.layers):
+            for way in ("ahead", "back") if config.bidirectional else ("ahead",):
+                shapes[f"{way}.{layer}.weight_ih_l0"] = (gates, states if layer else dim)
+                shapes[f"{way}.{layer}.weight_hh_l0"] = (gates, config.hidden)
+                shapes |= {f"{way}.{layer}.bias_{side}_l0": (gates,) for side in ("ih", "hh")}
+        if "attention" in config.pooling:
+            shapes |= {"query.weight": (1, states), "query.bias": (1,)}
+        return shapes
+
+    def encode(
+        self,
+        vectors: Array,
+        literals: NDArray[np.uint32] | None = None,
+        literal_start: NDArray[np.int32] | None = None,
+    ) -> Array:
+        """The vector of one sequence, (vector_size,) float32.
+
+        Args:
+            vectors: (time, dim) float32 of its statements, time at least 1.
+            literals: uint32 hashes, as `ncc.encoder.program.Program` holds them; None where there are none.
+            literal_start: (time + 1,) int32 offsets of the statements' literals.
+        """
+        features = vectors
+        if self.config.buckets and literals is not None and literal_start is not None:
+            features = vectors.copy()
+            owner = np.repeat(np.arange(len(vectors)), np.diff(literal_start))
+            table = self.tensors["literals.weight"]
+            np.add.at(features, owner, table[literals[: literal_start[-1]] % self.config.buckets])
+        pooled = [features.mean(axis=0), features.max(axis=0)] if self.config.pool_inputs else []
+        for layer in range(self.config.layers):
+            ahead = self._layer(features, f"ahead.{layer}")
+            if self.config.bidirectional:
+                back = self._layer(features[::-1], f"back.{layer}")[::-1]
+                features = np.concatenate([ahead, back], axis=1)
+            else:
+                features = ahead
+        return np.concatenate([*pooled, *(self._pool(kind, features) for kind in self.config.pooling)])
+
+    def _layer(self, inputs: Array, name: str) -> Array:
+        matrices = [self.tensors[f"{name}.weight_{side}_l0"] for side in ("ih", "hh")]
+        bias = self.tensors[f"{name}.bias_ih_l0"] + self.tensors[f"{name}.bias_hh_l0"]
+        return _lstm_layer(inputs, matrices[0], matrices[1], bias)
+
+    def _pool(self, kind: Pooling, features: Array) -> Array:
+        if kind == "mean":
+            return np.asarray(features.mean(axis=0))
+        if kind == "max":
+            return np.asarray(features.max(axis=0))
+        if kind == "last":  # the other direction ends where the sequence begins
+            hidden = self.config.hidden
+            return np.concatenate([features[-1, :hidden], features[0, hidden:]])
+        weight = np.tanh(features) @ self.tensors["query.weight"][0]
+        weight = np.exp(weight - weight.max())
+        return np.asarray(weight @ features / weight.sum())
 
 
-def lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class NumpyHead:
+    """A trained `ncc.encoder.network.Head` in evaluation mode.
+
+    Attributes:
+        tensors: What was learnt, by torch's names, float32; what was there for training alone may be missing.
+        vector_size: Number of dimensions of the vectors that it reads.
+    """
+
+    tensors: dict[str, Array]
+    vector_size: int
+
+    def __post_init__(self) -> None:
+        """Checks that all tensors are there and fit each other.
+
+        Raises:
+            InputError: One is missing, left over or of a wrong shape.
+        """
+        (dense, features), outputs = self.tensors["dense.weight"].shape, self.num_outputs
+        norms = ["weight", "bias", *(["running_mean", "running_var"] if self._over_batch else [])]
+        shapes: Shapes = {f"norm.{name}": (features,) for name in norms}
+        shapes |= {"dense.weight": (dense, features), "dense.bias": (dense,)}
+        shapes |= {"output.weight": (outputs, dense), "output.bias": (outputs,)}
+        _check_shapes(self.tensors, shapes)
+        if features < self.vector_size:
+            raise InputError(f"a head on {features} features, of which {self.vector_size} are the encoder's")
+        if self._over_batch and not (self.tensors["norm.running_var"] >= 0).all():
+            raise InputError("a variance is below 0")
+
+    @property
+    def num_outputs(self) -> int:
+        """Outputs for each sample."""
+        return len(self.tensors["output.bias"])
+
+    @property
+    def num_auxiliary(self) -> int:
+        """Numbers that it takes beside the encoder's vector."""
+        return int(self.tensors["dense.weight"].shape[1]) - self.vector_size
+
+    @property
+    def _over_batch(self) -> bool:
+        return "norm.running_mean" in self.tensors
+
+    def outputs(self, vector: Array, auxiliary: Array | None = None) -> Array:
+        """Outputs for one sequence under several auxiliary inputs: (samples, num_outputs) float32.
+
+        Args:
+            vector: (vector_size,) float32, from `NumpyEncoder.encode`.
+            auxiliary: (samples, num_auxiliary) float32, standardised as in training; None stands for one sample.
+        """
+        t = self.tensors
+        features = vector[None, :]
+        if auxiliary is not None:
+            features = np.concatenate([np.broadcast_to(vector, (len(auxiliary), len(vector))), auxiliary], axis=1)
+        if self._over_batch:
+            scale = t["norm.weight"] / np.sqrt(t["norm.running_var"] + _EPSILON)
+            features = (features - t["norm.running_mean"]) * scale + t["norm.bias"]
+        else:
+            mean, variance = features.mean(axis=1, keepdims=True), features.var(axis=1, keepdims=True)
+            features = (features - mean) / np.sqrt(variance + _EPSILON) * t["norm.weight"] + t["norm.bias"]
+        state = np.maximum(features @ t["dense.weight"].T + t["dense.bias"], 0)
+        return (state @ t["output.weight"].T + t["output.bias"]).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyNetwork:
+    """A trained `ncc.encoder.network.EncoderNetwork`, without the vectors of statements."""
+
+    encoder: NumpyEncoder
+    head: NumpyHead
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], config: EncoderConfig) -> Self:
+        """Takes what ``EncoderNetwork.to_arrays`` gave; of the outputs those that are for training alone are left out.
+
+        Raises:
+            InputError: A tensor is missing, left over or of a wrong shape.
+        """
+        head = {name: array for name, array in arrays.items() if name.startswith(_HEAD)}
+        encoder = NumpyEncoder(
+            {name: array for name, array in arrays.items() if name not in head and name != "vectors"}, config
+        )
+        kept = {name: array for name, array in head.items() if not name.startswith("code_output.")}
+        return cls(encoder, NumpyHead(kept, encoder.vector_size))
+
+    @property
+    def tensors(self) -> dict[str, Array]:
+        """All that was learnt, by torch's names."""
+        return self.encoder.tensors | self.head.tensors
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Networks that were trained alike but for their seeds, on vectors of statements that are not theirs.
+
+    Attributes:
+        members: One or more.
+    """
+
+    members: tuple[NumpyNetwork, ...]
+
+    def encode(self, vectors: Array) -> Array:
+        """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim)."""
+        return np.stack([member.encoder.encode(vectors) for member in self.members])
+
+    def outputs(self, encoded: Array, auxiliary: Array | None = None) -> Array:
+        """What the members say of a sequence that `encode` encoded: (members, samples, num_outputs) float32."""
+        pairs = zip(self.members, encoded, strict=True)
+        return np.stack([member.head.outputs(vector, auxiliary) for member, vector in pairs])
+
+
+def _check_shapes(tensors: Mapping[str, Array], shapes: Shapes) -> None:
+    """Names what is missing, left over or of a wrong shape.
+
+    Raises:
+        InputError: Something is.
+    """
+    names = shapes.keys() | tensors.keys()
+    wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
+    if wrong:
+        raise InputError(f"a network with missing, wrong or superfluous {wrong}")
+
+
+def _lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) -> Array:
     """One direction of one LSTM layer, from the state 0: (time, hidden) float32 states.
 
     Args:
@@ -38,72 +259,5 @@ def lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) -
     return out
 
 
-@dataclass(frozen=True)
-class NumpyLSTMHead:
-    """A trained `LSTMHead` in evaluation mode.
-
-    Attributes:
-        tensors: The head's ``state_dict`` as float32 arrays.
-        layers: LSTM layers.
-    """
-
-    tensors: dict[str, Array]
-    layers: int
-
-    def __post_init__(self) -> None:
-        """Checks that all tensors are there and fit each other.
-
-        Raises:
-            ValueError: One is missing, left over or of a wrong shape.
-        """
-        shapes = self._shapes()
-        wrong = [
-            name for name, shape in shapes.items() if name not in self.tensors or self.tensors[name].shape != shape
-        ]
-        wrong += [name for name in self.tensors if name.startswith("lstm.") and name not in shapes]
-        if wrong:
-            raise ValueError(f"an LSTM head of {self.layers} layer(s) with missing, wrong or superfluous {wrong}")
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """What the shapes of all tensors should be, by those of some of them."""
-        (gates, dim), (dense, features) = (self.tensors[name].shape for name in ("lstm.weight_ih_l0", "dense.weight"))
-        hidden, outputs = gates // 4, len(self.tensors["output.bias"])
-        shapes: dict[str, tuple[int, ...]] = {"dense.weight": (dense, features), "dense.bias": (dense,)}
-        shapes |= {"output.weight": (outputs, dense), "output.bias": (outputs,)}
-        shapes |= {f"norm.{name}": (features,) for name in ("weight", "bias", "running_mean", "running_var")}
-        for layer in range(self.layers):
-            shapes[f"lstm.weight_ih_l{layer}"] = (4 * hidden, hidden if layer else dim)
-            shapes[f"lstm.weight_hh_l{layer}"] = (4 * hidden, hidden)
-            shapes |= {f"lstm.bias_{side}_l{layer}": (4 * hidden,) for side in ("ih", "hh")}
-        return shapes
-
-    def encode(self, vectors: Array) -> Array:
-        """Last state, mean and maximum over time of one sequence of vectors: (3 * hidden,) float32.
-
-        Args:
-            vectors: (time, dim) float32, time at least 1.
-        """
-        out = vectors
-        for layer in range(self.layers):
-            out = self._layer(out, layer)
-        return np.concatenate([out[-1], out.mean(axis=0), out.max(axis=0)])
-
-    def _layer(self, inputs: Array, layer: int) -> Array:
-        bias = self.tensors[f"lstm.bias_ih_l{layer}"] + self.tensors[f"lstm.bias_hh_l{layer}"]
-        return lstm_layer(
-            inputs, self.tensors[f"lstm.weight_ih_l{layer}"], self.tensors[f"lstm.weight_hh_l{layer}"], bias
-        )
-
-    def outputs(self, encoded: Array, auxiliary: Array) -> Array:
-        """Outputs for one encoded sequence under several auxiliary inputs: (samples, num_outputs) float32.
-
-        Args:
-            encoded: (3 * hidden,) float32 from `encode`.
-            auxiliary: (samples, num_auxiliary) float32, standardised as in training.
-        """
-        t = self.tensors
-        features = np.concatenate([np.broadcast_to(encoded, (len(auxiliary), len(encoded))), auxiliary], axis=1)
-        scale = t["norm.weight"] / np.sqrt(t["norm.running_var"] + 1e-5)
-        features = (features - t["norm.running_mean"]) * scale + t["norm.bias"]
-        hidden = np.maximum(features @ t["dense.weight"].T + t["dense.bias"], 0)
-        return (hidden @ t["output.weight"].T + t["output.bias"]).astype(np.float32)
+def _sigmoid(x: Array) -> Array:
+    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)

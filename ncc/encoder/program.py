@@ -1,6 +1,7 @@
 """A program as classifiers read it: the statements of its author's functions, in order, with their literals."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.ir import Module
 
-__all__ = ["Program", "describe_program"]
+__all__ = ["EncodedProgram", "Program", "describe_program"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,20 @@ class Program:
     opcode: NDArray[np.uint8]
     literal_start: NDArray[np.int32]
     literal: NDArray[np.uint32]
+
+
+class EncodedProgram(NamedTuple):
+    """A program in the words of an embedding.
+
+    Attributes:
+        words: (m,) int32 word of each statement, m at least 1.
+        literals: uint32 hashes of literals, as `Program` holds them.
+        literal_start: (m + 1,) int32 offsets of the statements' literals.
+    """
+
+    words: NDArray[np.int32]
+    literals: NDArray[np.uint32]
+    literal_start: NDArray[np.int32]
 
 
 def describe_program(module: Module) -> Program:

@@ -1,21 +1,25 @@
 """Kernels of an input, read and looked up in the embedding: where every prediction begins."""
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup
-from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions
+from ncc.errors import AssetError, InputError, NccError
+from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import reachable_statements
 from ncc.inputs import load_module
-from ncc.ir import Module
+from ncc.ir import Module, read_module
 
-__all__ = ["Kernel", "Source", "check_embedding", "read_kernels"]
+__all__ = ["LONGEST", "Kernel", "Source", "check_embedding", "kernel_words", "read_kernels", "source_words"]
 
 Source = str | os.PathLike[str] | bytes
+
+LONGEST = 1024
+"""Statements of a kernel that are read where they are read in order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,11 @@ class Kernel:
     statements: NDArray[np.int32]
     vectors: NDArray[np.float32]
     lookup: Lookup
+
+    def sequence(self, without: Collection[int] = ()) -> NDArray[np.float32]:
+        """Vectors of the kernel's statements in order, cut to the first 1024 and without some of them: (time, dim)."""
+        kept = self.statements[~np.isin(self.statements, list(without))] if without else self.statements
+        return self.vectors[kept[:LONGEST]]
 
     @property
     def name(self) -> str:
@@ -90,3 +99,19 @@ def check_embedding(embedding: Embedding, embedding_id: str) -> None:
             f"the head was trained on embedding {embedding_id}, but {embedding.fingerprint} is loaded; "
             "train the head again with 'ncc train'"
         )
+
+
+def kernel_words(module: Module, embedding: Embedding) -> NDArray[np.int64]:
+    """Words of the statements of a module's first kernel and of those that it calls, cut to the first 1024."""
+    statements = reachable_statements(module, module.first_kernel)[:LONGEST]
+    words, _ = embedding.vocabulary.encode(module.texts)
+    return words[module.text_id[statements]].astype(np.int64)
+
+
+def source_words(source: str, embedding: Embedding) -> NDArray[np.int64] | None:
+    """The same of a text in OpenCL C; None where it does not compile, as those that were published damaged."""
+    try:
+        ir = compile_source(source.encode(), CompileOptions(language="opencl")).ir
+    except NccError:
+        return None
+    return kernel_words(read_module(ir, abstraction=embedding.abstraction), embedding)

@@ -6,6 +6,7 @@ Arguments: the rank, and a folder where the two meet and leave their results.
 import os
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -14,9 +15,10 @@ import torch
 from torch import nn
 
 from benchmarks.pipeline import schedule
-from benchmarks.pipeline.program_stages import split_program_lstm
+from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
+from ncc.classification.network_model import program_encoder, program_head
+from ncc.encoder.network import EncoderNetwork
 from ncc.runtime.ranks import process_group
 from ncc.training import TrainingConfig
 from ncc.training.optimizer import ClippedAdamW
@@ -58,12 +60,13 @@ class Programs:
         return (words, lengths, torch.cat(literals), counts.cumsum(0) - counts), self.label[samples]
 
 
-def network(dropout: float = 0.0, seed: int = 0) -> ProgramLSTM:
+def network(dropout: float = 0.0, seed: int = 0) -> EncoderNetwork:
     """Of two layers."""
     torch.manual_seed(seed)
     vectors = np.random.default_rng(seed).normal(size=(WORDS, DIM)).astype(np.float32)
-    sizes = {"hidden": HIDDEN, "layers": 2, "dense": 6, "buckets": BUCKETS}
-    return ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig(**sizes, dropout=dropout, word_dropout=dropout))
+    encoder = replace(program_encoder(HIDDEN, 2, BUCKETS), dropout=dropout, last_dropout=dropout, word_dropout=dropout)
+    head = replace(program_head(6), dropout=dropout, dense_dropout=dropout)
+    return EncoderNetwork(vectors, CLASSES, encoder, head)
 
 
 class Recording(ClippedAdamW):
@@ -81,7 +84,7 @@ class Recording(ClippedAdamW):
 def result(rank: int, micro_batches: int, dropout: float = 0.0, **options) -> dict:
     """Trains and returns weights, losses, statistics, and the gradients of this rank's stage in the first step."""
     model = network(dropout, seed=rank)  # the first rank's weights are to count
-    stages, statistics = split_program_lstm(model), PipelineStatistics()
+    stages, statistics = split_network(model), PipelineStatistics()
     told = []
     with mock.patch.object(schedule, "ClippedAdamW", Recording):
         losses = schedule.train_in_stages(

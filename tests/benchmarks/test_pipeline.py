@@ -7,17 +7,17 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks.pipeline.program_stages import split_program_lstm
+from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.encoder.program_lstm import ProgramLSTM
+from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError, NccError
 from ncc.training import TrainingConfig, train
 from ncc.training.precision import Precision, shared_precisions
 
 SCRIPT = Path(__file__).parent / "pipeline_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))
-UNDETERMINED = "query.bias"
+UNDETERMINED = "encoder.query.bias"
 """Attention doesn't depend on it: its gradient is nothing but rounding, which AdamW makes steps of."""
 
 
@@ -36,7 +36,7 @@ def alone() -> dict:
 
 
 @pytest.fixture
-def model() -> ProgramLSTM:
+def model() -> EncoderNetwork:
     return RANKS["network"]()
 
 
@@ -124,7 +124,7 @@ def test_one_stage_after_the_other_is_the_network_with_dropout():
     torch.manual_seed(5)
     expected = model(words, *others)
     torch.manual_seed(5)
-    first, last = split_program_lstm(model)
+    first, last = split_network(model)
     sent = first((), words, *others)
     (scores,) = last(sent, words, *others)
     assert torch.equal(scores, expected)
@@ -133,20 +133,20 @@ def test_one_stage_after_the_other_is_the_network_with_dropout():
 
 
 def test_stages_share_the_networks_parameters_under_their_names(model):
-    stages = split_program_lstm(model)
+    stages = split_network(model)
     own = {name: tensor.data_ptr() for stage in stages for name, tensor in stage.state_dict().items()}
     assert own == {name: tensor.data_ptr() for name, tensor in model.state_dict().items()}
 
 
 def test_a_network_of_one_layer_has_no_two_stages(model):
-    object.__setattr__(model.config, "layers", 1)
+    object.__setattr__(model.encoder.config, "layers", 1)
     with pytest.raises(InputError, match=r"a network of 1 layer\(s\); two stages need one of 2"):
-        split_program_lstm(model)
+        split_network(model)
 
 
 def test_two_stages_need_two_ranks(model):
     with pytest.raises(NccError, match=r"2 stage\(s\) on 1 rank\(s\).*start it with torchrun --nproc-per-node 2"):
-        train_in_stages(split_program_lstm(model), RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig())
+        train_in_stages(split_network(model), RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig())
 
 
 def _pretend_two_ranks(monkeypatch):
@@ -157,7 +157,7 @@ def test_a_batch_is_cut_into_one_piece_or_more(model, monkeypatch):
     _pretend_two_ranks(monkeypatch)
     with pytest.raises(InputError, match="micro_batches is 0; expected 1 or more"):
         train_in_stages(
-            split_program_lstm(model),
+            split_network(model),
             RANKS["Programs"](),
             nn.functional.cross_entropy,
             TrainingConfig(),
@@ -168,7 +168,7 @@ def test_a_batch_is_cut_into_one_piece_or_more(model, monkeypatch):
 @pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}, {"accumulate": 2}])
 def test_options_of_whole_models_are_refused(model, monkeypatch, options):
     _pretend_two_ranks(monkeypatch)
-    stages, data = split_program_lstm(model), RANKS["Programs"]()
+    stages, data = split_network(model), RANKS["Programs"]()
     with pytest.raises(InputError, match=f"{next(iter(options.values()))}.* not for stages; leave them"):
         train_in_stages(stages, data, nn.functional.cross_entropy, TrainingConfig(**options))
 

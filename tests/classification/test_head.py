@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from ncc.classification.head import ClassifierHead
+from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.encoded_program import EncodedProgram
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
 WORDS, DIM, BUCKETS = 40, 10, 64
@@ -20,10 +20,10 @@ CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
 def _network(num_classes: int = len(CLASSES)) -> ProgramNetwork:
     torch.manual_seed(0)
     vectors = np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
-    model = ProgramLSTM(vectors, num_classes, ProgramLSTMConfig(hidden=6, dense=7, buckets=30))
-    torch.nn.init.normal_(model.output.weight)
-    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
-    return ProgramNetwork(tensors, np.arange(WORDS, dtype=np.int32), layers=1, longest=100)
+    sizes = program_encoder(hidden=6, buckets=30)
+    model = EncoderNetwork(vectors, num_classes, sizes, program_head(7))
+    torch.nn.init.normal_(model.head.output.weight)
+    return ProgramNetwork.from_arrays(model.to_arrays(), sizes, np.arange(WORDS, dtype=np.int32), longest=100)
 
 
 def _ngrams(num_classes: int = len(CLASSES)) -> NgramModel:

@@ -8,7 +8,7 @@ import pytest
 
 from ncc.classification.ngram_model import NgramModel
 from ncc.classification.ngrams import hashed_ngrams
-from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
 BUCKETS, CLASSES = 50, 4

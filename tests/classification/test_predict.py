@@ -8,14 +8,14 @@ import torch
 
 import ncc
 from ncc.classification.head import ClassifierHead
+from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.classification.ngram_model import NgramModel
 from ncc.classification.predict import classify, load_shipped_classifier
 from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
 from ncc.data import FileState, extracted, verify
 from ncc.embedding import load_embedding
+from ncc.encoder.network import EncoderNetwork
 from ncc.encoder.program import describe_program
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.encoder.program_network import ProgramNetwork
 from ncc.errors import AssetError, CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.inputs import load_program
@@ -46,11 +46,11 @@ def untrained() -> ClassifierHead:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     embedding = load_embedding()
-    model = ProgramLSTM(embedding.vectors[:50], 2, ProgramLSTMConfig(hidden=4, dense=8, buckets=16))
-    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+    sizes = program_encoder(hidden=4, buckets=16)
+    model = EncoderNetwork(embedding.vectors[:50], 2, sizes, program_head(8))
     row = (np.arange(len(embedding.vectors)) % 50).astype(np.int32)
     return ClassifierHead(
-        network=ProgramNetwork(tensors, row, layers=1, longest=100),
+        network=ProgramNetwork.from_arrays(model.to_arrays(), sizes, row, longest=100),
         ngrams=NgramModel.rounded(rng.normal(size=(2, 256)), rng.normal(size=2), np.ones(256, np.float32)),
         ngram_factor=1.0,
         classes=("one", "other"),

@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.devices.lstm import (
-    KernelWords,
-    LSTMMethod,
-    RatioTraining,
-    _RatioData,
-    kernel_words,
-    laplace_loss,
-)
+from ncc.devices.lstm import Forms, LSTMMethod, RatioTraining, laplace_loss
 from ncc.devices.mixture import NUM_AUXILIARY, auxiliary_features
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.embedding import Embedding, Vocabulary
+from ncc.encoder.config import EncoderConfig, HeadConfig
+from ncc.errors import InputError
 from ncc.ir import read_module
+from ncc.kernels.reading import kernel_words, source_words
 from ncc.training import TrainingConfig
+
+SMALL = RatioTraining(
+    encoder=EncoderConfig(hidden=8, pooling=("last", "mean", "max")),
+    head=HeadConfig(),
+    loop=TrainingConfig(epochs=40, batch_size=16, learning_rate=1e-2),
+)
 
 
 def make_embedding(num_words: int = 12, dim: int = 8) -> Embedding:
@@ -26,7 +28,7 @@ def make_embedding(num_words: int = 12, dim: int = 8) -> Embedding:
     return Embedding(Vocabulary(words, np.arange(num_words)), vectors)
 
 
-def make_samples(n: int) -> tuple[DeviceMappingSamples, KernelWords]:
+def make_samples(n: int) -> tuple[DeviceMappingSamples, list[Forms]]:
     """Kernels whose first word alone decides: word 1 is ten times as fast on the GPU, word 2 ten times as slow."""
     rng = np.random.default_rng(1)
     sign = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
@@ -51,7 +53,7 @@ def make_samples(n: int) -> tuple[DeviceMappingSamples, KernelWords]:
         log_ratio=log_ratio,
         is_gpu=log_ratio > 0,
     )
-    return samples, KernelWords(tuple(sequences))
+    return samples, sequences
 
 
 def test_loss_is_that_of_torch_up_to_the_constant() -> None:
@@ -59,23 +61,6 @@ def test_loss_is_that_of_torch_up_to_the_constant() -> None:
     target = torch.tensor([1.0, -2.0])
     expected = -torch.distributions.Laplace(output[:, 0], output[:, 1].exp()).log_prob(target).mean()
     assert laplace_loss(output, target) + np.log(2) == pytest.approx(float(expected), abs=1e-6)
-
-
-def test_an_epoch_has_every_row_once_and_like_kernels_share_a_sequence() -> None:
-    same, other = np.array([1, 2, 3]), np.array([4])
-    words = KernelWords(((same,), (other,), (same.copy(),), (np.array([9]),)))
-    log_ratio = np.array([0.0, 1.0, 2.0, 3.0])
-    auxiliary = np.zeros((4, NUM_AUXILIARY), np.float32)
-    data = _RatioData(words, auxiliary, log_ratio, np.array([0, 1, 2]))
-    assert len(data) == 2
-    rng = np.random.default_rng(0)
-    targets = []
-    for kernels in data.batches(1, rng):
-        (padded, lengths, _, owner), target = data.batch(kernels, rng)
-        assert len(padded) == len(lengths) == 1
-        assert owner.tolist() == [0] * len(target)
-        targets += target.tolist()
-    assert sorted(targets) == [0.0, 1.0, 2.0]
 
 
 def test_auxiliary_features_are_standardised_and_bounded() -> None:
@@ -95,8 +80,7 @@ def test_auxiliary_features_are_standardised_and_bounded() -> None:
 def test_learns_what_the_first_word_decides() -> None:
     torch.set_num_threads(1)
     samples, words = make_samples(60)
-    loop = TrainingConfig(epochs=40, batch_size=16, learning_rate=1e-2)
-    method = LSTMMethod(make_embedding(), words, RatioTraining(hidden=8, dropout=0.0, loop=loop))
+    method = LSTMMethod(make_embedding(), words, SMALL)
     train, test = np.arange(40), np.arange(40, 60)
     method.fit(samples.without_answers(test), train, np.random.default_rng(0))
     predicted = method.predict(samples, test)
@@ -104,14 +88,14 @@ def test_learns_what_the_first_word_decides() -> None:
     assert ((median > 0) == samples.is_gpu[test]).mean() >= 0.9
     assert ((low < median) & (median < high)).all()
     assert ((probability > 0.5) == (median > 0)).all()
-    again = LSTMMethod(make_embedding(), words, RatioTraining(hidden=8, dropout=0.0, loop=loop))
+    again = LSTMMethod(make_embedding(), words, SMALL)
     again.fit(samples.without_answers(test), train, np.random.default_rng(0))
     np.testing.assert_array_equal(again.predict(samples, test), predicted)
 
 
 def test_predicting_before_fitting_is_refused() -> None:
     samples, words = make_samples(4)
-    with pytest.raises(ValueError, match="fit the method"):
+    with pytest.raises(InputError, match="fit the method"):
         LSTMMethod(make_embedding(), words).predict(samples, np.arange(2))
 
 
@@ -130,12 +114,24 @@ define spir_kernel void @k() {
 """)
     vocabulary = Vocabulary(("define", "ret", "unreachable", "call", "<unknown>"), np.ones(5, np.int64))
     embedding = Embedding(vocabulary, np.eye(5, dtype=np.float32))
-    assert kernel_words(module, 2, embedding).tolist() == [0, 1, 0, 3, 1]
+    assert kernel_words(module, embedding).tolist() == [0, 1, 0, 3, 1]
 
 
-def test_no_batch_is_left_with_one_kernel() -> None:
-    words = KernelWords(tuple((np.array([i, i]),) for i in range(9)))
-    data = _RatioData(words, np.zeros((9, NUM_AUXILIARY), np.float32), np.zeros(9), np.arange(9))
-    batches = data.batches(4, np.random.default_rng(0))
-    assert sorted(len(batch) for batch in batches) == [4, 5]
-    assert sorted(np.concatenate(batches).tolist()) == list(range(9))
+def test_words_of_a_source_that_does_not_compile_are_none() -> None:
+    vocabulary = Vocabulary(("define", "ret", "<unknown>"), np.ones(3, np.int64))
+    embedding = Embedding(vocabulary, np.eye(3, dtype=np.float32))
+    assert source_words("__kernel void k(", embedding) is None
+    found = source_words("__kernel void k() {}", embedding)
+    assert found is not None
+    assert found.tolist() == [0, 1]
+
+
+def test_forms_of_a_kernel_are_drawn_and_the_first_answers() -> None:
+    samples, words = make_samples(40)
+    other = [(*forms, np.array([3 - forms[0][0], 3, 3])) for forms in words]  # says the opposite
+    method, plain = LSTMMethod(make_embedding(), other, SMALL), LSTMMethod(make_embedding(), words, SMALL)
+    found = []
+    for one in (method, plain):
+        one.fit(samples, np.arange(40), np.random.default_rng(0))
+        found.append(np.abs(one.predict(samples, np.arange(40))[:, 0]).mean())
+    assert found[0] < found[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ncc.classification.fit import CombinedMethod
-from ncc.classification.networks import NetworkTraining, PlainLSTMMethod, ProgramLSTMMethod
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining, paper_training
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
@@ -73,24 +73,24 @@ def all_methods(
         num_trees: Trees of the controls' forests.
     """
     ours = training or NetworkTraining()
-    network = ours.network
+    encoder = ours.encoder
     ablations = {
         "ncc's network alone": ours,
-        "network without literals": replace(ours, network=replace(network, buckets=0)),
+        "network without literals": replace(ours, encoder=replace(encoder, buckets=0)),
         "network without pretraining": replace(ours, pretrained=False),
         "network without literals and pretraining": replace(
-            ours, network=replace(network, buckets=0), pretrained=False
+            ours, encoder=replace(encoder, buckets=0), pretrained=False
         ),
-        "network with the vectors kept": replace(ours, network=replace(network, train_vectors=False)),
-        "network with two layers": replace(ours, network=replace(network, layers=2)),
+        "network with the vectors kept": replace(ours, encoder=replace(encoder, train_vectors=False)),
+        "network with two layers": replace(ours, encoder=replace(encoder, layers=2)),
     }
     return (
         Majority(),
         *count_controls(num_trees),
-        PlainLSTMMethod(embedding),
+        NetworkMethod(embedding, paper_training(), name="LSTM (paper's head)", kind="published"),
         NgramMethod(embedding),
-        CombinedMethod(ProgramLSTMMethod(embedding, ours), NgramMethod(embedding)),
-        *(ProgramLSTMMethod(embedding, options, name=name) for name, options in ablations.items()),
+        CombinedMethod(NetworkMethod(embedding, ours), NgramMethod(embedding)),
+        *(NetworkMethod(embedding, options, name=name) for name, options in ablations.items()),
     )
 
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.batches import LONGEST
 from ncc.classification.fit import NGRAM_FACTOR, CombinedMethod
 from ncc.classification.head import ClassifierHead
-from ncc.classification.networks import NetworkTraining, ProgramLSTMMethod, probabilities
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
-from ncc.encoder.program_network import ProgramNetwork
 from ncc.errors import AssetError
 from ncc.runtime.ranks import rank_and_world
 from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
@@ -49,7 +47,7 @@ def train_classifier(
         The classifier; None on all ranks but the first, which are done when the network is.
     """
     split, groups = load_split(samples)
-    network = ProgramLSTMMethod(embedding, training, device=device, checkpoint=checkpoint, progress=progress)
+    network = NetworkMethod(embedding, training, device=device, checkpoint=checkpoint, progress=progress)
     method = _fit(network, samples, split.train, seed)
     if method is None:
         return None
@@ -125,12 +123,13 @@ def refit_classifier(
         raise AssetError("the measured classifier was trained on another embedding")
     known = measured.network
     training = training or NetworkTraining()
-    sizes = replace(
-        training.network, hidden=known.hidden, layers=known.layers, dense=known.dense, buckets=known.buckets
+    sizes = {name: getattr(known.config, name) for name in ("hidden", "layers", "buckets")}
+    training = replace(
+        training, encoder=replace(training.encoder, **sizes), head=replace(training.head, dense=known.dense)
     )
-    network = ProgramLSTMMethod(
+    network = NetworkMethod(
         embedding,
-        replace(training, network=sizes),
+        training,
         begin_with=known,
         device=device,
         checkpoint=checkpoint,
@@ -154,9 +153,7 @@ def refit_classifier(
     )
 
 
-def _fit(
-    network: ProgramLSTMMethod, samples: ProgramSamples, rows: NDArray[np.int64], seed: int
-) -> CombinedMethod | None:
+def _fit(network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64], seed: int) -> CombinedMethod | None:
     """Both parts; on ranks but the first the network alone, and None."""
     rng = np.random.default_rng(seed)
     network.fit(samples, rows, rng)
@@ -177,18 +174,9 @@ def _head(
     about: dict[str, Any],
 ) -> ClassifierHead:
     network = method.network
-    assert network.model is not None
-    assert network.row is not None
     assert method.ngrams.model is not None
     return ClassifierHead(
-        network=ProgramNetwork(
-            tensors={
-                name: tensor.cpu().numpy().astype(np.float32) for name, tensor in network.model.state_dict().items()
-            },
-            row=network.row,
-            layers=network.training.network.layers,
-            longest=LONGEST,
-        ),
+        network=network.to_network(),
         ngrams=method.ngrams.model,
         ngram_factor=NGRAM_FACTOR,
         classes=samples.classes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.classification.networks import NetworkTraining, ProgramLSTMMethod
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
 from ncc.study.classification.task import load_split
@@ -67,7 +67,7 @@ def tune_training(
             if trial.should_prune():
                 raise optuna.TrialPruned
 
-        method = ProgramLSTMMethod(embedding, _drawn(training, trial), device=device, progress=judge)
+        method = NetworkMethod(embedding, _drawn(training, trial), device=device, progress=judge)
         method.fit(samples.without_answers(split.test), split.train, np.random.default_rng(seed))
         return accuracy
 
@@ -88,10 +88,12 @@ def _drawn(training: NetworkTraining, trial: "optuna.Trial") -> NetworkTraining:
 
 
 def _with(training: NetworkTraining, values: dict[str, Any]) -> NetworkTraining:
+    dropout = values["dropout"]
     sizes = {name: values[name] for name in ("hidden", "dropout", "word_dropout")}
     return replace(
         training,
-        network=replace(training.network, **sizes),
+        encoder=replace(training.encoder, **sizes, last_dropout=dropout),
+        head=replace(training.head, dropout=dropout, dense_dropout=dropout),
         smoothing=values["smoothing"],
         loop=replace(training.loop, learning_rate=values["learning_rate"]),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.devices.samples import DeviceMappingSamples
-from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
+from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
 __all__ = ["DeepTune", "SourceVocabulary", "deeptune_training"]
@@ -85,7 +85,7 @@ def deeptune_training() -> RecurrentTraining:
     return RecurrentTraining(hidden=64, longest=256, train_vectors=True, loop=loop)
 
 
-class DeepTune(RecurrentMethod):
+class DeepTune(DeviceRecurrentMethod):
     """DeepTune: vectors of 64 dimensions, trained with two LSTM(64) layers, over the source's tokens.
 
     The vocabulary is that of the training rows; the original took that of all rows.

@@ -13,7 +13,7 @@ from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding
 from ncc.errors import InputError
 from ncc.ir import read_module
-from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
+from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
 __all__ = ["Inst2vec", "inst2vec_training", "read_statements"]
@@ -59,7 +59,7 @@ def inst2vec_training() -> RecurrentTraining:
     return RecurrentTraining(hidden=200, longest=128, train_vectors=False, loop=loop)
 
 
-class Inst2vec(RecurrentMethod):
+class Inst2vec(DeviceRecurrentMethod):
     """inst2vec's head: rows of the embedding scaled to length 1 and frozen, LSTM(200) twice.
 
     Args:

@@ -12,27 +12,31 @@ Departures from both published programs:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ncc.devices.samples import DeviceMappingSamples
-from ncc.encoder.lstm import LSTMHead, LSTMHeadConfig
+from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+from ncc.encoder.config import EncoderConfig, HeadConfig
+from ncc.encoder.fit import fit_network
+from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
-from ncc.training import TrainingConfig, train
+from ncc.training import TrainingConfig
 
-__all__ = ["RecurrentMethod", "RecurrentTraining", "Words"]
+__all__ = ["DeviceRecurrentMethod", "RecurrentMethod", "RecurrentTraining", "Words"]
 
 Words = NDArray[np.int64]
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""
 
-_NUM_DEVICES = 2
+S = TypeVar("S")
+Rows = NDArray[np.int64]
+Array = NDArray[np.float64]
+
 _CODE_LOSS_WEIGHT = 0.2
 
 
@@ -60,28 +64,31 @@ class RecurrentTraining:
             raise InputError(f"longest: expected at least 1, found {self.longest}")
 
 
-class RecurrentMethod(ABC):
-    """A method of device mapping that reads a kernel as a sequence of words.
+class RecurrentMethod(ABC, Generic[S]):
+    """A method that reads a kernel as a sequence of words, and says its class.
 
     Args:
         training: Size of the classifier, and how it is trained.
 
     Attributes:
         name: Name for tables.
+        num_classes: Classes.
+        code_outputs: Whether outputs that know the words alone are trained as well.
 
     Reference:
         Cummins et al., PACT 2017, section 3; Ben-Nun et al. 2018, section 6.2, which takes it over.
     """
 
     name: str
+    num_classes: int
+    code_outputs: bool
     kind: Final = "published"
     slow = True
-    version = "1"
+    version = "2"
 
     def __init__(self, training: RecurrentTraining) -> None:
         self.training = training
-        self._model: LSTMHead | None = None
-        self._mean = self._std = np.zeros(2)
+        self._model: EncoderNetwork | None = None
 
     @property
     def identity(self) -> Any:
@@ -89,130 +96,114 @@ class RecurrentMethod(ABC):
         return asdict(self.training)
 
     @abstractmethod
-    def learn_words(
-        self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator
-    ) -> NDArray[np.float32]:
+    def learn_words(self, samples: S, train_idx: Rows, rng: np.random.Generator) -> NDArray[np.float32]:
         """Learn what the words are from the rows `train_idx`, and return their first vectors, (words, dim) float32."""
 
     @abstractmethod
-    def read_words(self, samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> Sequence[Words]:
+    def read_words(self, samples: S, rows: Rows) -> Sequence[Words]:
         """Return the kernel of each of some rows; every one has at least one word."""
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
+    @abstractmethod
+    def auxiliary(self, samples: S, rows: Rows) -> Array:
+        """Return the numbers given beside the words, (m, k) float64."""
+
+    @abstractmethod
+    def labels(self, samples: S, rows: Rows) -> Rows:
+        """Return the classes of some rows, (m,) int64; what stands there for hidden ones does not matter."""
+
+    @abstractmethod
+    def initialise(self, model: EncoderNetwork) -> None:
+        """Set a new network's first weights."""
+
+    def fit(self, samples: S, train_idx: Rows, rng: np.random.Generator, /) -> None:
         """Train a new classifier on the training rows, in one thread."""
         vectors = self.learn_words(samples, train_idx, rng)
-        auxiliary = _auxiliary(samples, train_idx)
-        self._mean, self._std = auxiliary.mean(axis=0), np.maximum(auxiliary.std(axis=0), 1e-9)
-        data = self._rows(samples, train_idx)
-        seed = int(rng.integers(2**31))
-        config = LSTMHeadConfig(
-            num_outputs=_NUM_DEVICES,
-            num_auxiliary=auxiliary.shape[1],
-            hidden=self.training.hidden,
-            dropout=0.0,
-            pooled=False,
-            code_outputs=True,
-            train_vectors=self.training.train_vectors,
-        )
-        with _one_thread(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self._model = LSTMHead(vectors, config)
-            _initialise(self._model)
-            train(self._model, data, _loss, replace(self.training.loop, seed=seed))
+        data, num_auxiliary = self._data(samples, train_idx)
+        encoder = EncoderConfig(hidden=self.training.hidden, train_vectors=self.training.train_vectors)
+        head = HeadConfig(code_outputs=self.code_outputs)
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """Return the probability of GPU less one half for each row, (m,) float64.
+        def make() -> EncoderNetwork:
+            model = EncoderNetwork(vectors, self.num_classes, encoder, head, num_auxiliary)
+            self.initialise(model)
+            return model
+
+        self._model = fit_network(make, data, self._loss, self.training.loop, int(rng.integers(2**31)))
+
+    def probabilities(self, samples: S, rows: Rows) -> Array:
+        """Return the probability of each class, (m, num_classes) float64.
 
         Raises:
             InputError: Nothing was fitted yet.
         """
         if self._model is None:
             raise InputError("fit the method before predicting")
-        data = self._rows(samples, test_idx)
-        score = np.empty(len(test_idx))
-        with _one_thread(), torch.no_grad():
-            for rows in data.in_batches(self.training.loop.batch_size, np.zeros(len(data.sequences))):
-                inputs, _ = data.gather(rows)
-                score[rows] = torch.softmax(self._model(*inputs)[:, :_NUM_DEVICES], dim=1)[:, 1].numpy() - 0.5
-        return score
+        outputs = network_outputs(self._model, self._data(samples, rows)[0])[:, : self.num_classes]
+        exponent = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        return np.asarray(exponent / exponent.sum(axis=1, keepdims=True))
 
-    def _rows(self, samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> "_Rows":
-        standard = (_auxiliary(samples, rows) - self._mean) / self._std
+    def _data(self, samples: S, rows: Rows) -> tuple[SequenceData, int]:
+        """Rows as data, and how many numbers are given beside the words."""
         words = [sequence[-self.training.longest :] for sequence in self.read_words(samples, rows)]
-        return _Rows(words, standard.astype(np.float32), samples.is_gpu[rows])
+        sequences, owner = distinct_sequences(words)
+        auxiliary = self.auxiliary(samples, rows).astype(np.float32)
+        data = SequenceData(
+            Sequences.of(sequences), self.labels(samples, rows), auxiliary=auxiliary, owner=owner, noise=0.1
+        )
+        return data, auxiliary.shape[1]
+
+    def _loss(self, output: Tensor, target: Tensor) -> Tensor:
+        """Cross-entropy of the outputs, and a fifth of that of the outputs that know the code alone."""
+        loss = nn.functional.cross_entropy(output[:, : self.num_classes], target)
+        if self.code_outputs:
+            loss = loss + _CODE_LOSS_WEIGHT * nn.functional.cross_entropy(output[:, self.num_classes :], target)
+        return loss
 
 
-class _Rows:
-    """Rows of the table as training data: those of kernels that read the same are next to each other."""
+class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
+    """The same for device mapping: transfer and work-group size beside the words, two devices as classes."""
 
-    def __init__(self, words: Sequence[Words], auxiliary: NDArray[np.float32], is_gpu: NDArray[np.bool_]) -> None:
-        distinct = {sequence.tobytes(): sequence for sequence in words}
-        number = {key: i for i, key in enumerate(distinct)}
-        self.sequences = [torch.from_numpy(sequence) for sequence in distinct.values()]
-        self.owner = np.array([number[sequence.tobytes()] for sequence in words])
-        self.auxiliary = torch.from_numpy(auxiliary)
-        self.is_gpu = torch.from_numpy(is_gpu.astype(np.int64))
+    num_classes = 2
+    code_outputs = True
 
-    def __len__(self) -> int:
-        return len(self.owner)
+    def __init__(self, training: RecurrentTraining) -> None:
+        super().__init__(training)
+        self._mean = self._std = np.zeros(2)
 
-    def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        """Batches of kernels of about the same length, in random order."""
-        batches = self.in_batches(batch_size, rng.normal(0, 0.1, len(self.sequences)))
-        return [batches[i] for i in rng.permutation(len(batches))]
+    def fit(self, samples: DeviceMappingSamples, train_idx: Rows, rng: np.random.Generator, /) -> None:
+        """Train a new classifier on the training rows, in one thread."""
+        sizes = _sizes(samples, train_idx)
+        self._mean, self._std = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)
+        super().fit(samples, train_idx, rng)
 
-    def in_batches(self, batch_size: int, noise: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-        """All rows by the length of their kernels times exp(noise), a number a sequence, cut into batches of like size.
+    def predict(self, samples: DeviceMappingSamples, test_idx: Rows, /) -> Array:
+        """Return the probability of GPU less one half for each row, (m,) float64.
 
-        Of like size, because batch normalisation can't do with a last batch of one row.
+        Raises:
+            InputError: Nothing was fitted yet.
         """
-        length = np.array([len(sequence) for sequence in self.sequences])
-        place = np.argsort(np.argsort(np.log(length) + noise, kind="stable"))
-        order = np.argsort(place[self.owner], kind="stable")
-        return np.array_split(order, -(-len(order) // batch_size))
+        return self.probabilities(samples, test_idx)[:, 1] - 0.5
 
-    def batch(self, samples: NDArray[np.int64], _rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
-        return self.gather(samples)
+    def auxiliary(self, samples: DeviceMappingSamples, rows: Rows) -> Array:
+        """Return transfer and work-group size, standardised on the training rows."""
+        return np.asarray((_sizes(samples, rows) - self._mean) / self._std)
 
-    def gather(self, rows: NDArray[np.int64]) -> tuple[tuple[Tensor, ...], Tensor]:
-        """The model's inputs for some rows, each distinct sequence once, and the rows' labels."""
-        numbers, owner = np.unique(self.owner[rows], return_inverse=True)
-        sequences = [self.sequences[number] for number in numbers.tolist()]
-        lengths = torch.tensor([len(sequence) for sequence in sequences])
-        padded = nn.utils.rnn.pad_sequence(sequences, batch_first=True)
-        return (padded, lengths, self.auxiliary[rows], torch.from_numpy(owner)), self.is_gpu[rows]
+    def labels(self, samples: DeviceMappingSamples, rows: Rows) -> Rows:
+        """Return 1 for the GPU and 0 for the CPU."""
+        return samples.is_gpu[rows].astype(np.int64)
+
+    def initialise(self, model: EncoderNetwork) -> None:
+        """Draw first weights as Keras does; that gates begin by keeping their state matters over long sequences."""
+        hidden = self.training.hidden
+        for name, tensor in model.named_parameters():
+            if "weight_hh" in name:
+                nn.init.orthogonal_(tensor)
+            elif "weight_ih" in name or name.endswith(("dense.weight", "output.weight")):
+                nn.init.xavier_uniform_(tensor)
+            elif "bias" in name:
+                nn.init.zeros_(tensor)
+                if "bias_ih" in name:
+                    nn.init.ones_(tensor[hidden : 2 * hidden])  # the forget gate's
 
 
-def _auxiliary(samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _sizes(samples: DeviceMappingSamples, rows: Rows) -> Array:
     return np.stack([samples.transfer_bytes, samples.wgsize], axis=1)[rows]
-
-
-def _loss(output: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy of the outputs, and a fifth of that of the outputs that know the code alone."""
-    both, code = output[:, :_NUM_DEVICES], output[:, _NUM_DEVICES:]
-    return nn.functional.cross_entropy(both, target) + _CODE_LOSS_WEIGHT * nn.functional.cross_entropy(code, target)
-
-
-def _initialise(model: LSTMHead) -> None:
-    """First weights as Keras draws them; that gates begin by keeping their state matters over long sequences."""
-    for name, tensor in model.named_parameters():
-        if name.startswith("lstm.weight_hh"):
-            nn.init.orthogonal_(tensor)
-        elif name.startswith(("lstm.weight_ih", "dense.weight", "output.weight", "code_output.weight")):
-            nn.init.xavier_uniform_(tensor)
-        elif name.startswith("lstm.bias_ih"):
-            nn.init.zeros_(tensor)
-            nn.init.ones_(tensor[model.config.hidden : 2 * model.config.hidden])  # the forget gate's
-        elif name.endswith("bias") or name.startswith("lstm.bias_hh"):
-            nn.init.zeros_(tensor)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Lets torch use one thread: folds run in parallel, and two threads on a busy core are slower than one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

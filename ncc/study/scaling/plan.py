@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from ncc.classification.networks import NetworkTraining
-from ncc.encoder.program_lstm import ProgramLSTMConfig
+from ncc.classification.network_fit import NetworkTraining
+from ncc.classification.network_model import program_encoder
 from ncc.errors import InputError
 
 __all__ = ["SCALINGS", "Run", "Setting", "SweepConfig"]
@@ -50,7 +50,7 @@ class Setting:
             compression=self.compression,
             seed=seed,
         )
-        return NetworkTraining(network=ProgramLSTMConfig(hidden=self.hidden), min_steps=1, loop=loop)
+        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, loop=loop)
 
     @property
     def way(self) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ncc.classification.networks import ProgramLSTMMethod
+from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
 from ncc.study.scaling.programs import Programs
@@ -65,7 +65,7 @@ class _Stages:
         with self._timed("reading_s"):
             programs = self.job.source.load()
             rows = programs.training_rows(setting.per_class)
-        network = ProgramLSTMMethod(
+        network = NetworkMethod(
             programs.embedding,
             setting.training(seed),
             device=self.device,
@@ -100,14 +100,14 @@ class _Stages:
             precision=self.statistics.precision,
         )
 
-    def _accuracy(self, network: ProgramLSTMMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:
+    def _accuracy(self, network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:
         """Share of programs whose class the network says; every rank asks about its part of them."""
         rank, world = rank_and_world()
         own = rows[rank::world]
         right = int((network.predict(samples, own).argmax(axis=1) == samples.label[own]).sum())
         return sum(_of_all_ranks(right, self.device)) / len(rows)
 
-    def _validate(self, network: ProgramLSTMMethod, programs: Programs, loss: float) -> None:
+    def _validate(self, network: NetworkMethod, programs: Programs, loss: float) -> None:
         seconds = time.time() - self.job.launched_s - self.seconds["validation_s"]
         with self._timed("validation_s"):
             accuracy = self._accuracy(network, programs.samples, programs.split.valid)

@@ -21,7 +21,7 @@ from ncc.devices import files as mapper_files
 from ncc.devices.files import load_mapper_head, save_mapper_head
 from ncc.devices.head import KernelInputs
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
-from ncc.encoder.encoded_program import EncodedProgram
+from ncc.encoder.program import EncodedProgram
 
 HERE = Path(__file__).parent
 VERSIONS = {

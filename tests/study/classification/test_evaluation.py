@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from ncc.classification.networks import NetworkTraining
+from ncc.classification.network_fit import NetworkTraining
+from ncc.classification.network_model import program_encoder, program_head
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.embedding import load_embedding
-from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.errors import InputError
 from ncc.study.classification.comparison import all_methods, compare_classifiers
 from ncc.study.classification.controls import Majority, count_controls
@@ -18,7 +18,8 @@ from ncc.study.report import classification_report
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(
-    network=ProgramLSTMConfig(hidden=8, dense=16, buckets=64),
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
     min_steps=1,
     loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
 )

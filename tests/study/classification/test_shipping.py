@@ -8,11 +8,11 @@ import pytest
 
 from ncc.classification.files import load_classifier_head, save_classifier_head
 from ncc.classification.fit import CombinedMethod
-from ncc.classification.networks import NetworkTraining, ProgramLSTMMethod, probabilities
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
+from ncc.classification.network_model import program_encoder, program_head
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
-from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
 from ncc.study.classification import shipping
@@ -23,7 +23,8 @@ from ncc.study.classification.task import load_split
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(
-    network=ProgramLSTMConfig(hidden=8, dense=16, buckets=64),
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
     min_steps=1,
     loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
 )
@@ -48,7 +49,7 @@ def refitted(samples, embedding, head):
 @pytest.fixture(scope="module")
 def method(samples, embedding):
     """What the head is made of, trained once more."""
-    method = CombinedMethod(ProgramLSTMMethod(embedding, SMALL), NgramMethod(embedding))
+    method = CombinedMethod(NetworkMethod(embedding, SMALL), NgramMethod(embedding))
     method.fit(samples, load_split(samples)[0].train, np.random.default_rng(204))
     return method
 
@@ -110,7 +111,7 @@ def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
     assert about["programs"] == len(mixed) == 40
     assert (about["training"], about["test"]) == (len(split.train), len(test))
     assert about["levels"] == ["-O1", "-O0"]
-    assert about["options"]["network"]["hidden"] == 8
+    assert about["options"]["encoder"]["hidden"] == 8
     scores = _scores(mixed_head, mixed, embedding, test)
     right = {name: found.argmax(axis=1) == mixed.label[test] for name, found in scores.items()}
     assert about["test_accuracy"] == {name: pytest.approx(hits.mean(), abs=1e-4) for name, hits in right.items()}
@@ -154,7 +155,7 @@ def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, ref
     for name in ("programs", "test", "test_accuracy", "calibration_error", "levels", "seed"):
         assert refitted.about[name] == head.about[name]
     everything = np.arange(len(samples))
-    network = ProgramLSTMMethod(embedding, SHORT, begin_with=head.network)
+    network = NetworkMethod(embedding, SHORT, begin_with=head.network)
     method = CombinedMethod(network, NgramMethod(embedding))
     method.fit(samples, everything, np.random.default_rng(204))
     assert np.array_equal(refitted.network.row, head.network.row)
@@ -167,13 +168,18 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
     before = {name: array.copy() for name, array in _arrays(head).items()}
     fresh, further = [], []
     train_classifier(samples, embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss))
-    other = replace(SHORT, network=ProgramLSTMConfig(hidden=5, dense=5, layers=2, buckets=5, dropout=0.0))
+    other = replace(
+        SHORT,
+        encoder=replace(program_encoder(5, 2, 5), dropout=0.0),
+        head=replace(program_head(5), dropout=0.0),
+    )
     again = refit_classifier(samples, embedding, head, other, progress=lambda _epoch, loss: further.append(loss))
     assert {name: array.shape for name, array in again.network.tensors.items()} == {
         name: array.shape for name, array in head.network.tensors.items()
     }
-    options = again.about["options"]["network"]
-    assert [options[name] for name in ("hidden", "dense", "layers", "buckets", "dropout")] == [8, 16, 1, 64, 0.0]
+    encoder, top = again.about["options"]["encoder"], again.about["options"]["head"]
+    assert [encoder[name] for name in ("hidden", "layers", "buckets", "dropout")] == [8, 1, 64, 0.0]
+    assert [top[name] for name in ("dense", "dropout")] == [16, 0.0]
     assert further[0] < fresh[0]
     assert all(np.array_equal(array, before[name]) for name, array in _arrays(head).items())
 

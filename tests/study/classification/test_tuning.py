@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncc.classification.networks import NetworkTraining
+from ncc.classification.network_fit import NetworkTraining
+from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import load_embedding
-from ncc.encoder.program_lstm import ProgramLSTMConfig
 from ncc.study.classification import tuning
 from ncc.study.classification.task import load_split
 from ncc.training import TrainingConfig
@@ -15,7 +15,8 @@ from ncc.training import TrainingConfig
 pytest.importorskip("optuna", reason="optuna is not installed")
 
 SMALL = NetworkTraining(
-    network=ProgramLSTMConfig(hidden=8, dense=16, buckets=64),
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
     min_steps=1,
     loop=TrainingConfig(epochs=2, batch_size=8),
 )
@@ -25,19 +26,19 @@ def test_the_best_of_the_trials_is_taken(samples, tmp_path, monkeypatch):
     split, _ = load_split(samples)
     fitted = []
 
-    class Watched(tuning.ProgramLSTMMethod):
+    class Watched(tuning.NetworkMethod):
         def fit(self, samples, train_idx, rng):
             assert (samples.label[split.test] == -1).all()
             assert np.array_equal(train_idx, split.train)
             fitted.append(self.training)
             super().fit(samples, train_idx, rng)
 
-    monkeypatch.setattr(tuning, "ProgramLSTMMethod", Watched)
+    monkeypatch.setattr(tuning, "NetworkMethod", Watched)
     one_level = replace(samples, views={"-O1": samples.views["-O1"]})
     best, trials = tuning.tune_training(one_level, load_embedding(), SMALL, 3, tmp_path / "study")
     assert [trial["number"] for trial in trials] == [0, 1, 2]
     values = [trial["value"] for trial in trials]
     assert best == fitted[int(np.argmax(values))]
     assert best.loop.learning_rate == trials[int(np.argmax(values))]["parameters"]["learning_rate"]
-    assert best.network.buckets == 64
+    assert best.encoder.buckets == 64
     assert all(0 <= value <= 1 for value in values)

@@ -16,11 +16,16 @@ from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, c
 from ncc.study.coarsening.controls import ConstantFactor
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
-from ncc.study.peers.deeptune_coarsening import DeepTune, DeepTuneTraining, LanguageModel, pretrain_language_model
+from ncc.study.peers.deeptune_coarsening import (
+    DeepTune,
+    LanguageModel,
+    deeptune_training,
+    pretrain_language_model,
+)
 from ncc.study.peers.recurrent import RecurrentTraining
 from ncc.training import TrainingConfig
 
-SMALL = DeepTuneTraining(hidden=8, loop=TrainingConfig(epochs=40, batch_size=64, learning_rate=2e-2, weight_decay=0.0))
+SMALL = deeptune_training(hidden=8, loop=TrainingConfig(epochs=40, batch_size=64, learning_rate=2e-2, weight_decay=0.0))
 
 
 def rng() -> np.random.Generator:
@@ -93,7 +98,7 @@ def test_deeptune_learns_texts(telling: CoarseningSamples) -> None:
 
 
 def test_deeptune_is_repeatable_and_keeps_to_itself(telling: CoarseningSamples) -> None:
-    short = DeepTuneTraining(hidden=4, loop=TrainingConfig(epochs=2, batch_size=64))
+    short = deeptune_training(hidden=4, loop=TrainingConfig(epochs=2, batch_size=64))
     answers = []
     for seed in (1, 1, 2):
         method = DeepTune(training=short)
@@ -106,18 +111,17 @@ def test_deeptune_is_repeatable_and_keeps_to_itself(telling: CoarseningSamples) 
 
 
 def test_deeptune_tl_starts_from_what_it_is_given(telling: CoarseningSamples) -> None:
-    never = DeepTuneTraining(hidden=4, loop=TrainingConfig(epochs=1, batch_size=64, learning_rate=1e-30))
+    never = deeptune_training(hidden=4, loop=TrainingConfig(epochs=1, batch_size=64, learning_rate=1e-30))
     donor = DeepTune(training=never)
     donor.fit(telling, np.arange(32), rng())
     assert donor._model is not None
-    state = {name: tensor.numpy().copy() for name, tensor in donor._model.state_dict().items()}
-    tensors = {name: array + 1 for name, array in state.items() if name.startswith(("vectors", "lstm."))}
+    tensors = {name: tensor.numpy() + 1 for name, tensor in donor._model.encoder.state_dict().items()}
     start = LanguageModel(donor._vocabulary.tokens, tensors)
     method = DeepTune(start, never)
     assert (method.name, donor.name) == ("DeepTune-TL", "DeepTune")
     method.fit(telling, np.arange(8), rng())
     assert method._model is not None
-    found = method._model.state_dict()
+    found = method._model.encoder.state_dict()
     for name, array in tensors.items():
         np.testing.assert_allclose(found[name].numpy(), array, atol=1e-6)
     np.testing.assert_array_equal(start.tensors["vectors"], tensors["vectors"])  # not trained in place
@@ -134,5 +138,5 @@ def test_language_model_comes_from_device_mapping(tmp_path: Path) -> None:
     quick = RecurrentTraining(hidden=16, longest=64, train_vectors=True, loop=TrainingConfig(epochs=1, batch_size=8))
     model = pretrain_language_model(read_table(table, "amd"), training=quick)
     assert model.tensors["vectors"].shape == (len(model.tokens) + 1, 64)
-    assert {name for name in model.tensors if name.startswith("lstm.")} >= {"lstm.weight_ih_l0", "lstm.weight_hh_l1"}
+    assert set(model.tensors) >= {"ahead.0.weight_ih_l0", "ahead.1.weight_hh_l0"}
     assert not any(name.startswith(("dense", "norm", "output")) for name in model.tensors)

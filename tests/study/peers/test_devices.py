@@ -19,7 +19,7 @@ from ncc.study.peers.deeptune import DeepTune
 from ncc.study.peers.grewe import Grewe, grewe_features
 from ncc.study.peers.inst2vec import Inst2vec
 from ncc.study.peers.ir2vec import IR2Vec, SeedVectors, encode_function, function_vectors, load_seeds
-from ncc.study.peers.recurrent import RecurrentTraining, _Rows
+from ncc.study.peers.recurrent import RecurrentTraining
 from ncc.study.runs import Method, Plan, run_plans
 from ncc.training import TrainingConfig
 
@@ -200,28 +200,11 @@ def test_predicting_before_fitting_is_refused(name: str, table: DeviceMappingSam
         PEERS[name](table).predict(table, TEST)
 
 
-def test_an_epoch_has_every_row_once_and_rows_that_read_the_same_share_a_sequence() -> None:
-    words = [np.arange(1 + row // 5) for row in range(25)]
-    rows = _Rows(words, np.arange(50, dtype=np.float32).reshape(25, 2), np.arange(25) % 2 == 0)
-    rng = np.random.default_rng(0)
-    batches = rows.batches(8, rng)
-    assert sorted(len(batch) for batch in batches) == [6, 6, 6, 7]
-    assert sorted(np.concatenate(batches).tolist()) == list(range(25))
-    for batch in batches:
-        (padded, lengths, auxiliary, owner), label = rows.batch(batch, rng)
-        assert len(padded) == len(lengths) == len({len(words[row]) for row in batch})
-        for place, row in enumerate(batch.tolist()):
-            length = int(lengths[owner[place]])
-            assert padded[owner[place], :length].tolist() == words[row].tolist()
-            assert auxiliary[place].tolist() == [2 * row, 2 * row + 1]
-            assert bool(label[place]) == (row % 2 == 0)
-
-
 def test_statement_vectors_have_length_1_and_stay(table: DeviceMappingSamples) -> None:
     method = make_inst2vec(table)
     scores(method, table, TEST)
     assert method._model is not None
-    vectors = method._model.vectors.numpy()
+    vectors = method._model.encoder.vectors.detach().numpy()
     expected = an_embedding().vectors[:3]  # the fourth word does not occur
     assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True))
 

@@ -46,7 +46,7 @@ def test_threads_are_tried_with_one_rank_alone():
 def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
     (setting,) = SweepConfig(worlds=(1,), hidden=(16,), epochs=3).settings()
     training = setting.training(7)
-    assert (training.network.hidden, training.loop.epochs, training.loop.seed, training.min_steps) == (16, 3, 7, 1)
+    assert (training.encoder.hidden, training.loop.epochs, training.loop.seed, training.min_steps) == (16, 3, 7, 1)
     assert training.loop.mixed_precision
 
 

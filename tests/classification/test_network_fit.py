@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.classification.batches import LONGEST, ProgramData, encode_programs
-from ncc.classification.networks import NetworkTraining, PlainLSTMMethod, ProgramLSTMMethod
+from ncc.classification.network_fit import (
+    NetworkMethod,
+    NetworkTraining,
+    encode_programs,
+    paper_training,
+    program_data,
+)
+from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import load_embedding
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.encoder.network import EncoderNetwork
+from ncc.errors import InputError
 from ncc.training import TrainingConfig
 
-SIZES = ProgramLSTMConfig(hidden=8, dense=16, buckets=64)
-SMALL = NetworkTraining(network=SIZES, min_steps=1, loop=TrainingConfig(epochs=16, batch_size=8, learning_rate=5e-3))
+SIZES, HEAD = program_encoder(hidden=8, buckets=64), program_head(dense=16)
+SMALL = NetworkTraining(
+    encoder=SIZES, head=HEAD, min_steps=1, loop=TrainingConfig(epochs=16, batch_size=8, learning_rate=5e-3)
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,22 +49,20 @@ def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):
 
 def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
     views = [encode_programs(table, embedding, 64) for table in samples.views.values()]
-    data = ProgramData(views, samples.label, np.arange(len(samples)))
-    network = ProgramLSTM(embedding.vectors, 2, SIZES).eval()
+    data = program_data(views, samples.label, np.arange(len(samples)))
+    network = EncoderNetwork(embedding.vectors, 2, SIZES, HEAD).eval()
     rng = np.random.default_rng(0)
     drawn = set()
     with torch.inference_mode():
         for rows in data.batches(7, rng):
             inputs, target = data.batch(rows, rng)
             together = network(*inputs)
-            place = 0
-            for level, view in enumerate(views):
-                for row in rows[data._level[rows] == level].tolist():
-                    alone = network(*view.batch(np.array([row])))[0]
-                    assert torch.allclose(together[place], alone, atol=1e-5)
-                    assert target[place] == samples.label[row]
-                    drawn.add((level, row))
-                    place += 1
+            assert target.tolist() == samples.label[rows].tolist()
+            for place, row in enumerate(rows.tolist()):
+                level = int(data._drawn[row]) // len(samples)
+                alone = network(*views[level].batch(np.array([row])))[0]
+                assert torch.allclose(together[place], alone, atol=1e-5)
+                drawn.add((level, row))
     assert len(drawn) == len(samples)
     assert {level for level, _ in drawn} == {0, 1}
 
@@ -65,16 +71,16 @@ def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
     "training",
     [
         pytest.param(SMALL, id="usual"),
-        pytest.param(replace(SMALL, network=replace(SIZES, buckets=0)), id="no-literals", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, encoder=replace(SIZES, buckets=0)), id="no-literals", marks=pytest.mark.full),
         pytest.param(replace(SMALL, pretrained=False), id="not-pretrained", marks=pytest.mark.full),
-        pytest.param(replace(SMALL, network=replace(SIZES, train_vectors=False)), id="kept", marks=pytest.mark.full),
-        pytest.param(replace(SMALL, network=replace(SIZES, layers=2)), id="two-layers", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, encoder=replace(SIZES, train_vectors=False)), id="kept", marks=pytest.mark.full),
+        pytest.param(replace(SMALL, encoder=replace(SIZES, layers=2)), id="two-layers", marks=pytest.mark.full),
     ],
 )
 def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, training):
     test = np.arange(len(samples)) % 4 == 0
     losses = []
-    method = ProgramLSTMMethod(embedding, training, progress=lambda _epoch, loss: losses.append(loss))
+    method = NetworkMethod(embedding, training, progress=lambda _epoch, loss: losses.append(loss))
     hidden = samples.without_answers(np.flatnonzero(test))
     method.fit(hidden, np.flatnonzero(~test), np.random.default_rng(0))
     found = method.predict(hidden, np.flatnonzero(test))
@@ -85,10 +91,10 @@ def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, training):
 
 
 def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
-    method = ProgramLSTMMethod(embedding, SMALL)
-    with pytest.raises(ValueError, match="fit the method"):
+    method = NetworkMethod(embedding, SMALL)
+    with pytest.raises(InputError, match="fit the method"):
         method.predict(samples, np.arange(3))
-    with pytest.raises(ValueError, match="fit the method"):
+    with pytest.raises(InputError, match="fit the method"):
         method.scores(samples, "-O1", np.arange(3))
     method.training = replace(SMALL, loop=replace(SMALL.loop, epochs=1))
     method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
@@ -103,11 +109,10 @@ def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
 
 
 def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
-    training = replace(SMALL, network=replace(SIZES, train_vectors=False), loop=replace(SMALL.loop, epochs=1))
-    method = ProgramLSTMMethod(embedding, training)
+    method = NetworkMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=1, learning_rate=1e-30)))
     one_level = replace(samples, views={"-O1": samples.views["-O1"]})
     method.fit(one_level, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    vectors = method.model.vectors.detach().numpy()
+    vectors = method.to_network().vectors
     table = samples.views["-O1"].rows(np.arange(0, len(samples), 2))
     words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
     assert len(vectors) == len(words)
@@ -118,12 +123,10 @@ def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
 
 
 def test_training_goes_on_with_a_network_that_was_trained(samples, embedding):
-    first = ProgramLSTMMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
+    first = NetworkMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
     first.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    tensors = {name: tensor.numpy().copy() for name, tensor in first.model.state_dict().items()}
-    network = ProgramNetwork(tensors, first.row, layers=1, longest=LONGEST)
     loop = replace(SMALL.loop, epochs=1, learning_rate=1e-9)
-    further = ProgramLSTMMethod(embedding, replace(SMALL, loop=loop), begin_with=network)
+    further = NetworkMethod(embedding, replace(SMALL, loop=loop), begin_with=first.to_network())
     rows = np.arange(len(samples))
     further.fit(samples, rows, np.random.default_rng(1))
     assert np.array_equal(further.row, first.row)
@@ -133,14 +136,14 @@ def test_training_goes_on_with_a_network_that_was_trained(samples, embedding):
 def test_few_programs_are_seen_more_often(samples, embedding):
     epochs = []
     training = replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2))
-    method = ProgramLSTMMethod(embedding, training, progress=lambda epoch, _loss: epochs.append(epoch))
+    method = NetworkMethod(embedding, training, progress=lambda epoch, _loss: epochs.append(epoch))
     method.fit(samples, np.arange(8), np.random.default_rng(0))
     assert epochs[-1] == 20
 
 
 def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embedding):
     loop = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2)
-    method = PlainLSTMMethod(embedding, loop, hidden=16)
+    method = NetworkMethod(embedding, replace(paper_training(hidden=16), loop=loop))
     rows = np.arange(0, len(samples), 2)
     method.fit(samples, rows, np.random.default_rng(0))
     found = method.predict(samples, rows)
@@ -149,7 +152,11 @@ def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embeddin
     assert np.array_equal(method.predict(without, rows), found)
 
 
-def test_no_program_is_alone_in_a_batch(samples, embedding):
-    data = ProgramData([encode_programs(samples.views["-O1"], embedding, 0)], samples.label, np.arange(17))
-    sizes = sorted(len(batch) for batch in data.batches(8, np.random.default_rng(0)))
-    assert sizes == [8, 9]
+def test_vectors_that_are_kept_are_the_embeddings(samples, embedding):
+    training = replace(SMALL, encoder=replace(SIZES, train_vectors=False), loop=replace(SMALL.loop, epochs=1))
+    method = NetworkMethod(embedding, training)
+    with pytest.raises(InputError, match="fit the method"):
+        method.to_network()
+    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+    assert np.array_equal(method.to_network().vectors, embedding.vectors)
+    assert method.row.tolist() == list(range(len(embedding.vectors)))

@@ -4,33 +4,32 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.classification.batches import LONGEST, EncodedPrograms
-from ncc.encoder.encoded_program import EncodedProgram
-from ncc.encoder.program_lstm import ProgramLSTM, ProgramLSTMConfig
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
+from ncc.encoder.batches import Sequences
+from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.program import EncodedProgram
+from ncc.errors import InputError
 
 WORDS, ROWS, DIM, BUCKETS, CLASSES = 60, 40, 10, 30, 5
 ROW = np.array([*range(ROWS), *range(7, 7 + WORDS - ROWS)], np.int32)[::-1].copy()
 
 
-def _in_torch(seed: int = 0, **sizes: int) -> ProgramLSTM:
+def _in_torch(seed: int = 0, dense: int = 7, **sizes: int) -> EncoderNetwork:
     """In evaluation mode, with random weights everywhere."""
     torch.manual_seed(seed)
     vectors = np.random.default_rng(seed).normal(size=(ROWS, DIM)).astype(np.float32)
-    sizes = {"layers": 2, "hidden": 6, "dense": 7, "buckets": BUCKETS} | sizes
-    model = ProgramLSTM(vectors, CLASSES, ProgramLSTMConfig(**sizes))
+    sizes = {"layers": 2, "hidden": 6, "buckets": BUCKETS} | sizes
+    model = EncoderNetwork(vectors, CLASSES, program_encoder(**sizes), program_head(dense))
     with torch.no_grad():
-        model.norm.weight.uniform_(0.5, 2)
-        model.norm.bias.normal_()
-        model.output.weight.normal_()
+        model.head.norm.weight.uniform_(0.5, 2)
+        model.head.norm.bias.normal_()
+        model.head.output.weight.normal_()
     return model.eval()
 
 
-def _network(model: ProgramLSTM | None = None, **changes: object) -> ProgramNetwork:
+def _network(model: EncoderNetwork | None = None, row: np.ndarray = ROW, longest: int = LONGEST) -> ProgramNetwork:
     model = model or _in_torch()
-    tensors = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
-    values = {"tensors": tensors, "row": ROW, "layers": model.config.layers, "longest": LONGEST}
-    return ProgramNetwork(**(values | changes))
+    return ProgramNetwork.from_arrays(model.to_arrays(), model.encoder.config, row, longest)
 
 
 def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
@@ -44,16 +43,17 @@ def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
     return programs
 
 
-def _torch_says(model: ProgramLSTM, programs: list[EncodedProgram]) -> np.ndarray:
+def _torch_says(model: EncoderNetwork, programs: list[EncodedProgram]) -> np.ndarray:
     """Scores of all programs from one padded batch."""
-    buckets = model.config.buckets
+    buckets = model.encoder.config.buckets
     counts = np.concatenate([np.diff(program.literal_start) for program in programs]) * bool(buckets)
     literals = np.concatenate([program.literals for program in programs]).astype(np.int64)
-    encoded = EncodedPrograms(
+    encoded = Sequences(
         np.cumsum([0, *(len(program.words) for program in programs)]),
         ROW[np.concatenate([program.words for program in programs])],
         np.cumsum([0, *counts]),
         literals % buckets if buckets else literals[:0],
+        LONGEST,
     )
     with torch.inference_mode():
         return model(*encoded.batch(np.arange(len(programs)))).numpy()
@@ -68,7 +68,7 @@ def test_numpy_gives_what_torch_gives(sizes, buckets):
     programs[2] = EncodedProgram(programs[2].words, np.zeros(0, np.uint32), np.zeros(8, np.int32))
     expected = _torch_says(model, programs)
     network = _network(model)
-    assert (network.buckets, network.num_classes) == (buckets, CLASSES)
+    assert (network.config.buckets, network.num_classes) == (buckets, CLASSES)
     assert np.ptp(expected, axis=0).max() > 0.1  # programs differ
     for program, scores in zip(programs, expected, strict=True):
         found = network.scores(program)
@@ -116,19 +116,16 @@ def test_a_network_and_its_inputs_are_left_as_they_are():
     assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [*({"layers": n} for n in (0, 1, 3)), {"longest": 0}, {"row": ROW + 1}, {"row": ROW - 1}, {"row": ROW[None]}],
-    ids=str,
-)
+@pytest.mark.parametrize("change", [{"longest": 0}, {"row": ROW + 1}, {"row": ROW - 1}, {"row": ROW[None]}], ids=str)
 def test_a_network_that_does_not_fit_together_is_refused(change):
-    with pytest.raises(ValueError, match=r"must be 1 or more|missing, wrong or superfluous"):
+    with pytest.raises(InputError, match=r"expected 1 or more|row is of shape"):
         _network(**change)
 
 
-@pytest.mark.parametrize("name", sorted(_in_torch().state_dict()))
+@pytest.mark.parametrize("name", sorted(_in_torch().to_arrays()))
 def test_a_tensor_of_another_shape_is_refused(name):
-    tensors = dict(_network().tensors)
-    tensors[name] = np.append(tensors[name], tensors[name][..., :1], axis=-1)
-    with pytest.raises(ValueError, match="missing, wrong or superfluous"):
-        _network(tensors=tensors)
+    model = _in_torch()
+    arrays = model.to_arrays()
+    arrays[name] = np.append(arrays[name], arrays[name][..., :1], axis=-1)
+    with pytest.raises(InputError, match=r"missing, wrong or superfluous|vectors of shape"):
+        ProgramNetwork.from_arrays(arrays, model.encoder.config, ROW)

@@ -1,48 +1,98 @@
-"""Classifiers that train a recurrent network on sequences of statements."""
+"""Classifiers that train the encoder on sequences of statements: ours, and the paper's plain head."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from ncc.classification.batches import EncodedPrograms, PlainData, ProgramData, encode_programs, plain_inputs
+from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.lstm import LSTMHead, LSTMHeadConfig
-from ncc.encoder.program_lstm import ProgramBatch, ProgramLSTM, ProgramLSTMConfig
-from ncc.encoder.program_network import ProgramNetwork
+from ncc.encoder.batches import SequenceData, Sequences, network_outputs
+from ncc.encoder.config import EncoderConfig, HeadConfig
+from ncc.encoder.network import EncoderNetwork
+from ncc.errors import InputError
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
-__all__ = ["NetworkTraining", "PlainLSTMMethod", "ProgramLSTMMethod", "probabilities"]
+__all__ = ["NetworkMethod", "NetworkTraining", "encode_programs", "paper_training", "probabilities", "program_data"]
 
-_BATCH = 64
 _SIMILAR_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkTraining:
-    """How the classifier's network is trained.
+    """How a classifier's network is trained.
 
     Attributes:
-        network: Its sizes.
+        encoder: Sizes and parts of the encoder.
+        head: Those of the head.
         pretrained: Begin with the embedding's vectors; False begins with random ones of the same lengths.
         smoothing: Of the labels.
         min_steps: Steps at least; where programs are few, there are more epochs than `loop` says.
+        all_levels: Read programs at all levels that samples have; False reads the first alone.
         loop: Of the training loop.
     """
 
-    network: ProgramLSTMConfig = field(default_factory=ProgramLSTMConfig)
+    encoder: EncoderConfig = field(default_factory=program_encoder)
+    head: HeadConfig = field(default_factory=program_head)
     pretrained: bool = True
     smoothing: float = 0.1
     min_steps: int = 600
+    all_levels: bool = True
     loop: TrainingConfig = field(
         default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, learning_rate=2e-3, mixed_precision=True)
     )
+
+
+def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraining:
+    """The paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
+
+    Its gates begin by remembering, or the last state knows little but a program's end for many epochs.
+
+    Args:
+        hidden: Units of each layer.
+        memory: Steps that the gates remember to begin with, see `EncoderConfig`.
+
+    Reference: Ben-Nun et al. 2018, section 6.1.
+    """
+    return NetworkTraining(
+        encoder=EncoderConfig(hidden=hidden, memory=memory, dropout=0.2),
+        head=HeadConfig(dropout=0.2),
+        smoothing=0.0,
+        min_steps=1,
+        all_levels=False,
+        loop=TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True),
+    )
+
+
+def encode_programs(
+    table: ProgramTable, embedding: Embedding, buckets: int, row: NDArray[np.int32] | None = None
+) -> Sequences:
+    """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
+
+    Args:
+        table: The programs.
+        embedding: Where statements are looked up.
+        buckets: Rows of the table that literals are hashed into; 0 reads none.
+        row: (num_words,) int32 row of a network's vectors for each word; None where it has those of the embedding.
+    """
+    word = embedding.look_up(table.texts).word
+    word = (word if row is None else row[word])[table.text_id]
+    if not buckets:
+        none = np.zeros(len(table.text_id) + 1, np.int64)
+        return Sequences(table.start, word, none, np.zeros(0, np.int64), LONGEST)
+    return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), LONGEST)
+
+
+def program_data(views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64]) -> SequenceData:
+    """Some programs as training data, each at one of its levels each time it is drawn."""
+    numbers = rows[:, None] + len(label) * np.arange(len(views))[None, :]
+    return SequenceData(Sequences.joined(views), label[rows], forms=numbers)
 
 
 def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -57,12 +107,11 @@ def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple
     return words, row
 
 
-class ProgramLSTMMethod:
-    """A bidirectional LSTM with pooling, as a method that `evaluate` can measure."""
+class NetworkMethod:
+    """The encoder with a head for classes, as a method that `evaluate` can measure."""
 
-    kind: Final = "ours"
     slow = True
-    version = "1"
+    version = "2"
 
     def __init__(
         self,
@@ -70,18 +119,20 @@ class ProgramLSTMMethod:
         training: NetworkTraining | None = None,
         name: str = "ncc's network",
         *,
+        kind: Literal["ours", "published"] = "ours",
         begin_with: ProgramNetwork | None = None,
         device: str = "cpu",
         checkpoint: Path | None = None,
         progress: Callable[[int, float], None] | None = None,
         statistics: TrainingStatistics | None = None,
     ) -> None:
-        """Trains on all levels that samples have; a program's scores at all of them are averaged.
+        """Trains on the levels that samples have; a program's scores at all of them are averaged.
 
         Args:
             embedding: Vectors to begin with.
             training: How to train.
             name: For tables.
+            kind: Whose the method is.
             begin_with: A trained network whose training goes on, in place of one with new weights.
             device: Where to train.
             checkpoint: Where a run that was stopped goes on.
@@ -89,9 +140,10 @@ class ProgramLSTMMethod:
             statistics: Filled by `fit`.
         """
         self.name = name
+        self.kind: Literal["ours", "published"] = kind
         self.embedding = embedding
         self.training = training or NetworkTraining()
-        self.model: ProgramLSTM | None = None
+        self.model: EncoderNetwork | None = None
         self.row: NDArray[np.int32] | None = None
         self._begin_with = begin_with
         self._device = device
@@ -110,18 +162,18 @@ class ProgramLSTMMethod:
         training = self.training
         seed = int(rng.integers(2**31))
         torch.manual_seed(seed)
-        tables = list(samples.views.values())
+        tables = [samples.views[level] for level in self._levels(samples)]
         vectors, self.row = self._vectors(tables, train_idx, rng)
-        views = [encode_programs(table, self.embedding, training.network.buckets, self.row) for table in tables]
-        model = ProgramLSTM(vectors, len(samples.classes), training.network)
+        views = [encode_programs(table, self.embedding, training.encoder.buckets, self.row) for table in tables]
+        model = EncoderNetwork(vectors, len(samples.classes), training.encoder, training.head)
         if self._begin_with:
-            model.load_state_dict({name: torch.tensor(tensor) for name, tensor in self._begin_with.tensors.items()})
+            model.load_arrays(self._begin_with.tensors)
         self.model = model.to(self._device)
         steps = -(-len(train_idx) // training.loop.batch_size)
         epochs = max(training.loop.epochs, -(-training.min_steps // steps))
         train(
             self.model,
-            ProgramData(views, samples.label, train_idx),
+            program_data(views, samples.label, train_idx),
             nn.CrossEntropyLoss(label_smoothing=training.smoothing),
             replace(training.loop, epochs=epochs, seed=seed),
             checkpoint=self._checkpoint,
@@ -129,12 +181,17 @@ class ProgramLSTMMethod:
             statistics=self.statistics,
         )
 
+    def _levels(self, samples: ProgramSamples) -> list[str]:
+        return list(samples.views)[: None if self.training.all_levels else 1]
+
     def _vectors(
         self, tables: Sequence[ProgramTable], train_idx: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         """Vectors to begin with, and the row of each word of the embedding among them."""
         if self._begin_with:
-            return self._begin_with.tensors["vectors"], self._begin_with.row
+            return self._begin_with.vectors, self._begin_with.row
+        if not self.training.encoder.train_vectors:
+            return self.embedding.vectors, np.arange(len(self.embedding.vectors), dtype=np.int32)
         words, row = _words_in_use(self.embedding, [table.rows(train_idx) for table in tables])
         vectors = self.embedding.vectors[words]
         if not self.training.pretrained:
@@ -145,79 +202,30 @@ class ProgramLSTMMethod:
         """Probabilities of the classes: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
-        return probabilities([self.scores(samples, level, test_idx) for level in samples.views])
+        return probabilities([self.scores(samples, level, test_idx) for level in self._levels(samples)])
 
     def scores(self, samples: ProgramSamples, level: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The network's outputs for programs at one of their levels: (m, num_classes) float64.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
         if self.model is None:
-            raise ValueError("fit the method before predicting")
-        programs = encode_programs(samples.views[level], self.embedding, self.training.network.buckets, self.row)
-        return _outputs(self.model, programs, rows, len(samples.classes))
+            raise InputError("fit the method before predicting")
+        programs = encode_programs(samples.views[level], self.embedding, self.training.encoder.buckets, self.row)
+        return network_outputs(self.model, program_data([programs], samples.label, rows))
 
-
-class PlainLSTMMethod:
-    """The paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
-
-    Its gates begin by remembering, or the last state knows little but a program's end for many epochs.
-
-    Reference: Ben-Nun et al. 2018, section 6.1.
-    """
-
-    name = "LSTM (paper's head)"
-    kind: Final = "published"
-    slow = True
-    version = "1"
-
-    def __init__(
-        self, embedding: Embedding, loop: TrainingConfig | None = None, *, hidden: int = 200, memory: int | None = 200
-    ) -> None:
-        """Nothing is trained before `fit`.
-
-        Args:
-            embedding: Vectors of statements.
-            loop: How to train.
-            hidden: Units of each layer.
-            memory: Steps that the gates remember to begin with, see `LSTMHeadConfig`.
-        """
-        self.embedding = embedding
-        self.hidden = hidden
-        self.memory = memory
-        self.loop = loop or TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True)
-        self._model: LSTMHead | None = None
-
-    @property
-    def identity(self) -> Any:
-        """Embedding and options."""
-        return self.embedding.vectors, self.hidden, self.memory, asdict(self.loop)
-
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Trains a network on some rows, at the first level that samples have."""
-        seed = int(rng.integers(2**31))
-        torch.manual_seed(seed)
-        config = LSTMHeadConfig(
-            num_outputs=len(samples.classes), hidden=self.hidden, memory=self.memory, dropout=0.2, pooled=False
-        )
-        self._model = LSTMHead(self.embedding.vectors, config)
-        programs = encode_programs(next(iter(samples.views.values())), self.embedding, 0)
-        data = PlainData([programs], samples.label, train_idx)
-        train(self._model, data, nn.CrossEntropyLoss(), replace(self.loop, seed=seed))
-
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Probabilities of the classes: (m, num_classes) float64.
+    def to_network(self) -> ProgramNetwork:
+        """What was trained, for answers without torch.
 
         Raises:
-            ValueError: Nothing was fitted yet.
+            InputError: Nothing was fitted yet.
         """
-        if self._model is None:
-            raise ValueError("fit the method before predicting")
-        programs = encode_programs(next(iter(samples.views.values())), self.embedding, 0)
-        return probabilities([_outputs(self._model, programs, test_idx, len(samples.classes), plain_inputs)])
+        if self.model is None or self.row is None:
+            raise InputError("fit the method before shipping it")
+        return ProgramNetwork.from_arrays(self.model.to_arrays(), self.training.encoder, self.row)
 
 
 def probabilities(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -225,25 +233,4 @@ def probabilities(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     mean = np.mean(scores, axis=0)
     exponent = np.exp(mean - mean.max(axis=1, keepdims=True))
     found: NDArray[np.float64] = exponent / exponent.sum(axis=1, keepdims=True)
-    return found
-
-
-def _outputs(
-    model: nn.Module,
-    programs: EncodedPrograms,
-    rows: NDArray[np.int64],
-    num_classes: int,
-    inputs: Callable[[ProgramBatch], tuple[Tensor, ...]] = tuple,
-) -> NDArray[np.float64]:
-    """Outputs for some programs, those of like length side by side: (m, num_classes) float64; its mode stays."""
-    device, was_training = next(model.parameters()).device, model.training
-    model.eval()
-    order = np.argsort(programs.lengths[rows], kind="stable")
-    found = np.zeros((len(rows), num_classes))
-    with torch.inference_mode():
-        for start in range(0, len(order), _BATCH):
-            part = order[start : start + _BATCH]
-            batch = (tensor.to(device) for tensor in inputs(programs.batch(rows[part])))
-            found[part] = model(*batch).double().cpu().numpy()
-    model.train(was_training)
     return found

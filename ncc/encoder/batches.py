@@ -1,0 +1,197 @@
+"""Sequences of different lengths as batches for the encoder, and as data for the training loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ncc.encoder.network import EncoderNetwork
+
+__all__ = ["SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
+
+Rows = NDArray[np.int64]
+
+_BATCH = 64
+
+
+class SequenceBatch(NamedTuple):
+    """Sequences side by side, and samples that they belong to: the inputs of an `EncoderNetwork`.
+
+    Attributes:
+        words: (batch, time) int64 rows of the vectors; what lies behind a sequence's end is ignored.
+        lengths: (batch,) int64, at least 1.
+        literals: int64 buckets of all literals.
+        literal_start: (batch * time,) int64 offsets into `literals` for each place of `words`.
+        auxiliary: (samples, num_auxiliary) float32.
+        owner: (samples,) int64 sequence of each sample.
+    """
+
+    words: Tensor
+    lengths: Tensor
+    literals: Tensor
+    literal_start: Tensor
+    auxiliary: Tensor
+    owner: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Sequences of words, one after the other, with the literals of each word.
+
+    Attributes:
+        start: (n + 1,) int64 offsets of the n sequences.
+        word: Row of the vectors of each word, integers.
+        literal_start: (num_words + 1,) int64 offsets into `literal`.
+        literal: int64 bucket of each literal.
+        longest: Words of a sequence that are read, the first ones; None for all.
+    """
+
+    start: Rows
+    word: NDArray[np.integer]
+    literal_start: Rows
+    literal: Rows
+    longest: int | None = None
+
+    @classmethod
+    def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
+        """Sequences without literals."""
+        start = np.cumsum([0, *map(len, words)])
+        return cls(start, np.concatenate(words), np.zeros(start[-1] + 1, np.int64), np.zeros(0, np.int64))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Sequences"]) -> Self:
+        """The sequences of several, one after the other."""
+
+        def offsets(arrays: Sequence[Rows]) -> Rows:
+            ends = np.cumsum([0, *(array[-1] for array in arrays)])
+            return np.concatenate([[0], *(array[1:] + end for array, end in zip(arrays, ends[:-1], strict=True))])
+
+        return cls(
+            offsets([part.start for part in parts]),
+            np.concatenate([part.word for part in parts]),
+            offsets([part.literal_start for part in parts]),
+            np.concatenate([part.literal for part in parts]),
+            parts[0].longest,
+        )
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @cached_property
+    def lengths(self) -> Rows:
+        """(n,) words of each sequence that are read."""
+        lengths = np.diff(self.start)
+        return lengths if self.longest is None else np.minimum(lengths, self.longest)
+
+    @cached_property
+    def _literal_counts(self) -> Rows:
+        return np.diff(self.literal_start)
+
+    def batch(
+        self, rows: Rows, auxiliary: NDArray[np.float32] | None = None, owner: Rows | None = None
+    ) -> SequenceBatch:
+        """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
+        lengths = self.lengths[rows]
+        place = self.start[rows][:, None] + np.arange(lengths.max())[None, :]
+        inside = np.arange(lengths.max())[None, :] < lengths[:, None]
+        place = np.where(inside, place, 0)
+        counts = np.where(inside, self._literal_counts[place], 0).ravel()
+        offsets = np.cumsum(counts) - counts
+        within = np.arange(counts.sum()) - np.repeat(offsets, counts)
+        literals = self.literal[np.repeat(self.literal_start[place].ravel(), counts) + within]
+        owner = np.arange(len(rows)) if owner is None else owner
+        auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary
+        words = np.where(inside, self.word[place], 0).astype(np.int64)
+        return SequenceBatch(*map(torch.from_numpy, (words, lengths, literals, offsets, auxiliary, owner)))
+
+
+def distinct_sequences(words: Sequence[NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], Rows]:
+    """The different ones among some sequences, in order of appearance, and the number of each one's equal, (n,)."""
+    known = {sequence.tobytes(): sequence for sequence in words}
+    number = {key: i for i, key in enumerate(known)}
+    return list(known.values()), np.array([number[sequence.tobytes()] for sequence in words], np.int64)
+
+
+class SequenceData:
+    """Samples as training data: sequences in batches of about the same length, those that samples share but once.
+
+    What a sample is about can come as several sequences (a program at several optimisation levels, a kernel from
+    several compilers): in each epoch one of them is drawn.
+    """
+
+    def __init__(
+        self,
+        sequences: Sequences,
+        target: NDArray[np.generic],
+        *,
+        auxiliary: NDArray[np.float32] | None = None,
+        owner: Rows | None = None,
+        forms: Sequence[Sequence[int]] | Rows | None = None,
+        noise: float = 0.1,
+    ) -> None:
+        """Makes data of n samples.
+
+        Args:
+            sequences: All sequences.
+            target: (n, …) what the network is to say.
+            auxiliary: (n, num_auxiliary) float32; None for none.
+            owner: (n,) int64 what each sample is about; None: something of its own.
+            forms: For each thing that samples are about the numbers of its sequences, one or more, of which the first
+                is the one to answer from; None: one sequence each.
+            noise: Standard deviation of what is added to the logarithms of lengths, so that batches differ.
+        """
+        self._sequences, self._target, self._noise = sequences, torch.from_numpy(target), noise
+        self._auxiliary = np.zeros((len(target), 0), np.float32) if auxiliary is None else auxiliary
+        self._owner = np.arange(len(target)) if owner is None else owner
+        forms = np.arange(len(sequences))[:, None] if forms is None else forms
+        self._num_forms = np.array([len(numbers) for numbers in forms])
+        self._first_form = np.cumsum(self._num_forms) - self._num_forms
+        self._forms = np.concatenate([np.asarray(numbers, np.int64) for numbers in forms])
+        self._drawn = self._forms[self._first_form]
+
+    def __len__(self) -> int:
+        return len(self._target)
+
+    def batches(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
+        """All samples once, in batches of like size, in random order, with their sequences drawn anew."""
+        self._drawn = self._forms[self._first_form + rng.integers(self._num_forms)]
+        cut = self._in_order(batch_size, rng.normal(0, self._noise, len(self._drawn)))
+        if len(cut) > 1 and min(map(len, cut)) == 1:  # batch normalisation can't do with one
+            cut[-2:] = [np.concatenate(cut[-2:])]
+        return [cut[i] for i in rng.permutation(len(cut))]
+
+    def in_order(self, batch_size: int) -> list[Rows]:
+        """All samples once, the shortest first, each with the sequence to answer from."""
+        self._drawn = self._forms[self._first_form]
+        return self._in_order(batch_size, np.zeros(len(self._drawn)))
+
+    def _in_order(self, batch_size: int, noise: NDArray[np.float64]) -> list[Rows]:
+        """Samples by the lengths of their sequences times exp(noise), those of one sequence next to each other."""
+        lengths = self._sequences.lengths[self._drawn]
+        place = np.argsort(np.argsort(np.log(lengths) + noise, kind="stable"))
+        order = np.argsort(place[self._owner], kind="stable")
+        return np.array_split(order, -(-len(order) // batch_size))
+
+    def batch(self, samples: Rows, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
+        """The network's inputs for some samples, and what it is to say."""
+        things, owner = np.unique(self._owner[samples], return_inverse=True)
+        inputs = self._sequences.batch(self._drawn[things], self._auxiliary[samples], owner)
+        return inputs, self._target[samples]
+
+
+def network_outputs(network: EncoderNetwork, data: SequenceData) -> NDArray[np.float64]:
+    """What a network says of all samples, (n, num_outputs) float64; whether it is in training is left as it is."""
+    device, was_training = next(network.parameters()).device, network.training
+    network.eval()
+    parts = data.in_order(_BATCH)
+    with torch.inference_mode():
+        found = [network(*(tensor.to(device) for tensor in data.batch(rows)[0])).double().cpu() for rows in parts]
+    network.train(was_training)
+    outputs = np.empty((len(data), found[0].shape[1]))
+    outputs[np.concatenate(parts)] = torch.cat(found).numpy()
+    return outputs
