@@ -228,8 +228,6 @@ def _add_up(batch: Batch, pieces: Sequence[Path], lost: Mapping[int, str]) -> No
     for piece in pieces:
         tally.add_shard(piece)
         for width, builder in builders.items():
-            part = load_counts(width_folder(piece, width))
-            pairs = (part.center, part.context, part.count)
-            builder.add(part.texts, part.statements, pairs, num_files=part.num_files, num_lines=part.num_lines)
+            builder.add_counts(load_counts(width_folder(piece, width)))
     tally.failures |= {batch.files[index].path: reason for index, reason in lost.items()}
     _save(builders, tally, batch.shard)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,37 +20,58 @@ __all__ = ["CorpusCounts", "CountsBuilder", "load_counts", "save_counts", "width
 
 FORMAT_VERSION = 1
 
+Pairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+"""Pairs of statements or words by their numbers, and how often each was seen: three columns."""
+
+_COLUMNS = ("statements", "center", "context", "count")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CorpusCounts:
-    """What a corpus comes to.
+class CountsCard:
+    """What ``counts.json`` says of a corpus.
 
     Attributes:
         texts: Distinct abstracted statements.
-        statements: (num_texts,) int64 times that each was seen.
-        center, context: (num_pairs,) int32 indices into ``texts``, sorted, each pair once.
-        count: (num_pairs,) int64 times that the pair was seen.
         width: Context size in hops.
-        num_files, num_lines: files read, and lines of IR in them.
+        num_files: Files read.
+        num_lines: Lines of IR in them.
     """
 
     texts: tuple[str, ...]
+    width: int
+    num_files: int
+    num_lines: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CorpusCounts(CountsCard):
+    """What a corpus comes to: its card, and the counts.
+
+    Attributes:
+        statements: (num_texts,) int64 times that each statement was seen.
+        center: (num_pairs,) int32 indices into ``texts``; pairs are sorted, each there once.
+        context: (num_pairs,) int32, as ``center``.
+        count: (num_pairs,) int64 times that the pair was seen.
+    """
+
     statements: NDArray[np.int64]
     center: NDArray[np.int32]
     context: NDArray[np.int32]
     count: NDArray[np.int64]
-    width: int
-    num_files: int
-    num_lines: int
 
     def __repr__(self) -> str:
         counted = f"{len(self.texts)} statements, {len(self.count)} pairs within {self.width} hop(s)"
         return f"CorpusCounts({counted}, from {self.num_files} files)"
 
-    def over(self, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    @property
+    def pairs(self) -> Pairs:
+        """The three columns of pairs."""
+        return self.center, self.context, self.count
+
+    def over(self, vocabulary: Vocabulary) -> Pairs:
         """The pairs between words of a vocabulary, statements outside it taking the word that they back off to."""
         word, _ = vocabulary.encode(self.texts)
-        return sum_pairs(word[self.center], word[self.context], self.count)
+        return sum_pairs((word[self.center], word[self.context], self.count))
 
 
 class CountsBuilder:
@@ -64,15 +85,15 @@ class CountsBuilder:
         self._compact_at = compact_at
         self._index: dict[str, int] = {}
         self._statements: list[int] = []
-        self._pairs = _no_pairs()
-        self._pending: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]] = []
+        self._pairs: Pairs = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self._pending: list[Pairs] = []
         self._num_pending = 0
 
     def add(
         self,
         texts: Sequence[str],
         statements: NDArray[np.int64],
-        pairs: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]],
+        pairs: Pairs,
         *,
         num_files: int = 1,
         num_lines: int = 0,
@@ -93,9 +114,13 @@ class CountsBuilder:
         if self._num_pending >= max(self._compact_at, len(self._pairs[2])):
             self._compact()
 
+    def add_counts(self, counts: CorpusCounts) -> None:
+        """Adds what was counted before."""
+        added = {"num_files": counts.num_files, "num_lines": counts.num_lines}
+        self.add(counts.texts, counts.statements, counts.pairs, **added)
+
     def _compact(self) -> None:
-        pieces = [self._pairs, *self._pending]
-        self._pairs = sum_pairs(*(np.concatenate([piece[k] for piece in pieces]) for k in range(3)))
+        self._pairs = sum_pairs(self._pairs, *self._pending)
         self._pending, self._num_pending = [], 0
 
     def finish(self) -> CorpusCounts:
@@ -104,7 +129,7 @@ class CountsBuilder:
         texts = sorted(self._index)
         rank = np.empty(len(texts), np.int32)
         rank[[self._index[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
-        center, context, count = sum_pairs(rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2])
+        center, context, count = sum_pairs((rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2]))
         statements = np.zeros(len(texts), np.int64)
         statements[rank] = self._statements
         return CorpusCounts(
@@ -119,16 +144,11 @@ class CountsBuilder:
         )
 
 
-def _no_pairs() -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
-
-
-def sum_pairs(
-    center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+def sum_pairs(*pieces: Pairs) -> Pairs:
     """Pairs sorted and each once, their counts added."""
+    center, context, count = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
     if not len(count):
-        return _no_pairs()
+        return center, context, count
     key = center.astype(np.int64) << 32 | context
     order = np.argsort(key, kind="stable")
     key = key[order]
@@ -149,17 +169,12 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from ncc.runtime.storage import write_atomically
 
     folder = Path(folder)
-    arrays: dict[str, NDArray[Any]] = {
-        "statements": counts.statements,
-        "center": counts.center,
-        "context": counts.context,
-        "count": counts.count,
-    }
+    arrays: dict[str, NDArray[Any]] = {name: getattr(counts, name) for name in _COLUMNS}
     write_atomically(folder / "counts.safetensors", save(arrays))
     write_atomically(folder / "counts.json", counts_card(counts))
 
 
-def counts_card(counts: "CorpusCounts | CountsCard") -> bytes:
+def counts_card(counts: CountsCard) -> bytes:
     """The JSON file beside the arrays."""
     about = {
         "format_version": FORMAT_VERSION,
@@ -169,16 +184,6 @@ def counts_card(counts: "CorpusCounts | CountsCard") -> bytes:
         "texts": counts.texts,
     }
     return json.dumps(about, ensure_ascii=False).encode()
-
-
-@dataclass(frozen=True)
-class CountsCard:
-    """What ``counts.json`` says: all of `CorpusCounts` but the arrays."""
-
-    texts: tuple[str, ...]
-    width: int
-    num_files: int
-    num_lines: int
 
 
 def read_counts_card(folder: Path) -> CountsCard:
@@ -203,7 +208,8 @@ def read_counts_card(folder: Path) -> CountsCard:
         raise AssetError(f"{path}: texts hold characters that are none ({error.reason}); it is damaged") from error
     if any(one >= other for one, other in itertools.pairwise(texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
-    return CountsCard(tuple(texts), about["width"], about["num_files"], about["num_lines"])
+    numbers = {name: about[name] for name in ("width", "num_files", "num_lines")}
+    return CountsCard(texts=tuple(texts), **numbers)
 
 
 def _is_count(value: object) -> bool:
@@ -220,36 +226,57 @@ def load_counts(folder: str | Path) -> CorpusCounts:
 
     folder = Path(folder)
     card = read_counts_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", ("statements", "center", "context", "count"), kinds="i")
-    statements, center, context, count = (arrays[name] for name in ("statements", "center", "context", "count"))
-    if any(column.ndim != 1 for column in arrays.values()):
-        raise AssetError(f"{folder}: the counts are not columns; build the corpus again")
-    if len({len(center), len(context), len(count)}) != 1 or len(statements) != len(card.texts):
-        raise AssetError(f"{folder}: the columns of the counts differ in length; build the corpus again")
-    if any(len(column) and not 0 <= column.min() <= column.max() < len(card.texts) for column in (center, context)):
-        raise AssetError(f"{folder}: a pair names a statement that is not there; build the corpus again")
-    if not are_counts(statements) or not are_counts(count):
-        raise AssetError(f"{folder}: a count is below 0 or beyond all measure; build the corpus again")
-    if not ascend(center, context):
-        raise AssetError(f"{folder}: pairs are not in order, each once; build the corpus again")
+    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i")
+    statements, *columns = (arrays[name] for name in _COLUMNS)
+    check_columns(folder, len(card.texts), statements, *columns)
+    center, context, count = columns
     return CorpusCounts(
-        texts=card.texts,
+        **vars(card),
         statements=statements.astype(np.int64, copy=False),
         center=center.astype(np.int32, copy=False),
         context=context.astype(np.int32, copy=False),
         count=count.astype(np.int64, copy=False),
-        width=card.width,
-        num_files=card.num_files,
-        num_lines=card.num_lines,
     )
 
 
-def are_counts(column: NDArray[Any]) -> bool:
+def check_columns(
+    path: Path,
+    num_texts: int,
+    statements: NDArray[Any],
+    center: NDArray[Any],
+    context: NDArray[Any],
+    count: NDArray[Any],
+) -> None:
+    """Refuses columns of whole numbers that are no counts.
+
+    Args:
+        path: What they were read from.
+        num_texts: Distinct statements of the corpus.
+        statements: See `CorpusCounts`.
+        center: As ``statements``.
+        context: As ``statements``.
+        count: As ``statements``.
+
+    Raises:
+        AssetError: They are none.
+    """
+
+    def refuse(why: str) -> NoReturn:
+        raise AssetError(f"{path}: {why}; build the corpus again")
+
+    if any(column.ndim != 1 for column in (statements, center, context, count)):
+        refuse("the counts are not columns")
+    if len({len(center), len(context), len(count)}) != 1 or len(statements) != num_texts:
+        refuse("the columns of the counts differ in length")
+    if any(len(column) and not 0 <= column.min() <= column.max() < num_texts for column in (center, context)):
+        refuse("a pair names a statement that is not there")
+    if not _are_counts(statements) or not _are_counts(count):
+        refuse("a count is below 0 or beyond all measure")
+    same = center[1:] == center[:-1]
+    if not np.all((center[1:] > center[:-1]) | (same & (context[1:] > context[:-1]))):
+        refuse("pairs are not in order, each once")
+
+
+def _are_counts(column: NDArray[Any]) -> bool:
     """Whether whole numbers are 0 or more, and so small that their sum is right."""
     return not len(column) or (column.min() >= 0 and float(column.sum(dtype=np.float64)) < 2.0**59)
-
-
-def ascend(center: NDArray[Any], context: NDArray[Any]) -> bool:
-    """Whether pairs are sorted, each once."""
-    same = center[1:] == center[:-1]
-    return bool(np.all((center[1:] > center[:-1]) | (same & (context[1:] > context[:-1]))))

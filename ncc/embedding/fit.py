@@ -37,9 +37,7 @@ def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
         return load_counts(width_folder(folders[0], width))
     builder = CountsBuilder(width)
     for folder in folders:
-        part = load_counts(width_folder(folder, width))
-        pairs = (part.center, part.context, part.count)
-        builder.add(part.texts, part.statements, pairs, num_files=part.num_files, num_lines=part.num_lines)
+        builder.add_counts(load_counts(width_folder(folder, width)))
     return builder.finish()
 
 

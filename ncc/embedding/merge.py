@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.counts import CountsCard, are_counts, ascend, counts_card, read_counts_card, sum_pairs
+from ncc.embedding.counts import CountsCard, Pairs, check_columns, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
 from ncc.runtime.storage import write_atomically
 
@@ -33,7 +33,7 @@ class _Part:
     number: NDArray[np.int32]
     start: NDArray[np.int64]
 
-    def read(self, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    def read(self, first: int, last: int) -> Pairs:
         """The pairs of the centres numbered ``first`` to ``last - 1`` in the sum."""
         begin, end = self.start[np.searchsorted(self.number, [first, last])].tolist()
         center, context, count = (  # an empty slice may be out of bounds for safetensors
@@ -86,7 +86,7 @@ def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 <<
                 size[number] += np.diff(part.start)
             columns = [stack.enter_context((scratch / name).open("w+b")) for name in _COLUMNS]
             for first, last in _ranges(size, max_pairs):
-                merged: list[NDArray[Any]] = [*_sum(parts, first, last)]
+                merged: Sequence[NDArray[Any]] = sum_pairs(*(part.read(first, last) for part in parts))
                 num_pairs += int(merged[2].sum())
                 for file, column in zip(columns, merged, strict=True):
                     file.write(column.tobytes())
@@ -94,8 +94,13 @@ def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 <<
             (scratch / "whole").replace(output / "counts.safetensors")
     except OSError as error:
         raise OutputError(f"{output}: can't be written: {error.strerror or error}") from error
-    num_files, num_lines = sum(card.num_files for card in cards), sum(card.num_lines for card in cards)
-    write_atomically(output / "counts.json", counts_card(CountsCard(texts, widths.pop(), num_files, num_lines)))
+    whole = CountsCard(
+        texts=texts,
+        width=widths.pop(),
+        num_files=sum(card.num_files for card in cards),
+        num_lines=sum(card.num_lines for card in cards),
+    )
+    write_atomically(output / "counts.json", counts_card(whole))
     return Merged(len(texts), num_pairs)
 
 
@@ -105,36 +110,15 @@ def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Pa
     path = folder / "counts.safetensors"
     try:
         pairs = stack.enter_context(safe_open(path, framework="numpy"))
-        found = {name: pairs.get_slice(name) for name in ("statements", *_COLUMNS)}
-        shapes = {name: tuple(column.get_shape()) for name, column in found.items()}
-        types = {name: column.get_dtype() for name, column in found.items()}
+        types = {name: pairs.get_slice(name).get_dtype() for name in ("statements", *_COLUMNS)}
         if types != {"statements": "I64"} | _COLUMNS:
             raise AssetError(f"{path}: has numbers of types {types}; build the corpus again")
-        if len({shapes[name] for name in _COLUMNS}) != 1 or shapes["statements"] != (len(number),):
-            raise AssetError(f"{path}: the columns of the counts differ in length; build the corpus again")
-        if len(shapes["center"]) != 1:
-            raise AssetError(f"{path}: the counts are not columns; build the corpus again")
-        center, context = pairs.get_tensor("center"), pairs.get_tensor("context")
-        counts = [pairs.get_tensor(name) for name in ("statements", "count")]
+        columns = {name: pairs.get_tensor(name) for name in types}
     except (OSError, TypeError, ValueError, SafetensorError) as error:
         raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
-    for column in (center, context):
-        if len(column) and not 0 <= column.min() <= column.max() < len(number):
-            raise AssetError(f"{path}: a pair names a statement that is not there; build the corpus again")
-    if not ascend(center, context):
-        raise AssetError(f"{path}: pairs are not in order, each once; build the corpus again")
-    if not all(map(are_counts, counts)):
-        raise AssetError(f"{path}: a count is below 0 or beyond all measure; build the corpus again")
-    per_center = np.bincount(center, minlength=len(number))
+    check_columns(path, len(number), **columns)
+    per_center = np.bincount(columns["center"], minlength=len(number))
     return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
-
-
-def _sum(
-    parts: Sequence[_Part], first: int, last: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    read = [part.read(first, last) for part in parts]
-    center, context, count = ([pairs[k] for pairs in read] for k in range(3))
-    return sum_pairs(np.concatenate(center), np.concatenate(context), np.concatenate(count))
 
 
 def _ranges(size: NDArray[np.int64], max_pairs: int) -> Iterator[tuple[int, int]]:
