@@ -8,10 +8,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Self
 
@@ -24,6 +21,7 @@ from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.inputs import IR_EXTENSIONS, refuse_link_out
 from ncc.ir import Abstraction
+from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.ranks import rank_and_world, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
@@ -31,6 +29,8 @@ from ncc.runtime.storage import read_tensors, write_atomically
 __all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "find_labelled_files", "load_programs"]
 
 BATCH_FILES = 64
+_MOST_TIMEOUTS = 8
+"""Compilations of one program that may run into the compiler's own limit of time."""
 _ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal", "texts", "ways")
 
 
@@ -99,7 +99,8 @@ class ProgramSamples:
         row: (n,) int64 place of each program among the files that were asked for.
         views: Level → the n programs at that level.
         ways: How many files took which way to compile, see `compile_program`.
-        failures: File → reason, of those that compile at no level or not at all of them; they are no samples.
+        failures: File → reason, of those that compile at no level or not at all of them, or end the processes that read
+            them; they are no samples.
     """
 
     files: tuple[str, ...]
@@ -191,7 +192,7 @@ def load_programs(
     Raises:
         InputError: No file compiles at all levels.
         CompileError: The compiler does not work.
-        NccError: A process died.
+        NccError: Processes that read can't be started.
         OutputError: The cache can't be written.
     """
     options = options or CompileOptions()
@@ -201,10 +202,12 @@ def load_programs(
     batches = [files.paths[start : start + BATCH_FILES] for start in range(0, len(files.paths), BATCH_FILES)]
     keys = ["".join(map(file_key, batch)) for batch in batches]  # once for all levels
     tasks = [
-        (reader, batch, _place(reader, key)) for reader in readers for batch, key in zip(batches, keys, strict=True)
+        _ReadBatch(reader, batch, _place(reader, key))
+        for reader in readers
+        for batch, key in zip(batches, keys, strict=True)
     ]
     rank, world = rank_and_world()
-    missing = [task for task in tasks if not task[2].exists()][rank::world]
+    missing = [task for task in tasks if not task.place.exists()][rank::world]
     wait_for_ranks()  # all have seen what is missing before anything is added
     done = len(tasks) - len(missing)
     if progress:
@@ -212,21 +215,12 @@ def load_programs(
     if missing:
         for reader in readers:
             reader.check_compiler()
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            pending = [pool.submit(_read_batch, *task) for task in missing]
-            try:
-                for future in as_completed(pending):
-                    future.result()
-                    done += 1
-                    if progress:
-                        progress(done, len(tasks))
-            except BrokenProcessPool as error:
-                raise NccError("a process died; give the command again to go on where it stopped") from error
-            finally:
-                for future in pending:
-                    future.cancel()
+    for _ in work_through(missing, jobs):
+        done += 1
+        if progress:
+            progress(done, len(tasks))
     wait_for_ranks()
-    read = [_load_batch(*task) for task in tasks]
+    read = [task.load() for task in tasks]
     return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
 
 
@@ -243,42 +237,69 @@ class _Batch:
     ways: tuple[str, ...]
 
 
-def _read_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> None:
-    """In a process of its own: reads a batch and writes it down."""
-    from safetensors.numpy import save
+@dataclass(frozen=True)
+class _ReadBatch(Task):
+    """A batch of files to be read, and the file that holds what was read."""
 
-    programs: list[Program | None] = []
-    ways = []
-    for path in batch:
+    reader: ProgramReader
+    paths: tuple[str, ...]
+    place: Path
+
+    @property
+    def record(self) -> Path:
+        """Beside what was read."""
+        return self.place.with_suffix(".lost.json")
+
+    def seconds_for(self, _index: int) -> float:
+        """What compilers may take, which end themselves."""
+        return _MOST_TIMEOUTS * self.reader.options.timeout_s
+
+    def name_of(self, index: int | None) -> str:
+        """A file's path; that of the kept batch for all."""
+        return str(self.place) if index is None else self.paths[index]
+
+    def run(self, at: Callable[[int | None], None]) -> None:
+        """Reads the files and writes down what they hold."""
+        from safetensors.numpy import save
+
+        lost = self.lost() or {}
+        programs: list[Program | None] = []
+        ways = []
+        for index, path in enumerate(self.paths):
+            at(index)
+            program, way = (None, f"!{lost[index]}") if index in lost else self._read(path)
+            programs.append(program)
+            ways.append(way)
+        at(None)
+        table = _join(programs)
+        arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
+        arrays |= {"literal_start": table.literal_start, "literal": table.literal}
+        arrays |= {name: _packed(strings) for name, strings in (("texts", table.texts), ("ways", ways))}
+        write_atomically(self.place, save(arrays))
+
+    def _read(self, path: str) -> tuple[Program | None, str]:
         try:
-            program, way = reader.read(path)
+            return self.reader.read(path)
         except OutputError:  # a full disk is no fault of the program
             raise
         except NccError as error:
-            program, way = None, f"!{error}"
+            return None, f"!{error}"
         except Exception as error:
             if lacks_room(error):
                 raise OutputError(f"{path}: can't be worked on: {error}") from error
-            program, way = None, f"!{summarize_failure(path, error)}"
-        programs.append(program)
-        ways.append(way)
-    table = _join(programs)
-    arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
-    arrays |= {"literal_start": table.literal_start, "literal": table.literal}
-    arrays |= {name: _packed(strings) for name, strings in (("texts", table.texts), ("ways", ways))}
-    write_atomically(place, save(arrays))
+            return None, f"!{summarize_failure(path, error)}"
+
+    def load(self) -> _Batch:
+        """What was written down; where that is damaged, once more."""
+        try:
+            return _unpack(self.place, len(self.paths))
+        except (AssetError, ValueError):
+            list(work_through([self], 1))
+            return _unpack(self.place, len(self.paths))
 
 
 def _packed(strings: Sequence[str]) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(list(strings)).encode(), np.uint8)
-
-
-def _load_batch(reader: ProgramReader, batch: Sequence[str], place: Path) -> _Batch:
-    try:
-        return _unpack(place, len(batch))
-    except (AssetError, ValueError):  # damaged: once more
-        _read_batch(reader, batch, place)
-        return _unpack(place, len(batch))
 
 
 def _unpack(place: Path, num_files: int) -> _Batch:

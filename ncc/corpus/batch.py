@@ -23,6 +23,7 @@ from ncc.embedding.counts import CountsBuilder, load_counts, save_counts, width_
 from ncc.errors import AssetError, NccError, OutputError
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import read_module
+from ncc.runtime.crew import Task
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.storage import write_atomically
 
@@ -61,7 +62,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Task):
     """Files that are counted together.
 
     Attributes:
@@ -77,6 +78,11 @@ class Batch:
     shard: Path
     headers: Path
     kept_ir: Path | None = None
+
+    @property
+    def record(self) -> Path:
+        """In the shard."""
+        return self.shard / "lost.json"
 
     def run(self, at: Callable[[int | None], None]) -> None:
         """As `count_batch`."""
@@ -94,25 +100,6 @@ class Batch:
         """Whether the shard is whole."""
         return _is_whole(self.shard)
 
-    def lost(self) -> dict[int, str] | None:
-        """Index → reason, of files that can't be counted; None where no process died over this batch so far."""
-        try:
-            found = json.loads((self.shard / "lost.json").read_bytes())
-            return {int(index): str(reason) for index, reason in found.items()}
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, AttributeError, RecursionError):  # not ours: files are tried one by one again
-            return {}
-
-    def lose(self, reasons: Mapping[int, str]) -> None:
-        """Has files taken one by one from now on, and adds to those that are left out.
-
-        Raises:
-            OutputError: That can't be written down.
-        """
-        known = {**(self.lost() or {}), **reasons}
-        write_atomically(self.shard / "lost.json", json.dumps(known).encode())
-
 
 def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None) -> None:
     """Makes a shard of a batch; what was made of it before is used.
@@ -123,7 +110,7 @@ def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None)
 
     Raises:
         OutputError: The shard can't be written.
-        MemoryError: All files together need too much; once `Batch.lose` was called each is counted by itself.
+        MemoryError: All files together need too much; once `Task.lose` was called each is counted by itself.
     """
     lost = batch.lost()
     if lost is None:

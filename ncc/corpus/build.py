@@ -21,7 +21,7 @@ from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
 from ncc.errors import InputError, NccError
 from ncc.runtime.columns import aligned
-from ncc.runtime.crew import work_through
+from ncc.runtime.crew import ITEM_SECONDS, work_through
 from ncc.runtime.storage import write_atomically
 
 __all__ = ["CorpusReport", "build_corpus"]
@@ -29,8 +29,6 @@ __all__ = ["CorpusReport", "build_corpus"]
 logger = logging.getLogger(__name__)
 
 BATCH_FILES = 64
-FILE_SECONDS = 300.0
-"""Time for reading and counting one file; compilers have their own, which is added."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def build_corpus(
     executor: Executor | None = None,
     ir_folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    file_seconds: float = FILE_SECONDS,
+    file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
 ) -> CorpusReport:
     """Compiles, reads and counts every file of a recipe.

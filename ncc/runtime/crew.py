@@ -9,19 +9,25 @@ import json
 import os
 import pickle
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from ncc.errors import NccError, OutputError
 from ncc.runtime.failures import describe_failure
 from ncc.runtime.limits import memory_limit
 from ncc.runtime.processes import WatchedProcess, python_command, signal_name, wait_for_answers
 from ncc.runtime.serving import Parent, limit_memory
+from ncc.runtime.storage import write_atomically
 
-__all__ = ["Task", "work_through"]
+__all__ = ["ITEM_SECONDS", "Task", "work_through"]
+
+ITEM_SECONDS = 300.0
+"""Time for reading one file and what is done with it; compilers have their own, which is added."""
 
 _GRACE_S = 2.0
 _TICK_S = 1.0
@@ -30,9 +36,15 @@ _TRIES = 2
 _MOST_FAILED_STARTS = 3
 
 
-class Task(Protocol):
+class Task(ABC):
     """Some items that a worker takes together; it travels to the worker by pickle."""
 
+    @property
+    @abstractmethod
+    def record(self) -> Path:
+        """The file that names the items that are lost."""
+
+    @abstractmethod
     def run(self, at: Callable[[int | None], None]) -> None:
         """Does the work, but for items that are lost.
 
@@ -44,17 +56,32 @@ class Task(Protocol):
             MemoryError: All items together need too much.
         """
 
+    @abstractmethod
     def seconds_for(self, index: int) -> float:
         """Time for an item, beyond that of any."""
 
+    @abstractmethod
     def name_of(self, index: int | None) -> str:
         """What messages call an item; None for the whole task."""
 
     def lost(self) -> dict[int, str] | None:
         """Index → reason, of items that are left out; None where no process died over this task so far."""
+        try:
+            found = json.loads(self.record.read_bytes())
+            return {int(index): str(reason) for index, reason in found.items()}
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, AttributeError, RecursionError):  # not ours: items are tried one by one again
+            return {}
 
     def lose(self, reasons: Mapping[int, str]) -> None:
-        """Has items taken one by one from now on, and adds to those that are left out."""
+        """Has items taken one by one from now on, and adds to those that are left out.
+
+        Raises:
+            OutputError: That can't be written down.
+        """
+        known = {**(self.lost() or {}), **reasons}
+        write_atomically(self.record, json.dumps(known).encode())
 
 
 @dataclass(eq=False)
@@ -80,7 +107,7 @@ class _End:
 
 
 def work_through(
-    tasks: Sequence[Task], jobs: int, *, item_seconds: float, memory_bytes: int | None = None
+    tasks: Sequence[Task], jobs: int, *, item_seconds: float = ITEM_SECONDS, memory_bytes: int | None = None
 ) -> Generator[None]:
     """Has tasks done by worker processes, yielding after each.
 

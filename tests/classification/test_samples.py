@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +16,8 @@ from ncc.embedding import load_embedding
 from ncc.encoder.program import describe_program
 from ncc.errors import CompileError, InputError
 from ncc.inputs import load_program
+
+DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 
 
 def test_files_are_found_class_by_class(classes):
@@ -81,10 +83,27 @@ def test_a_program_that_asks_too_much_costs_itself(classes, tmp_path, monkeypatc
 
     read = ProgramReader.read
     monkeypatch.setattr(ProgramReader, "read", asks_too_much)
-    monkeypatch.setattr(under_test, "ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
+    monkeypatch.setattr(under_test, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
     found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=tmp_path)
     assert found.row.tolist() == [0, 2]
     assert found.failures == {paths[1]: f"{paths[1]}: needs more memory than it may take"}
+
+
+def test_a_program_that_kills_who_reads_it_costs_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(DEADLY))
+    for name in ("a/f0", "a/f1_killed", "b/f2", "b/f3_exits"):
+        (tmp_path / "code" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "code" / f"{name}.ll").write_text("define void @f() {\n  ret void\n}\n")
+    steps = []
+    files = find_labelled_files(tmp_path / "code")
+    found = load_programs(files, cache=tmp_path / "cache", progress=lambda *step: steps.append(step))
+    assert found.row.tolist() == [0, 2]
+    assert found.failures == {
+        files.paths[1]: f"{files.paths[1]}: its worker was killed by signal 9 (SIGKILL), for want of memory perhaps",
+        files.paths[3]: f"{files.paths[3]}: its worker ended with exit code 3",
+    }
+    assert steps == [(0, 1), (1, 1)]
+    assert load_programs(files, cache=tmp_path / "cache").failures == found.failures  # and nobody dies once more
 
 
 def test_a_table_holds_what_each_file_says(classes, samples, tmp_path):
@@ -123,7 +142,7 @@ def test_what_was_read_is_not_read_again(classes, samples, cache, monkeypatch):
     def refuse(*_):
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(under_test, "_read_batch", refuse)
+    monkeypatch.setattr(under_test._ReadBatch, "run", refuse)
     again = load_programs(
         find_labelled_files(classes), ("-O1", "-O0"), abstraction=load_embedding().abstraction, cache=cache
     )

@@ -1,4 +1,4 @@
-"""A start-up file of Python, for tests: workers of a corpus die or hang at files of certain names.
+"""A start-up file of Python, for tests: workers die or hang at files of certain names.
 
 ``ncc`` knows nothing of it; it is found by ``PYTHONPATH``.
 """
@@ -34,14 +34,15 @@ DEATHS = {
 }
 
 if any("ncc.runtime.crew" in word for word in sys.orig_argv):
+    from ncc.classification import reading
     from ncc.corpus import batch
 
     read_module = batch.read_module
 
-    def deadly(source, *, name, **options):
+    def deadly(source, *, name=None, **options):
         for word, die in DEATHS.items():
-            if word in Path(name).stem.split("_"):
-                die(name)
+            if word in Path(name or source).stem.split("_"):
+                die(name or source)
         return read_module(source, name=name, **options)
 
-    batch.read_module = deadly
+    batch.read_module = reading.read_module = deadly
