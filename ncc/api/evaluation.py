@@ -456,23 +456,26 @@ def write_report(
 
 
 def _page(result: Any, about: dict[str, Any], data: str | None) -> str:
-    from ncc.study import report
     from ncc.study.classification.comparison import ClassificationComparison
     from ncc.study.coarsening.comparison import CoarseningComparison
 
     if isinstance(result, ClassificationComparison):
-        return report.classification_report(result, about)
+        from ncc.study.report.classification import classification_report
+
+        return classification_report(result, about)
     if isinstance(result, CoarseningComparison):
         from ncc.coarsening.samples import load_samples as load_coarsening_samples
+        from ncc.study.report.coarsening import coarsening_report
 
-        return report.coarsening_report(result, load_coarsening_samples(data), about)
+        return coarsening_report(result, load_coarsening_samples(data), about)
     from ncc.study.devices.comparison import DeviceComparison
 
     if isinstance(result, DeviceComparison):
         from ncc.devices.samples import load_samples
+        from ncc.study.report.devices import device_report
 
         platforms = dict.fromkeys(score.platform for score in result.scores)
-        return report.device_report(result, {name: load_samples(name, data) for name in platforms}, about)  # type: ignore[arg-type]
+        return device_report(result, {name: load_samples(name, data) for name in platforms}, about)  # type: ignore[arg-type]
     from ncc.study.scaling.report import scaling_report
 
     return scaling_report(result, about)

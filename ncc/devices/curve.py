@@ -73,7 +73,7 @@ class DeviceCurve:
         """Draws the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
 
         Raises:
-            InputError: Neither or both are given, the extension is none of these, or matplotlib is not installed.
+            InputError: Neither or both are given, or the extension is none of these.
             OutputError: The file can't be written.
         """
         if (path is None) == (axes is None):
@@ -144,16 +144,14 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
     """Draws the curves of a file's kernels one above the other.
 
     Raises:
-        InputError: The extension is none of .png, .svg and .pdf, or matplotlib is not installed.
+        InputError: The extension is none of .png, .svg and .pdf.
         OutputError: The file can't be written.
     """
     path = Path(path)
     if path.suffix not in PLOT_FORMATS:
         raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("pictures need matplotlib, which is not installed: 'pip install matplotlib'") from error
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
     for number, curve in enumerate(curves, 1):
         _draw(curve, figure.add_subplot(len(curves), 1, number))

@@ -1,6 +1,5 @@
 """An XFG for other tools: networkx, Graphviz dot, GraphML and JSON."""
 
-import html
 import io
 import json
 import re
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
+from ncc.runtime.pages import render_page
 
 if TYPE_CHECKING:
     import networkx
@@ -123,18 +123,12 @@ def to_dot(graph: XFG) -> str:
 
 def to_html(graph: XFG) -> str:
     """A page that shows the graph as a table of edges, coloured by kind; it needs no network and no script."""
-    rows = [
-        f'<tr style="color:{_COLOURS[EdgeKind[kind.upper()]]}"><td>{kind}</td>'
-        f"<td>{html.escape(graph.node_label(source))}</td><td>{html.escape(graph.node_label(target))}</td>"
-        f"<td><code>{html.escape(graph.module.statement_text(statement))}</code></td></tr>"
-        for source, target, statement, kind in _edge_rows(graph)
+    edges = [
+        (kind, *map(_printable, (graph.node_label(source), graph.node_label(target), graph.module.statement_text(row))))
+        for source, target, row, kind in _edge_rows(graph)
     ]
-    title = html.escape(graph.module.name)
-    return (
-        f'<!doctype html><meta charset="utf-8"><title>XFG of {title}</title><h1>{title}</h1>'
-        "<style>body{font-family:sans-serif}td{padding:2px 8px;text-align:left}</style>"
-        "<table><tr><th>kind</th><th>from</th><th>to</th><th>statement</th></tr>" + "".join(rows) + "</table>\n"
-    )
+    colours = {kind.name.lower(): colour for kind, colour in _COLOURS.items()}
+    return render_page("graph.html.j2", title=f"XFG of {graph.module.name}", edges=edges, colours=colours)
 
 
 EXPORTERS = {".dot": to_dot, ".graphml": to_graphml, ".json": to_json, ".html": to_html}

@@ -167,12 +167,6 @@ def test_a_picture_that_can_not_be_written_is_named(curves, tmp_path):
         curves[0].plot(tmp_path / "folder.png")
 
 
-def test_pictures_need_matplotlib(curves, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="pictures need matplotlib, which is not installed"):
-        curves[0].plot(tmp_path / "a.png")
-
-
 def test_a_kernel_named_by_anything_is_drawn(tmp_path):
     source = b"__kernel void cost_$x(__global int *y) { y[get_global_id(0)] = 7; }\n"
     (curve,) = predict_device_curve(source, transfer_bytes=[1e3, 1e9], options=CompileOptions(language="opencl"))

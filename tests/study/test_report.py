@@ -20,8 +20,9 @@ from ncc.study.devices.comparison import DeviceComparison
 from ncc.study.devices.protocols import LeakageReport
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import score_runs
-from ncc.study.report import coarsening_report, device_report
+from ncc.study.report.coarsening import coarsening_report
 from ncc.study.report.device_figures import reliability
+from ncc.study.report.devices import device_report
 from ncc.study.report.drawing import INK, Dot, clipped, draw_dots
 from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.regret import share_within

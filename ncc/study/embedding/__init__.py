@@ -4,10 +4,8 @@ from ncc.study.embedding.analogies import GroupScore, KindScore, score_analogies
 from ncc.study.embedding.coverage import Coverage, Miss, measure_coverage
 from ncc.study.embedding.distance import CategoryScore, DistanceScore, score_distance
 from ncc.study.embedding.evaluation import DEFAULT_STATEMENTS, IntrinsicScores, evaluate_embedding
-from ncc.study.embedding.families import FAMILIES, family_of
-from ncc.study.embedding.page import write_html
-from ncc.study.embedding.picture import Projection, project, write_png
-from ncc.study.embedding.questions import Question, QuestionSet, generate_questions
+from ncc.study.embedding.picture import FAMILIES, Projection, family_of, project, write_html, write_png
+from ncc.study.embedding.questions import QuestionSet, generate_questions
 
 __all__ = [
     "DEFAULT_STATEMENTS",
@@ -20,7 +18,6 @@ __all__ = [
     "KindScore",
     "Miss",
     "Projection",
-    "Question",
     "QuestionSet",
     "evaluate_embedding",
     "family_of",

@@ -16,12 +16,12 @@ from ncc.study.embedding.questions import GROUPS, QuestionSet, generate_question
 __all__ = [
     "PUBLISHED_ANALOGIES",
     "AnswerRanks",
+    "Answered",
     "GroupScore",
     "KindScore",
     "rank_answers",
     "score_analogies",
     "score_groups",
-    "score_kind",
 ]
 
 PUBLISHED_ANALOGIES = {"types": 40.4, "options": 84.9, "conversions": 8.9, "data structures": 87.5}
@@ -34,44 +34,53 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True)
-class KindScore:
-    """Questions of one kind answered right.
+class Answered:
+    """How many of some questions were answered right.
+
+    Attributes:
+        num_questions: Questions asked.
+        num_correct: Answered right with the question's own words among the nearest, as the paper counts.
+        num_correct_excluding_query: Answered right with the question's own words left out, as word2vec's tool counts.
+    """
+
+    num_questions: int
+    num_correct: int
+    num_correct_excluding_query: int
+
+    @property
+    def percent(self) -> float | None:
+        """Share answered right in percent, or None where nothing was asked."""
+        return 100 * self.num_correct / self.num_questions if self.num_questions else None
+
+    @property
+    def percent_excluding_query(self) -> float | None:
+        """The same with the question's own words left out of the nearest."""
+        return 100 * self.num_correct_excluding_query / self.num_questions if self.num_questions else None
+
+
+@dataclass(frozen=True)
+class KindScore(Answered):
+    """Questions of one kind.
 
     Attributes:
         group: The column of the paper's table that the kind belongs to.
         kind: What the questions are about.
         in_paper: Whether the paper asks it.
         num_possible: Questions that the vocabulary allows; more than were asked where they were sampled.
-        num_questions: Questions asked.
-        num_correct: Questions answered right.
     """
 
     group: str
     kind: str
     in_paper: bool
     num_possible: int
-    num_questions: int
-    num_correct: int
-
-    @property
-    def percent(self) -> float | None:
-        """Share answered right in percent, or None where nothing was asked."""
-        return 100 * self.num_correct / self.num_questions if self.num_questions else None
 
 
 @dataclass(frozen=True)
-class GroupScore:
+class GroupScore(Answered):
     """A column of the paper's table: all questions of the kinds in the paper counted alike."""
 
     group: str
-    num_questions: int
-    num_correct: int
     published_percent: float
-
-    @property
-    def percent(self) -> float | None:
-        """Share answered right in percent, or None where nothing was asked."""
-        return 100 * self.num_correct / self.num_questions if self.num_questions else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,32 +120,13 @@ def rank_answers(embedding: Embedding, questions: NDArray[np.int32]) -> AnswerRa
     return AnswerRanks(among_all, without_query)
 
 
-def score_kind(questions: QuestionSet, ranks: AnswerRanks, *, exclude_query: bool = False, k: int = 5) -> KindScore:
-    """Counts the questions whose answer is among the ``k`` nearest words."""
-    nearer = ranks.without_query if exclude_query else ranks.among_all
-    return KindScore(
-        group=questions.group,
-        kind=questions.kind,
-        in_paper=questions.in_paper,
-        num_possible=questions.num_possible,
-        num_questions=len(questions),
-        num_correct=int(np.count_nonzero(nearer < k)),
-    )
-
-
 def score_analogies(
-    embedding: Embedding,
-    *,
-    exclude_query: bool = False,
-    k: int = 5,
-    questions: Sequence[QuestionSet] | None = None,
+    embedding: Embedding, *, k: int = 5, questions: Sequence[QuestionSet] | None = None
 ) -> list[KindScore]:
     """Asks all analogy questions that the embedding's vocabulary allows.
 
     Args:
         embedding: The vectors.
-        exclude_query: Leave a, b and c out of the nearest words, as word2vec's tool does; the original doesn't, and
-            the published numbers are without.
         k: The answer must be among as many nearest words.
         questions: Ask these rather than all.
 
@@ -150,8 +140,21 @@ def score_analogies(
     """
     if k < 1:
         raise InputError(f"k is {k}; expected 1 or more")
-    asked = generate_questions(embedding.vocabulary) if questions is None else questions
-    return [score_kind(kind, rank_answers(embedding, kind.rows), exclude_query=exclude_query, k=k) for kind in asked]
+    scores = []
+    for asked in generate_questions(embedding.vocabulary) if questions is None else questions:
+        ranks = rank_answers(embedding, asked.rows)
+        scores.append(
+            KindScore(
+                group=asked.group,
+                kind=asked.kind,
+                in_paper=asked.in_paper,
+                num_possible=asked.num_possible,
+                num_questions=len(asked),
+                num_correct=int(np.count_nonzero(ranks.among_all < k)),
+                num_correct_excluding_query=int(np.count_nonzero(ranks.without_query < k)),
+            )
+        )
+    return scores
 
 
 def score_groups(scores: Sequence[KindScore]) -> list[GroupScore]:
@@ -159,7 +162,10 @@ def score_groups(scores: Sequence[KindScore]) -> list[GroupScore]:
     groups = []
     for group in GROUPS:
         kinds = [score for score in scores if score.group == group and score.in_paper]
-        num_questions = sum(kind.num_questions for kind in kinds)
-        num_correct = sum(kind.num_correct for kind in kinds)
-        groups.append(GroupScore(group, num_questions, num_correct, PUBLISHED_ANALOGIES[group]))
+        counts = (
+            sum(kind.num_questions for kind in kinds),
+            sum(kind.num_correct for kind in kinds),
+            sum(kind.num_correct_excluding_query for kind in kinds),
+        )
+        groups.append(GroupScore(*counts, group, PUBLISHED_ANALOGIES[group]))
     return groups

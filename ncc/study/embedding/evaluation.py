@@ -3,23 +3,15 @@
 Reference: Ben-Nun et al. 2018, section 5.1.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
-from ncc.errors import InputError
-from ncc.runtime.columns import aligned
-from ncc.study.embedding.analogies import (
-    GroupScore,
-    KindScore,
-    rank_answers,
-    score_groups,
-    score_kind,
-)
+from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc.study.embedding.distance import DistanceScore, score_distance
-from ncc.study.embedding.questions import GROUPS, generate_questions
+from ncc.study.report.table import Cell, Row, Table, show, to_text
 
 __all__ = ["DEFAULT_STATEMENTS", "IntrinsicScores", "StatementNeighbors", "evaluate_embedding"]
 
@@ -57,15 +49,13 @@ class IntrinsicScores:
 
     Attributes:
         k: The answer of an analogy must be among as many nearest words.
-        analogies: A score a kind, with the question's own words among the nearest, as the paper counts.
-        analogies_excluding_query: The same questions, with the question's own words left out.
+        analogies: A score a kind.
         distance: The semantic distance test.
         neighbors: Of some statements.
     """
 
     k: int
     analogies: tuple[KindScore, ...]
-    analogies_excluding_query: tuple[KindScore, ...]
     distance: DistanceScore
     neighbors: tuple[StatementNeighbors, ...]
 
@@ -74,11 +64,6 @@ class IntrinsicScores:
         """The columns of the paper's table."""
         return score_groups(self.analogies)
 
-    @property
-    def groups_excluding_query(self) -> list[GroupScore]:
-        """The columns of the paper's table, with the question's own words left out."""
-        return score_groups(self.analogies_excluding_query)
-
     def to_card(self) -> dict[str, float | None]:
         """The groups' scores and that of the distance test in percent, for the card of an embedding."""
         scores = {group.group: _rounded(group.percent) for group in self.groups}
@@ -86,98 +71,76 @@ class IntrinsicScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Numbers and texts only, for JSON; scores in percent with one decimal, None where nothing was asked."""
+        categories = self.distance.categories
         return {
             "k": self.k,
-            "groups": [
-                {
-                    "group": group.group,
-                    "num_questions": group.num_questions,
-                    "num_correct": group.num_correct,
-                    "percent": _rounded(group.percent),
-                    "percent_excluding_query": _rounded(without.percent),
-                    "published_percent": group.published_percent,
-                }
-                for group, without in zip(self.groups, self.groups_excluding_query, strict=True)
-            ],
-            "kinds": [
-                {
-                    **asdict(kind),
-                    "percent": _rounded(kind.percent),
-                    "percent_excluding_query": _rounded(without.percent),
-                }
-                for kind, without in zip(self.analogies, self.analogies_excluding_query, strict=True)
-            ],
+            "groups": [_answered_dict(group) for group in self.groups],
+            "kinds": [_answered_dict(kind) for kind in self.analogies],
             "distance": {
                 "percent": _rounded(self.distance.percent),
                 "published_percent": self.distance.published_percent,
-                "categories": [
-                    {**asdict(category), "percent": _rounded(category.percent)} for category in self.distance.categories
-                ],
+                "categories": [asdict(category) | {"percent": _rounded(category.percent)} for category in categories],
             },
             "neighbors": [asdict(near) for near in self.neighbors],
         }
 
     def __repr__(self) -> str:
-        scores = ", ".join(f"{name} {_cell(percent)} %" for name, percent in self.to_card().items())
+        scores = ", ".join(f"{name} {show(percent).text} %" for name, percent in self.to_card().items())
         return f"IntrinsicScores({scores})"
 
     def to_text(self) -> str:
-        """A table for people: analogies by group and kind, the distance test, neighbours."""
-        analogies, distance = self._analogy_rows(), self._distance_rows()
-        lines = aligned([*analogies, *distance], left=(0, 5))
+        """Tables for people: analogies by group and kind, the distance test, neighbours."""
+        notes = [
+            "* not in the paper, and not in the score of the group",
+            "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary",
+        ]
         return "\n".join(
-            [
-                f"Analogies: the answer is among the {self.k} nearest words",
-                *lines[: len(analogies)],
-                "  * not in the paper, and not in the score of the group",
-                "  published: the best of the paper, 5 nearest words, on the questions of its own vocabulary",
-                "",
-                "Semantic distance test: pairs within a category are nearer than words outside it",
-                *lines[len(analogies) :],
-                *self._neighbor_lines(),
-            ]
+            [to_text(self._analogies()), *notes, "", to_text(self._distances()), *map(_neighbors_text, self.neighbors)]
         )
 
-    def _analogy_rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [("", "questions", "right %", "a, b, c left out %", "published %", "")]
-        pairs = list(zip(self.analogies, self.analogies_excluding_query, strict=True))
-        groups = zip(self.groups, self.groups_excluding_query, strict=True)
-        for name, (group, without) in zip(GROUPS, groups, strict=True):
-            percents = _cell(group.percent), _cell(without.percent), _cell(group.published_percent)
-            rows.append((f"  {name}", f"{group.num_questions:,}", *percents, ""))
-            for kind, other in pairs:
-                if kind.group == name:
-                    note = f"of {kind.num_possible:,}" if kind.num_possible > kind.num_questions else ""
-                    label = f"    {kind.kind}{'' if kind.in_paper else ' *'}"
-                    rows.append((label, f"{kind.num_questions:,}", _cell(kind.percent), _cell(other.percent), "", note))
-        return rows
+    def _analogies(self) -> Table:
+        rows = []
+        for group in self.groups:
+            rows.append(_row(group.group, group, f"{group.published_percent:.1f}"))
+            for kind in (kind for kind in self.analogies if kind.group == group.group):
+                sampled = f"of {kind.num_possible:,}" if kind.num_possible > kind.num_questions else ""
+                rows.append(_row(f"  {kind.kind}{'' if kind.in_paper else ' *'}", kind, note=sampled))
+        columns = ["", "questions", "right %", "a, b, c left out %", "published %"]
+        return Table(f"Analogies: the answer is among the {self.k} nearest words", columns, rows)
 
-    def _distance_rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [("", "words", "right %", "", "published %", "")]
+    def _distances(self) -> Table:
         counted = [category for category in self.distance.categories if category.percent is not None]
-        mean = f"  mean of {len(counted)} of {len(self.distance.categories)} categories"
+        mean = f"mean of {len(counted)} of {len(self.distance.categories)} categories"
         num_words = sum(category.num_words for category in counted)
-        percents = _cell(self.distance.percent), "", _cell(self.distance.published_percent)
-        rows.append((mean, f"{num_words:,}", *percents, ""))
-        rows += [
-            (f"    {category.category}", f"{category.num_words:,}", _cell(category.percent), "", "", "")
-            for category in self.distance.categories
+        found = [
+            (mean, num_words, self.distance.percent, f"{self.distance.published_percent:.1f}"),
+            *((f"  {one.category}", one.num_words, one.percent, "") for one in self.distance.categories),
         ]
-        return rows
+        rows = [Row(title, [show(num, places=0), show(percent), Cell(last)]) for title, num, percent, last in found]
+        caption = "Semantic distance test: pairs within a category are nearer than words outside it"
+        return Table(caption, ["", "words", "right %", "published %"], rows)
 
-    def _neighbor_lines(self) -> Iterator[str]:
-        for near in self.neighbors:
-            stands = "" if near.level == "exact" else f"  (by {near.level}: {near.word})"
-            yield f"\nNearest to {near.text}{stands}"
-            yield from (f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near.neighbors)
+
+def _answered_dict(score: Answered) -> dict[str, Any]:
+    figures = asdict(score)
+    del figures["num_correct_excluding_query"]
+    percents = (_rounded(score.percent), _rounded(score.percent_excluding_query))
+    return figures | dict(zip(("percent", "percent_excluding_query"), percents, strict=True))
+
+
+def _row(title: str, score: Answered, published: str = "", *, note: str = "") -> Row:
+    questions = Cell(f"{score.num_questions:,}", note)
+    return Row(title, [questions, show(score.percent), show(score.percent_excluding_query), Cell(published)])
+
+
+def _neighbors_text(near: StatementNeighbors) -> str:
+    stands = "" if near.level == "exact" else f"  (by {near.level}: {near.word})"
+    lines = [f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near.neighbors]
+    return "\n".join([f"\nNearest to {near.text}{stands}", *lines])
 
 
 def _rounded(percent: float | None) -> float | None:
     return None if percent is None else round(percent, 1)
-
-
-def _cell(percent: float | None) -> str:
-    return "–" if percent is None else f"{percent:.1f}"
 
 
 def evaluate_embedding(
@@ -195,17 +158,9 @@ def evaluate_embedding(
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
-    if k < 1:
-        raise InputError(f"k is {k}; expected 1 or more")
-    plain, excluding = [], []
-    for questions in generate_questions(embedding.vocabulary):
-        ranks = rank_answers(embedding, questions.rows)
-        plain.append(score_kind(questions, ranks, k=k))
-        excluding.append(score_kind(questions, ranks, exclude_query=True, k=k))
     return IntrinsicScores(
         k=k,
-        analogies=tuple(plain),
-        analogies_excluding_query=tuple(excluding),
+        analogies=tuple(score_analogies(embedding, k=k)),
         distance=score_distance(embedding),
         neighbors=tuple(_neighbors(embedding, text, k) for text in neighbors_of),
     )

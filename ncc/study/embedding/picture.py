@@ -1,4 +1,4 @@
-"""Pictures of an embedding: its most frequent statements on a plane, coloured by family.
+"""Pictures of an embedding, as a file or as a page: its most frequent statements on a plane, coloured by family.
 
 Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
 """
@@ -9,20 +9,56 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
+from ncc.runtime.pages import render_page
 from ncc.runtime.storage import write_atomically
-from ncc.study.embedding.families import FAMILIES, family_of
 from ncc.study.embedding.statements import exact_rows
 
-__all__ = ["MARKS", "METHODS", "Mark", "Projection", "project", "write_png"]
+__all__ = ["FAMILIES", "MARKS", "METHODS", "Mark", "Projection", "family_of", "project", "write_html", "write_png"]
 
 _FEWEST = 5
+
+_OPCODES = {
+    "integer arithmetic": "add sub mul udiv sdiv urem srem",
+    "floating-point arithmetic": "fadd fsub fmul fdiv frem fneg",
+    "bitwise": "and or xor shl lshr ashr",
+    "comparison": "icmp fcmp",
+    "conversion": "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast "
+    "ptrtoaddr",
+    "vector and aggregate": "extractelement insertelement shufflevector extractvalue insertvalue",
+    "memory load": "load",
+    "memory store": "store",
+    "address": "getelementptr",
+    "stack": "alloca",
+    "call": "call invoke callbr",
+    "function header": "define",
+    "control flow": "br switch indirectbr ret unreachable resume landingpad catchswitch catchret cleanupret catchpad "
+    "cleanuppad",
+    "phi and select": "phi select",
+    "atomic": "atomicrmw cmpxchg fence",
+}
+_FAMILY_OF = {opcode: family for family, opcodes in _OPCODES.items() for opcode in opcodes.split()}
+
+FAMILIES = (*_OPCODES, "other")
+"""All families, related ones beside each other."""
+
+
+def family_of(text: str) -> str:
+    """The family of a statement or of any of its generalisations.
+
+    >>> family_of("<%ID> = load i32, ptr <%ID>, align 4")
+    'memory load'
+    """
+    if " atomic " in text:  # load atomic, store atomic
+        return "atomic"
+    return _FAMILY_OF.get(opcode_of(text), "other")
 
 
 @dataclass(frozen=True)
@@ -132,13 +168,10 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
     """Draws a projection as a PNG picture.
 
     Raises:
-        InputError: Matplotlib is not installed.
         OutputError: The file can't be written.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("pictures need matplotlib, which is not installed: 'pip install matplotlib'") from error
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12, 8), dpi=150, facecolor="white", layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
@@ -167,3 +200,20 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
     write_atomically(path, picture.getvalue())
+
+
+def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
+    """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off.
+
+    Raises:
+        OutputError: The file can't be written.
+    """
+    sizes = Counter(projection.families)
+    drawn = {family: number for number, family in enumerate(projection.drawn_families)}
+    points = [
+        [round(x, 4), round(y, 4), drawn[family]]
+        for (x, y), family in zip(projection.xy.tolist(), projection.families, strict=True)
+    ]
+    families = [{"name": family, **asdict(MARKS[family]), "count": sizes[family]} for family in drawn]
+    data = {"families": families, "points": points, "texts": projection.texts}
+    write_atomically(path, render_page("words.html.j2", title=projection.title, data=data).encode())

@@ -1,11 +1,11 @@
 """Where a report's table is made: once from scores, then shown as HTML in a page or as text in a terminal."""
 
-import io
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from ncc.runtime.columns import aligned
 from ncc.study.report.kinds import KIND_TITLES, Kind, Scored
 
 __all__ = ["NONE", "Cell", "Column", "Ranged", "Row", "Table", "show", "table_of", "table_of_kinds", "to_text"]
@@ -201,29 +201,20 @@ def _number(figure: Cell | Ranged | float | str | None) -> float | None:
 
 def to_text(table: Table) -> str:
     """Return a table for a terminal: its caption, then columns as wide as they have to be."""
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
     above = [""]
     for group, span in table.groups or [("", len(table.columns) - 1)]:
         above += [group, *[""] * (span - 1)]
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column(Text(table.columns[0]), no_wrap=True, vertical="bottom")
-    shown = [[Text(row.title) for row in table.rows]]
-    for number, title in enumerate(table.columns[1:]):
-        cells = [row.cells[number] for row in table.rows]
-        texts = [_plain(cell) for cell in cells]
-        lines = textwrap.wrap(title, max(_NARROWEST, *map(len, texts)), break_long_words=False)
-        heading = Text("\n".join([above[1 + number], *lines] if above[1 + number] else lines))
-        is_name = any(cell.is_name for cell in cells)
-        grid.add_column(heading, justify="left" if is_name else "right", no_wrap=True, vertical="bottom")
-        shown.append([Text(text) for text in texts])
-    for row in zip(*shown, strict=True):
-        grid.add_row(*row)
-    written = io.StringIO()
-    Console(file=written, width=10_000, color_system=None).print(grid)
-    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    headings, bodies, left = [], [], {0}
+    for number, title in enumerate(table.columns):
+        cells = [row.cells[number - 1] if number else Cell(row.title, is_name=True) for row in table.rows]
+        bodies.append([_plain(cell) for cell in cells])
+        lines = textwrap.wrap(title, max([_NARROWEST, *map(len, bodies[-1])]), break_long_words=False)
+        headings.append([above[number], *lines] if above[number] else lines)
+        if any(cell.is_name for cell in cells):
+            left.add(number)
+    height = max(map(len, headings))
+    columns = ([""] * (height - len(heading)) + heading + body for heading, body in zip(headings, bodies, strict=True))
+    lines = aligned(list(zip(*columns, strict=True)), left=left)
     return "\n".join([table.caption, *lines] if table.caption else lines)
 
 

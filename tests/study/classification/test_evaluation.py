@@ -14,7 +14,7 @@ from ncc.study.classification.comparison import all_methods, compare_classifiers
 from ncc.study.classification.controls import Majority, count_controls
 from ncc.study.classification.task import Classification, load_split
 from ncc.study.evaluation import evaluate
-from ncc.study.report import classification_report
+from ncc.study.report.classification import classification_report
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(

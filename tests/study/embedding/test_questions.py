@@ -5,8 +5,7 @@ import pytest
 
 from ncc.embedding import Vocabulary, load_embedding
 from ncc.errors import InputError
-from ncc.study.embedding import Question, generate_questions
-from ncc.study.embedding.kinds import GROUPS
+from ncc.study.embedding.questions import GROUPS, generate_questions
 from ncc.study.embedding.statements import is_exact, struct_fields
 
 TWO = "<%ID>, <%ID>"
@@ -21,7 +20,7 @@ def asked(kind: str, *texts: str) -> list[tuple[str, ...]]:
     vocabulary = vocabulary_of(*texts)
     sets = {questions.kind: questions for questions in generate_questions(vocabulary)}
     assert {name for name, questions in sets.items() if len(questions)} <= {kind}
-    return [tuple(vocabulary.words[row] for row in (q.a, q.b, q.c, q.d)) for q in sets[kind]]
+    return [tuple(vocabulary.words[row] for row in rows) for rows in sets[kind].rows.tolist()]
 
 
 def binary(opcode: str, type_: str, operands: str = TWO) -> str:
@@ -264,7 +263,7 @@ def test_all_kinds_are_there_even_without_questions():
 def test_questions_come_as_rows():
     words = [binary("add", "i8"), binary("add", "i32"), binary("sub", "i8"), binary("sub", "i32")]
     questions = generate_questions(vocabulary_of(*words))[0]
-    assert list(questions) == [Question(a=0, b=1, c=2, d=3)]
+    assert questions.rows.tolist() == [[0, 1, 2, 3]]
     assert questions.rows.dtype == np.int32
 
 
@@ -280,7 +279,7 @@ def test_too_many_questions_are_sampled_alike_every_time():
     assert np.array_equal(few.rows, again.rows)
     assert not np.array_equal(few.rows, other.rows)
     assert len(few) == 100
-    assert set(few) < set(everything)
+    assert set(map(tuple, few.rows.tolist())) < set(map(tuple, everything.rows.tolist()))
 
 
 def test_fewer_than_one_question_can_t_be_asked():
