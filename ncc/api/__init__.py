@@ -10,14 +10,10 @@ from typing import Any
 _HOMES = {
     "ncc.api.classifier": ("train_classifier",),
     "ncc.api.evaluation": (
-        "bench_scaling",
-        "draw_embedding",
         "evaluate_classification",
         "evaluate_classifier",
         "evaluate_coarsening",
-        "evaluate_coverage",
         "evaluate_devmap",
-        "evaluate_embedding",
         "write_report",
     ),
     "ncc.api.heads": (
@@ -28,6 +24,8 @@ _HOMES = {
         "save_coarsening_head",
         "save_device_head",
     ),
+    "ncc.api.intrinsic": ("draw_embedding", "evaluate_coverage", "evaluate_embedding"),
+    "ncc.api.scaling": ("bench_scaling",),
     "ncc.api.training": (
         "build_corpus",
         "train_coarsening",

@@ -1,4 +1,4 @@
-"""What ``ncc evaluate`` and ``ncc bench`` do, as functions: every score beside its controls.
+"""What ``ncc evaluate`` does for tasks, as functions: every score beside its controls, and reports of them.
 
 Results have ``to_dict()``, which is what ``--json`` prints, and ``to_text()``, a table for people.
 """
@@ -6,13 +6,13 @@ Results have ``to_dict()``, which is what ``--json`` prints, and ``to_text()``, 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ncc.api.programs import labelled_files, load_labelled_programs, tell_batches
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
-from ncc.runtime.writable import check_folder, check_writable
+from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
     from ncc.classification.head import ClassifierHead
@@ -20,105 +20,17 @@ if TYPE_CHECKING:
     from ncc.study.classification.robustness import RobustnessTable
     from ncc.study.coarsening.comparison import CoarseningComparison
     from ncc.study.devices.comparison import DeviceComparison
-    from ncc.study.embedding import Coverage, IntrinsicScores
     from ncc.study.scaling import ScalingSweep
 
 __all__ = [
-    "bench_scaling",
-    "draw_embedding",
     "evaluate_classification",
     "evaluate_classifier",
     "evaluate_coarsening",
-    "evaluate_coverage",
     "evaluate_devmap",
-    "evaluate_embedding",
     "write_report",
 ]
 
 Progress = Callable[[str], None]
-
-
-def evaluate_embedding(
-    embedding: Embedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
-) -> "IntrinsicScores":
-    """Asks the paper's analogies and semantic distance test of an embedding.
-
-    Args:
-        embedding: Default the one that ships with ncc.
-        nearest: Abstracted statements whose neighbours are wanted; default a few everyday ones.
-        k: Number of nearest words among which an answer must be.
-
-    Returns:
-        Scores of each kind of analogy and of the distance test, in percent, and neighbours.
-
-    Raises:
-        InputError: ``k`` is below 1.
-
-    Reference: Ben-Nun et al. 2018, section 5.1.
-    """
-    from ncc.study.embedding import DEFAULT_STATEMENTS
-    from ncc.study.embedding import evaluate_embedding as evaluate
-
-    return evaluate(embedding or load_embedding(), neighbors_of=nearest or DEFAULT_STATEMENTS, k=k)
-
-
-def draw_embedding(
-    embedding: Embedding | None = None,
-    *,
-    picture: str | Path | None = None,
-    page: str | Path | None = None,
-    method: Literal["umap", "tsne"] = "tsne",
-) -> None:
-    """Draws the words of an embedding in two dimensions, coloured by family.
-
-    Args:
-        embedding: Default the one that ships with ncc.
-        picture: A .png file.
-        page: A .html file, to explore in a browser.
-        method: Of the projection.
-
-    Raises:
-        OutputError: A file can't be written.
-    """
-    from ncc.study.embedding import project, write_html, write_png
-
-    files = [None if path is None else Path(path) for path in (picture, page)]
-    check_writable(*files)
-    projection = project(embedding or load_embedding(), method=method)
-    for path, write in zip(files, (write_png, write_html), strict=True):
-        if path:
-            write(projection, path)
-
-
-def evaluate_coverage(
-    inputs: Sequence[str],
-    *,
-    embedding: Embedding | None = None,
-    misses: int = 20,
-    options: CompileOptions | None = None,
-) -> "Coverage":
-    """Counts how many statements of code an embedding has as they stand, and how far others back off.
-
-    Args:
-        inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.
-        embedding: Default the one that ships with ncc.
-        misses: Number of the most frequent misses to list.
-        options: How source is compiled.
-
-    Returns:
-        The counts; files that could not be read are named in ``failures``.
-
-    Raises:
-        InputError: ``misses`` is negative, or a corpus was counted with another abstraction.
-        AssetError: A corpus is damaged.
-    """
-    from ncc.corpus import count_statements
-    from ncc.study.embedding import measure_coverage
-
-    embedding = embedding or load_embedding()
-    found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
-    coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
-    return replace(coverage, failures=found.failures)
 
 
 def evaluate_devmap(
@@ -351,85 +263,6 @@ def evaluate_classifier(
         progress=tell_batches(progress),
     )
     return RobustnessTable(tuple(scores))
-
-
-def bench_scaling(
-    folder: str | Path | None = None,
-    *,
-    world: Sequence[int] = (1, 2),
-    strategy: Sequence[str] = ("mirrored",),
-    compression: Sequence[str] = ("none",),
-    batch_size: Sequence[int] = (64,),
-    hidden: Sequence[int] = (128,),
-    epochs: int = 12,
-    per_class: int | None = None,
-    scaling: Literal["strong", "weak"] = "strong",
-    threads: Sequence[int] = (1,),
-    target: float | None = None,
-    repeats: int = 3,
-    device: str = "cpu",
-    timeout: float = 3600.0,
-    levels: Sequence[str] = ("1",),
-    embedding: str | Path | None = None,
-    programs: str | Path | None = None,
-    data: str | None = None,
-    seed: int = 204,
-    progress: Progress | None = None,
-) -> "ScalingSweep":
-    """Measures how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
-
-    Every run has processes of its own and is in the answer, failed ones among them.
-
-    Args:
-        folder: Has a folder of programs for each class; default POJ-104.
-        world: Numbers of ranks, 1 among them.
-        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
-        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4", "powersgd".
-        batch_size: Programs of a step: over all ranks, or with weak scaling for each.
-        hidden: Units of each direction of the LSTM: sizes of the model.
-        epochs: Passes over the programs.
-        per_class: Train on so many programs of a class, with weak scaling for each rank.
-        scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
-        threads: Numbers of threads to try for one rank; several ranks have one each.
-        target: Accuracy on validation programs, the time to which is measured too.
-        repeats: Runs of each setting.
-        device: "cpu" or "cuda"; each rank takes a GPU of its own.
-        timeout: Time limit of a run in seconds.
-        levels: Optimisation levels to compile programs at.
-        embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
-        programs: Folder where programs are kept once read; default the user's cache.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        seed: Of the first run of each setting.
-        progress: Called with a line of text after each run.
-
-    Returns:
-        Every run and the scores of every setting: seconds, programs a second, speedups.
-
-    Raises:
-        InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
-        DataError: POJ-104 is asked for and is missing or damaged.
-    """
-    from ncc.study.scaling import ProgramSource, SweepConfig, run_sweep
-
-    config = SweepConfig(
-        worlds=tuple(world),
-        strategies=tuple(strategy),
-        compressions=tuple(compression),
-        batch_sizes=tuple(batch_size),
-        hidden=tuple(hidden),
-        epochs=epochs,
-        per_class=per_class,
-        scaling=scaling,
-        threads=tuple(threads),
-        target=target,
-        repeats=repeats,
-        device=device,
-        seed=seed,
-        timeout_s=timeout,
-    )
-    paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
-    source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
-    return run_sweep(config, source, progress=progress)
 
 
 def write_report(

@@ -15,6 +15,7 @@ from ncc.cli.options import (
     ReportFile,
     ResultFile,
     Seed,
+    arguments_of,
     split_list,
 )
 from ncc.cli.output import print_figures, provenance, say
@@ -71,32 +72,15 @@ def bench_scaling(
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
+    given = arguments_of(locals())
     from ncc import api
     from ncc.study.scaling.report import sweep_text
 
     check_writable(output, report)
-    sweep = api.bench_scaling(
-        folder,
-        world=_numbers("--world", world),
-        strategy=split_list(strategy),
-        compression=split_list(compression),
-        batch_size=_numbers("--batch-size", batch_size),
-        hidden=_numbers("--hidden", hidden),
-        epochs=epochs,
-        per_class=per_class,
-        scaling=scaling,
-        threads=_numbers("--threads", threads),
-        target=target,
-        repeats=repeats,
-        device=device,
-        timeout=timeout,
-        levels=split_list(levels),
-        embedding=embedding,
-        programs=programs,
-        data=data,
-        seed=seed,
-        progress=say,
-    )
+    given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
+    for name in ("world", "batch_size", "hidden", "threads"):
+        given[name] = _numbers(f"--{name.replace('_', '-')}", given[name])
+    sweep = api.bench_scaling(**given, progress=say)
     began = time.perf_counter()
     try:
         if report:

@@ -4,7 +4,19 @@ from typing import Annotated
 
 import typer
 
-from ncc.cli.options import DataFolder, Jobs, Json, NoCache, NumSeeds, ReportFile, ResultFile, RunsFolder, Seed, Trees
+from ncc.cli.options import (
+    DataFolder,
+    Jobs,
+    Json,
+    NoCache,
+    NumSeeds,
+    ReportFile,
+    ResultFile,
+    RunsFolder,
+    Seed,
+    Trees,
+    arguments_of,
+)
 from ncc.cli.output import now_and_then, print_figures, provenance
 from ncc.runtime.writable import check_writable
 
@@ -28,21 +40,11 @@ def evaluate_coarsening(
     as_json: Json = False,
 ) -> None:
     """Measure thread coarsening under every protocol, controls beside published methods and ours."""
+    given = arguments_of(locals())
     from ncc import api
 
     check_writable(output, report)
-    scores = api.evaluate_coarsening(
-        protocol,
-        seeds=seeds,
-        seed=seed,
-        networks=networks,
-        trees=trees,
-        jobs=jobs,
-        cache=cache,
-        no_cache=no_cache,
-        data=data,
-        progress=now_and_then(),
-    )
+    scores = api.evaluate_coarsening(**given, progress=now_and_then())
     if report:
         api.write_report(scores, report, about=provenance(), data=data)
     print_figures(scores.to_dict(), scores.to_text(), output, as_json)

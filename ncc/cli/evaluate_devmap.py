@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from ncc.cli.options import DataFolder, Jobs, Json, NoCache, NumSeeds, ReportFile, ResultFile, RunsFolder, Seed, Trees
+from ncc.cli.options import (
+    DataFolder,
+    Jobs,
+    Json,
+    NoCache,
+    NumSeeds,
+    ReportFile,
+    ResultFile,
+    RunsFolder,
+    Seed,
+    Trees,
+    arguments_of,
+)
 from ncc.cli.output import now_and_then, print_figures, provenance
 from ncc.runtime.writable import check_writable
 
@@ -39,24 +51,11 @@ def evaluate_devmap(
 
     A run that was stopped goes on from the folds that were finished when the command is given again.
     """
+    given = arguments_of(locals())
     from ncc import api
 
     check_writable(output, report)
-    scores = api.evaluate_devmap(
-        protocol,
-        platform,
-        method=method,
-        seeds=seeds,
-        seed=seed,
-        network_seeds=network_seeds,
-        trees=trees,
-        ir2vec=ir2vec,
-        jobs=jobs,
-        cache=cache,
-        no_cache=no_cache,
-        data=data,
-        progress=now_and_then(),
-    )
+    scores = api.evaluate_devmap(**given, progress=now_and_then())
     if report:
         api.write_report(scores, report, about=provenance(), data=data)
     print_figures(scores.to_dict(), scores.to_text(), output, as_json)

@@ -26,6 +26,7 @@ __all__ = [
     "Seed",
     "TorchDevice",
     "Trees",
+    "arguments_of",
     "split_list",
     "takes_compile_options",
 ]
@@ -128,6 +129,12 @@ def takes_compile_options(*, without: str | None = None) -> Callable[[Callable[.
         return run
 
     return decorate
+
+
+def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a verb from a command's options, of the same names, without what says where figures go."""
+    figures = {"report", "output", "as_json"} if "as_json" in options else set()
+    return {name: value for name, value in options.items() if name not in figures}
 
 
 def split_list(words: str) -> tuple[str, ...]:

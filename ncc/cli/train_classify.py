@@ -14,6 +14,7 @@ from ncc.cli.options import (
     ProgramsCache,
     Seed,
     TorchDevice,
+    arguments_of,
     split_list,
 )
 from ncc.cli.output import print_card, say
@@ -63,33 +64,10 @@ def train_classify(
 
     Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train classify …
     """
+    given = arguments_of(locals())
     from ncc import api
 
-    head = api.train_classifier(
-        folder,
-        output,
-        levels=split_list(levels),
-        refit=refit,
-        embedding=api.load_embedding(embedding),
-        epochs=epochs,
-        hidden=hidden,
-        layers=layers,
-        min_steps=min_steps,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        strategy=strategy,
-        staleness=staleness,
-        sync_every=sync_every,
-        compression=compression,
-        accumulate=accumulate,
-        search=search,
-        seed=seed,
-        jobs=jobs,
-        device=device,
-        cache=cache,
-        data=data,
-        about={"command": command_line()},
-        progress=say,
-    )
+    given |= {"levels": split_list(levels), "embedding": api.load_embedding(embedding)}
+    head = api.train_classifier(**given, about={"command": command_line()}, progress=say)
     if head:
         print_card(head.about)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ncc.cli.options import OutputFolder, Seed, TorchDevice
+from ncc.cli.options import OutputFolder, Seed, TorchDevice, arguments_of
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
@@ -41,28 +41,9 @@ def train_embedding(
 
     Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
     """
+    given = arguments_of(locals())
     from ncc import api
 
-    embedding = api.train_embedding(
-        corpora,
-        output,
-        width=width,
-        min_count=min_count,
-        engine=engine,
-        dim=dim,
-        epochs=epochs,
-        steps=steps,
-        learning_rate=learning_rate,
-        subsample=subsample,
-        share_parts=share_parts,
-        own_decay=own_decay,
-        num_pairs=num_pairs,
-        seed=seed,
-        threads=threads,
-        device=device,
-        tensorboard=tensorboard,
-        about={"command": command_line()},
-        progress=say,
-    )
+    embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
     if embedding:
         print_card(embedding.about)
