@@ -177,7 +177,7 @@ def test_methods_are_compared_and_reported(ncc, programs, kept, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [
-        (("--method", "nothing"), "no method matches nothing", 2),
+        (("--method", "nothing"), "no method 'nothing'", 2),
         (("--clang", "clang"), "--clang goes with --head", 2),
         (("--levels", "7"), "unknown optimization level '7'", 2),
         (("--protocol", "random"), "protocol is 'random'", 2),
