@@ -13,9 +13,7 @@ def reachable_statements(module: Module, function: int) -> NDArray[np.int32]:
 
     A function whose address is used counts as called.
     """
-    number = np.full(module.num_nodes + 1, -1, np.int32)
-    number[module.function_node] = np.arange(module.num_functions, dtype=np.int32)
-    used = number[module.operand]
+    used = module.function_of_node[module.operand]
     caller = module.statement_function[module.operand_statement]
     edges = np.unique(np.stack([caller[used >= 0], used[used >= 0]], axis=1), axis=0)
     reached, frontier = {function}, [function]

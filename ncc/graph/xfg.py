@@ -181,20 +181,13 @@ class _Builder:
         self.num_operands = np.diff(module.operand_start)
         values = np.where(self.is_node, module.operand, np.int32(-1))
         self.first_operand = np.append(values, np.int32(-1))[module.operand_start[:-1]]
-        self.callee_function = self._callee_functions()
+        self.callee_function = module.function_of_node[module.callee]  # -1 where the module has no body
         # where a statement's flow ends: its result, or a node of its own
         makes_effect = (module.result < 0) & (~self.is_terminator | self.is_call)
         makes_effect &= (opcode != _STORE) & (opcode != _DEFINE)
         self.effect_statement = np.flatnonzero(makes_effect).astype(np.int32)
         self.sink = module.result.copy()
         self.sink[self.effect_statement] = self.effect + np.arange(len(self.effect_statement), dtype=np.int32)
-
-    def _callee_functions(self) -> Int32Array:
-        """Per statement: the number of the called function if the module has its body, else -1."""
-        module = self.module
-        defined = np.full(module.num_nodes + 1, -1, np.int32)
-        defined[module.function_node] = np.arange(module.num_functions, dtype=np.int32)
-        return defined[module.callee]
 
     def add_defines(self) -> None:
         module = self.module

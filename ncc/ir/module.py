@@ -142,6 +142,13 @@ class Module:
         local = (self.operand >= 0) & ((kind == NodeKind.RESULT) | (kind == NodeKind.ARGUMENT))
         return np.where(local, self.node_definition[self.operand], -1).astype(np.int32)
 
+    @cached_property
+    def function_of_node(self) -> Int32Array:
+        """(num_nodes + 1,) int32 number of the function with a body that each node names; else, and for -1, -1."""
+        number = np.full(self.num_nodes + 1, -1, np.int32)
+        number[self.function_node] = np.arange(self.num_functions, dtype=np.int32)
+        return number
+
     def body(self, function: int) -> range:
         """The statements of a function, its ``define`` left out."""
         return range(int(self.function_start[function]) + 1, int(self.function_start[function + 1]))

@@ -56,9 +56,7 @@ def callee_name(module: Module, statement: int) -> str:
 
 def called_function(module: Module, statement: int) -> int:
     """Number of the function that a call names, if it has a body, or -1."""
-    callee = int(module.callee[statement])
-    is_function = callee >= 0 and module.node_kind[callee] == NodeKind.FUNCTION
-    return int(module.node_definition[callee]) if is_function else -1
+    return int(module.function_of_node[module.callee[statement]])
 
 
 class _Strides:
