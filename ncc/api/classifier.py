@@ -92,8 +92,8 @@ def train_classifier(
     from ncc.classification.files import save_classifier_head
     from ncc.classification.network_fit import NetworkTraining
     from ncc.classification.network_model import program_encoder
-    from ncc.study.classification.shipping import refit_classifier
-    from ncc.study.classification.shipping import train_classifier as train
+    from ncc.classification.refit import refit_classifier
+    from ncc.study.classification.train_head import train_classifier as train
     from ncc.training import TrainingConfig
 
     place = None if output is None else Path(output)

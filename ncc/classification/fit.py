@@ -1,32 +1,39 @@
-"""ncc's classifier as a method that `evaluate` can measure: a network and n-grams, whose scores are added."""
+"""ncc's classifier, fitted: a network and n-grams, whose scores are added."""
 
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.classification.head import ClassifierHead
 from ncc.classification.network_fit import NetworkMethod, probabilities
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
+from ncc.runtime.ranks import rank_and_world
 
-__all__ = ["NGRAM_FACTOR", "CombinedMethod"]
+__all__ = ["NGRAM_FACTOR", "CombinedMethod", "fit_combined"]
 
 NGRAM_FACTOR = 4.5
 """What margins are multiplied by beside the network's scores: of no great effect on the validation programs."""
 
 
 class CombinedMethod:
-    """A network and a linear model on n-grams, trained apart."""
+    """A network and a linear model on n-grams, trained apart, as a method that `evaluate` can measure."""
 
     kind: Final = "ours"
     slow = True
-    version = "1"
 
     def __init__(self, network: NetworkMethod, ngrams: NgramMethod, name: str = "ncc") -> None:
         """Keeps both; nothing is trained before `fit`."""
         self.name = name
         self.network = network
         self.ngrams = ngrams
+
+    @property
+    def version(self) -> str:
+        """Those of both."""
+        return f"{self.network.version}, {self.ngrams.version}"
 
     @property
     def identity(self) -> Any:
@@ -54,3 +61,65 @@ class CombinedMethod:
         """
         margins = self.ngrams.scores(samples, level, rows)
         return self.network.scores(samples, level, rows) + NGRAM_FACTOR * margins
+
+    def to_head(
+        self,
+        samples: ProgramSamples,
+        seed: int,
+        *,
+        temperature: float,
+        threshold: float,
+        about: dict[str, Any],
+    ) -> ClassifierHead:
+        """What was fitted, as it answers.
+
+        Args:
+            samples: The programs that it was fitted and calibrated on.
+            seed: Of training, for the card.
+            temperature: What scores are divided by.
+            threshold: The confidence below which a program is none of the classes.
+            about: What else the card says.
+        """
+        assert self.ngrams.model is not None
+        return ClassifierHead(
+            network=self.network.to_network(),
+            ngrams=self.ngrams.model,
+            ngram_factor=NGRAM_FACTOR,
+            classes=samples.classes,
+            temperature=temperature,
+            threshold=threshold,
+            embedding_id=self.network.embedding.fingerprint,
+            levels=tuple(samples.views),
+            about={
+                "programs": len(samples),
+                "programs_that_do_not_compile": len(samples.failures),
+                "levels": list(samples.views),
+                **about,
+                "seed": seed,
+                "options": asdict(self.network.training),
+                "precision": self.network.statistics.precision,
+            },
+        )
+
+
+def fit_combined(
+    network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64], seed: int
+) -> CombinedMethod | None:
+    """Fits both parts, where several ranks may share the network's training.
+
+    Args:
+        network: The network, not trained yet.
+        samples: Labelled programs.
+        rows: Those to train on, (m,) int64.
+        seed: Of training.
+
+    Returns:
+        Both; None on all ranks but the first, which are done when the network is.
+    """
+    rng = np.random.default_rng(seed)
+    network.fit(samples, rows, rng)
+    if rank_and_world()[0]:
+        return None
+    ngrams = NgramMethod(network.embedding)
+    ngrams.fit(samples, rows, rng)
+    return CombinedMethod(network, ngrams)

@@ -6,20 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ncc.classification import fit
 from ncc.classification.files import load_classifier_head, save_classifier_head
 from ncc.classification.fit import CombinedMethod
 from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
+from ncc.classification.refit import refit_classifier
 from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
 from ncc.errors import AssetError
 from ncc.frontend import CompileOptions
-from ncc.study.classification import shipping
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.robustness import measure_head
-from ncc.study.classification.shipping import refit_classifier, train_classifier
 from ncc.study.classification.task import load_split
+from ncc.study.classification.train_head import train_classifier
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(
@@ -188,7 +189,7 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
     ("change", "message"),
     [
         ({"classes": ("gemm", "other")}, "other classes or levels"),
-        ({"about": {"levels": ["-O0", "-O1"]}}, "other classes or levels"),
+        ({"levels": ("-O0", "-O1")}, "other classes or levels"),
         ({"embedding_id": "another"}, "another embedding"),
     ],
     ids=["classes", "levels", "embedding"],
@@ -228,7 +229,7 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     def refuse(*_):
         raise AssertionError("fitted by another rank")
 
-    monkeypatch.setattr(shipping, "rank_and_world", lambda: (1, 2))
+    monkeypatch.setattr(fit, "rank_and_world", lambda: (1, 2))
     monkeypatch.setattr(NgramMethod, "fit", refuse)
     epochs = []
     options = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}

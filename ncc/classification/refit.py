@@ -1,0 +1,81 @@
+"""``ncc train classify --refit``: a classifier that was measured is trained further, on all programs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ncc.classification.fit import fit_combined
+from ncc.classification.head import ClassifierHead
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining
+from ncc.classification.samples import ProgramSamples
+from ncc.embedding import Embedding
+from ncc.errors import AssetError
+
+__all__ = ["refit_classifier"]
+
+
+def refit_classifier(
+    samples: ProgramSamples,
+    embedding: Embedding,
+    measured: ClassifierHead,
+    training: NetworkTraining | None = None,
+    *,
+    device: str = "cpu",
+    seed: int = 204,
+    checkpoint: Path | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> ClassifierHead | None:
+    """Trains a classifier that was measured further, on all programs.
+
+    Its calibration and its scores stay: what is held out no more can't be measured on.
+
+    Args:
+        samples: The labelled programs that it was measured on.
+        embedding: The one that it was trained on.
+        measured: The classifier that was measured.
+        training: How to train; the network's sizes are those of the measured one's.
+        device: Where to train it.
+        seed: Of training.
+        checkpoint: Where a run that was stopped goes on.
+        progress: Called with the number of epochs done and the last one's mean loss.
+
+    Returns:
+        The classifier; None on all ranks but the first, which are done when the network is.
+
+    Raises:
+        AssetError: The measured classifier knows other classes, levels or words, or was measured on other programs.
+    """
+    if measured.classes != samples.classes or measured.levels != tuple(samples.views):
+        raise AssetError("the measured classifier was trained on other classes or levels")
+    kept = ("training", "test", "test_accuracy", "calibration_error")
+    about = {name: measured.about[name] for name in kept if name in measured.about}
+    if len(about) < len(kept) or measured.about.get("programs") != len(samples) or about["training"] == len(samples):
+        raise AssetError("the classifier to refit was not measured on these programs")
+    if measured.embedding_id != embedding.fingerprint:
+        raise AssetError("the measured classifier was trained on another embedding")
+    known = measured.network
+    training = training or NetworkTraining()
+    sizes = {name: getattr(known.config, name) for name in ("hidden", "layers", "buckets")}
+    training = replace(
+        training, encoder=replace(training.encoder, **sizes), head=replace(training.head, dense=known.dense)
+    )
+    network = NetworkMethod(
+        embedding, training, begin_with=known, device=device, checkpoint=checkpoint, progress=progress
+    )
+    method = fit_combined(network, samples, np.arange(len(samples)), seed)
+    if method is None:
+        return None
+    return method.to_head(
+        samples,
+        seed,
+        temperature=measured.temperature,
+        threshold=measured.threshold,
+        about={
+            "training": len(samples),
+            "measured_when_trained_on": about.pop("training"),
+            "measured_command": measured.about.get("command"),
+            **about,
+        },
+    )
