@@ -268,6 +268,7 @@ static void find_kernel_bodies(reader *r) {
     const char *at = memchr(line, '@', (size_t)(r->end - line));
     if (!at) return;
     r->p = at + 1;
+    if (r->p < r->end && *r->p == '"') r->p++; /* as names with a $ are printed */
     if ((size_t)(r->end - r->p) < BODY_OF_LEN || memcmp(r->p, BODY_OF, BODY_OF_LEN)) continue;
     const char *start = at;
     while (start > r->text && start[-1] != '\n') start--;

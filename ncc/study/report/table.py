@@ -208,7 +208,8 @@ def to_text(table: Table) -> str:
     for number, title in enumerate(table.columns):
         cells = [row.cells[number - 1] if number else Cell(row.title, is_name=True) for row in table.rows]
         bodies.append([_plain(cell) for cell in cells])
-        lines = textwrap.wrap(title, max([_NARROWEST, *map(len, bodies[-1])]), break_long_words=False)
+        widest = max([_NARROWEST if number else len(title), *map(len, bodies[-1])])
+        lines = textwrap.wrap(title, widest, break_long_words=False)
         headings.append([above[number], *lines] if above[number] else lines)
         if any(cell.is_name for cell in cells):
             left.add(number)
