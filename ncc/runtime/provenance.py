@@ -1,6 +1,5 @@
 """Where a figure comes from: the command as it was typed, the machine, and the versions of what took part."""
 
-import importlib.metadata
 import os
 import platform
 import shlex
@@ -21,6 +20,8 @@ def command_line(program: str = "ncc") -> str:
 
 def environment() -> dict[str, Any]:
     """Hardware and versions of packages, for a file of results."""
+    import importlib.metadata  # which the help of commands need not wait for
+
     packages = ("ncc", "numpy", "scikit-learn", "gensim", "torch", "llvmlite")
     return {
         "hardware": {"machine": platform.machine(), "cores": os.cpu_count()},
