@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.errors import InputError
 from ncc.ir import Module, NodeKind, opcode_number
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _STORE = opcode_number("store")
 _PHI = opcode_number("phi")
 _BR = opcode_number("br")
 _CALLS = [opcode_number(name) for name in ("call", "invoke", "callbr")]
+_MOST_EDGES, _EDGES_EACH = 1_000_000, 64
+"""From ends of blocks to labels: so many at most, and more for each statement and operand."""
 _EXITS = [opcode_number(name) for name in ("ret", "resume", "unreachable", "cleanupret", "catchswitch")]
 _ENDS = ("ret", "br", "switch", "indirectbr", "invoke", "resume", "catchswitch", "catchret", "cleanupret")
 _TERMINATORS = [opcode_number(name) for name in (*_ENDS, "unreachable", "callbr")]
@@ -145,6 +148,10 @@ def build_xfg(module: Module) -> XFG:
 
     Args:
         module: As `ncc.read_module` or `ncc.load_module` made it.
+
+    Raises:
+        InputError: Ends of blocks lead from so much to so many labels that the graph would be far larger than the
+            module.
 
     Reference: Ben-Nun et al. 2018, section 3.1.
     """
@@ -282,6 +289,12 @@ class _Builder:
             statement, source = statement[~repeated], source[~repeated]
         num_labels = np.bincount(self.of[is_label], minlength=module.num_statements).astype(np.int32)
         counts = num_labels[statement]
+        most = _MOST_EDGES + _EDGES_EACH * (module.num_statements + len(module.operand))
+        if (total := int(counts.sum(dtype=np.int64))) > most:
+            raise InputError(
+                f"{module.name}: its branches alone would make {total:,} edges of the graph, of "
+                f"{module.num_statements:,} statements; expected at most {most:,}"
+            )
         rows = np.repeat(np.arange(len(statement)), counts)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         labels = module.operand[is_label]

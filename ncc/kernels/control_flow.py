@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.errors import InputError
 from ncc.ir import Module, NodeKind
 from ncc.kernels.strides import constant_operand
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["DivergentBlocks", "Loop", "find_divergent_blocks", "find_loops", "successors"]
 
 _MOST_TRIPS = 2**30
+_MOST_BLOCKS = 20_000
+_MOST_NESTED, _MOST_STEPS = 200, 100_000
 _EXIT = -1
 
 
@@ -70,19 +73,26 @@ def find_loops(module: Module, function: int) -> list[Loop]:
     """Finds the natural loops of a function, by header.
 
     Jumps into the middle of a cycle make no natural loop, and unreachable blocks have none.
+
+    Raises:
+        InputError: Loops are nested deeper, or blocks are more, than anybody writes them.
     """
     import networkx as nx
 
     following = successors(module, function)
+    if len(following) > _MOST_BLOCKS:  # dominators can take the square of their number
+        raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MOST_BLOCKS:,}")
     first = int(module.function_block[function])
     graph = nx.DiGraph((block, target) for block, targets in following.items() for target in targets)
     graph.add_node(first)
     graph.remove_nodes_from(set(graph) - nx.descendants(graph, first) - {first})
     dominated = _dominated(graph, first)
-    bodies: dict[int, set[int]] = defaultdict(set)
+    latches: dict[int, list[int]] = defaultdict(list)
     for block, target in graph.edges:
         if dominated[block].start in dominated[target]:
-            bodies[target] |= _reach(graph.pred, [block], target) | {target}
+            latches[target].append(block)
+    walk = _Walk(len(following))
+    bodies = {header: walk.reach(graph.pred, blocks, header) | {header} for header, blocks in latches.items()}
     last = _terminators(module, function)
     return [
         Loop(header, frozenset(body), _trips(module, body, following, last)) for header, body in sorted(bodies.items())
@@ -99,14 +109,18 @@ def find_divergent_blocks(
         function: Number of the function.
         stride: From `ncc.kernels.threads.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
         loops: From `find_loops`.
+
+    Raises:
+        InputError: Branches are nested deeper than anybody writes them.
     """
     following = successors(module, function)
     first = int(module.function_block[function])
     region, loop = np.zeros(len(following), bool), np.zeros(len(following), bool)
     end = _immediate_post_dominators(following)
     branches = _divergent_branches(module, function, following, stride)
+    walk = _Walk(len(following))
     for block in branches:
-        region[[other - first for other in _reach(following, following[block], end.get(block, _EXIT))]] = True
+        region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
     for found in loops:
         if any(set(following[block]) - found.blocks for block in found.blocks.intersection(branches)):
             loop[[block - first for block in found.blocks]] = True
@@ -138,16 +152,28 @@ def _dominated(graph: "nx.DiGraph[int]", first: int) -> dict[int, range]:
     return found
 
 
-def _reach(neighbours: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
-    """Blocks that can be reached from some blocks, these included, without a block at which the way ends."""
-    found: set[int] = set()
-    frontier = list(start)
-    while frontier:
-        block = frontier.pop()
-        if block != end and block not in found:
-            found.add(block)
-            frontier += neighbours[block]
-    return found
+class _Walk:
+    """Walks over blocks, which together may take as many steps as loops and branches nested 200 deep would."""
+
+    def __init__(self, num_blocks: int) -> None:
+        self._steps_left = _MOST_STEPS + _MOST_NESTED * num_blocks
+
+    def reach(self, neighbours: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
+        """Blocks that can be reached from some blocks, these included, without a block at which the way ends."""
+        found: set[int] = set()
+        frontier = list(start)
+        while frontier:
+            block = frontier.pop()
+            if block != end and block not in found:
+                found.add(block)
+                frontier += neighbours[block]
+        self._steps_left -= len(found)
+        if self._steps_left < 0:
+            raise InputError(
+                f"a kernel whose loops or branches are nested, on average, more than {_MOST_NESTED} deep: it can't be "
+                "described"
+            )
+        return found
 
 
 def _trips(module: Module, body: set[int], following: dict[int, list[int]], last: dict[int, int]) -> int | None:

@@ -2,6 +2,12 @@
 
 from collections.abc import Callable
 
+import pytest
+
+from ncc.errors import InputError
+from ncc.graph import build_xfg
+from ncc.ir import read_module
+
 
 def test_phi_and_a_conditional_branch(edges_of: Callable, expected_edges: Callable) -> None:
     ir = """
@@ -287,3 +293,17 @@ fine:
         f/%fine     -> f/return    control ret
         """,
     )
+
+
+def test_a_graph_far_larger_than_its_module_is_refused():
+    """Every value that nothing uses leads to every label of a switch."""
+
+    def switch(number):
+        values = "".join(f"  %a{i} = alloca i8\n" for i in range(number))
+        cases = " ".join(f"i32 {i}, label %e" for i in range(number))
+        text = f"define void @g(i32 %x) {{\n{values}  switch i32 %x, label %e [ {cases} ]\ne:\n  ret void\n}}\n"
+        return read_module(text.encode())
+
+    assert build_xfg(switch(500)).num_edges > 250_000
+    with pytest.raises(InputError, match=r"edges of the graph, of 12,003 statements; expected at most"):
+        build_xfg(switch(12_000))

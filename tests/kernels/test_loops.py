@@ -2,6 +2,7 @@
 
 import pytest
 
+from ncc.errors import InputError
 from ncc.ir import Module, read_module
 from ncc.kernels.control_flow import Loop, find_loops, successors
 
@@ -142,3 +143,28 @@ def test_a_long_chain_of_loops() -> None:
     blocks += [f"b{i}: br i1 %c, label %b{i}, label %b{i + 1}" for i in range(5000)]
     module = function("\n".join([*blocks, "b5000: ret void"]))
     assert [loop.blocks for loop in find_loops(module, 0)] == [{i + 1} for i in range(5000)]
+
+
+@pytest.mark.timeout(60)
+def test_many_ways_back_to_one_header() -> None:
+    """Each way back was once walked on its own: half the square of their number in steps."""
+    number = 12_000
+    blocks = "\n".join(f"b{i}: br i1 %c, label %h, label %b{i + 1}" for i in range(number))
+    (loop,) = find_loops(function(f"e: br label %h\nh: br label %b0\n{blocks}\nb{number}: ret void"), 0)
+    assert len(loop.blocks) == number + 1
+
+
+def test_loops_nested_without_end_are_refused() -> None:
+    number = 3_000
+    down = "\n".join(f"h{i}: br label %h{i + 1}" for i in range(number))
+    up = "\n".join(f"l{i}: br i1 %c, label %h{i}, label %l{i - 1}" for i in range(number - 1, 0, -1))
+    ends = f"h{number}: br label %l{number - 1}\n{up}\nl0: br i1 %c, label %h0, label %x\nx: ret void"
+    blocks = f"e: br label %h0\n{down}\n{ends}"
+    with pytest.raises(InputError, match="nested, on average, more than 200 deep"):
+        find_loops(function(blocks), 0)
+
+
+def test_more_blocks_than_anybody_writes_are_refused() -> None:
+    blocks = "\n".join(f"b{i}: br label %b{i + 1}" for i in range(20_001))
+    with pytest.raises(InputError, match=r"20,003 blocks: expected at most 20,000"):
+        find_loops(function(f"e: br label %b0\n{blocks}\nb20001: ret void"), 0)
