@@ -98,6 +98,7 @@ def evaluate_devmap(
 def evaluate_coarsening(
     protocol: str = "all",
     *,
+    method: Sequence[str] | None = None,
     seeds: int = 5,
     seed: int = 204,
     networks: bool = False,
@@ -112,9 +113,10 @@ def evaluate_coarsening(
 
     Args:
         protocol: "kernel", "source", "pair", "device", or "all".
+        method: Patterns of names of methods to run, as "*line*"; default all, networks if asked for.
         seeds: As for `evaluate_devmap`.
         seed: As for `evaluate_devmap`.
-        networks: Whether to run DeepTune and DeepTune-TL too, which takes hours.
+        networks: Whether to run our LSTM, DeepTune and DeepTune-TL too, which takes hours.
         trees: As for `evaluate_devmap`.
         jobs: As for `evaluate_devmap`.
         cache: As for `evaluate_devmap`.
@@ -137,6 +139,7 @@ def evaluate_coarsening(
     return comparison.compare_coarsening(
         protocol,
         _seeds(seed, seeds),
+        methods=method or (),
         with_networks=networks,
         num_trees=trees,
         jobs=jobs,

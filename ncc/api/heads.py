@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ncc.classification.head import ClassifierHead
-    from ncc.coarsening.head import CoarseningHead
-    from ncc.devices.head import MapperHead
+    from ncc.coarsening.files import AnyCoarseningHead
+    from ncc.devices.files import DeviceHead
 
 __all__ = [
     "load_classifier",
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "MapperHead":
+def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "DeviceHead":
     """Reads a head that predicts the faster device.
 
     Args:
@@ -29,13 +29,13 @@ def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidi
         InputError: There is no such platform.
         AssetError: A file is missing, damaged, or of another format version.
     """
-    from ncc.devices.files import load_mapper_head
+    from ncc.devices.files import load_head
     from ncc.devices.predict import load_shipped_device_head
 
-    return load_shipped_device_head(platform) if folder is None else load_mapper_head(folder)
+    return load_shipped_device_head(platform) if folder is None else load_head(folder)
 
 
-def save_device_head(head: "MapperHead", folder: str | Path) -> None:
+def save_device_head(head: "DeviceHead", folder: str | Path) -> None:
     """Writes a head that `ncc.train_devmap` made.
 
     Args:
@@ -45,12 +45,12 @@ def save_device_head(head: "MapperHead", folder: str | Path) -> None:
     Raises:
         OutputError: The folder can't be written.
     """
-    from ncc.devices.files import save_mapper_head
+    from ncc.devices.files import save_head
 
-    save_mapper_head(head, folder)
+    save_head(head, folder)
 
 
-def load_coarsening_head(folder: str | Path | None = None) -> "CoarseningHead":
+def load_coarsening_head(folder: str | Path | None = None) -> "AnyCoarseningHead":
     """Reads a head that predicts thread-coarsening factors.
 
     Args:
@@ -60,12 +60,12 @@ def load_coarsening_head(folder: str | Path | None = None) -> "CoarseningHead":
         AssetError: A file is missing, damaged, or of another format version.
     """
     from ncc.coarsening import load_shipped_coarsening_head
-    from ncc.coarsening.head import load_coarsening_head as load
+    from ncc.coarsening.files import load_head
 
-    return load_shipped_coarsening_head() if folder is None else load(folder)
+    return load_shipped_coarsening_head() if folder is None else load_head(folder)
 
 
-def save_coarsening_head(head: "CoarseningHead", folder: str | Path) -> None:
+def save_coarsening_head(head: "AnyCoarseningHead", folder: str | Path) -> None:
     """Writes a head that `ncc.train_coarsening` made.
 
     Args:
@@ -75,9 +75,9 @@ def save_coarsening_head(head: "CoarseningHead", folder: str | Path) -> None:
     Raises:
         OutputError: The folder can't be written.
     """
-    from ncc.coarsening.head import save_coarsening_head as save
+    from ncc.coarsening.files import save_head
 
-    save(head, folder)
+    save_head(head, folder)
 
 
 def load_classifier(folder: str | Path | None = None) -> "ClassifierHead":

@@ -15,9 +15,9 @@ from ncc.runtime.ranks import process_group, rank_and_world
 from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
-    from ncc.coarsening.head import CoarseningHead
+    from ncc.coarsening.files import AnyCoarseningHead
     from ncc.corpus import CorpusReport, Recipe
-    from ncc.devices.head import MapperHead
+    from ncc.devices.files import DeviceHead
     from ncc.devices.samples import Platform
 
 __all__ = ["build_corpus", "torch_threads", "train_coarsening", "train_devmap", "train_embedding"]
@@ -234,19 +234,22 @@ def train_devmap(
     output: str | Path | None = None,
     *,
     platform: "Platform" = "nvidia",
+    model: Literal["gp", "lstm"] = "gp",
     embedding: Embedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
-) -> "MapperHead":
+) -> "DeviceHead":
     """Fits a device head to the CGO'17 tables, measured on kernels and on applications held out.
 
     Args:
         output: Folder that gets the head.
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        model: "gp": Gaussian processes on what the kernel does, as in the head that ships; "lstm": an ensemble of LSTMs
+            on its statements in order, which takes an hour.
         embedding: What the head is to work on; default the one that ships with ncc.
-        seed: Of the folds.
+        seed: Of the folds, and of all that is drawn in training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text now and then.
@@ -261,26 +264,36 @@ def train_devmap(
 
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
-    from ncc.devices.files import save_mapper_head
+    from ncc.devices.files import save_head
     from ncc.study.devices import train_head
 
     folder = None if output is None else Path(output)
     check_folder(folder)
     embedding = embedding or load_embedding()
-    head = train_head.train_device_head(platform, embedding, folder=data, seed=seed, progress=progress)
+    head = train_head.train_device_head(platform, embedding, model=model, folder=data, seed=seed, progress=progress)
     head.about.update(about or {})
     if folder:
-        save_mapper_head(head, folder)
+        save_head(head, folder)
     return head
 
 
 def train_coarsening(
-    output: str | Path | None = None, *, data: str | None = None, about: dict[str, Any] | None = None
-) -> "CoarseningHead":
-    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out; nothing in it is random.
+    output: str | Path | None = None,
+    *,
+    model: Literal["line", "lstm"] = "line",
+    embedding: Embedding | None = None,
+    seed: int = 204,
+    data: str | None = None,
+    about: dict[str, Any] | None = None,
+) -> "AnyCoarseningHead":
+    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out.
 
     Args:
         output: Folder that gets the head.
+        model: "line": a line in one feature of the kernel, as in the head that ships, where nothing is random; "lstm":
+            an ensemble of LSTMs on its statements in order.
+        embedding: Vectors that the LSTMs read; default those that ship with ncc.
+        seed: Of all that is drawn in their training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: What else the card is to say, such as the command.
 
@@ -293,13 +306,13 @@ def train_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014.
     """
-    from ncc.coarsening.head import save_coarsening_head
+    from ncc.coarsening.files import save_head
     from ncc.study.coarsening import train_head
 
     folder = None if output is None else Path(output)
     check_folder(folder)
-    head = train_head.train_coarsening_head(data)
+    head = train_head.train_coarsening_head(data, model=model, embedding=embedding, seed=seed)
     head.about.update(about or {})
     if folder:
-        save_coarsening_head(head, folder)
+        save_head(head, folder)
     return head

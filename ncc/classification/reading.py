@@ -19,7 +19,7 @@ from ncc.runtime.storage import read_compressed, write_compressed
 __all__ = ["ProgramReader", "file_key"]
 
 _COMPILED = 1
-_READ = 3
+_READ = 4
 """Raised whenever programs compile, or are read, differently, so that what is kept is made again."""
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,12 +229,23 @@ def _place(reader: ProgramReader, key: str) -> Path:
     return reader.cache / "programs" / name[:2] / f"{name}.safetensors"
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """Why a program could not be read."""
+
+    reason: str
+
+
+_Way = str | _Failure
+"""How a program compiled, or why not."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """A batch of programs, with how each compiled or why not ("!" and the reason)."""
+    """A batch of programs, with how each compiled or why not."""
 
     table: ProgramTable
-    ways: tuple[str, ...]
+    ways: tuple[_Way, ...]
 
 
 @dataclass(frozen=True)
@@ -264,50 +275,52 @@ class _ReadBatch(Task):
 
         lost = self.lost() or {}
         programs: list[Program | None] = []
-        ways = []
+        ways: list[_Way] = []
         for index, path in enumerate(self.paths):
             at(index)
-            program, way = (None, f"!{lost[index]}") if index in lost else self._read(path)
+            program, way = (None, _Failure(lost[index])) if index in lost else self._read(path)
             programs.append(program)
             ways.append(way)
         at(None)
         table = _join(programs)
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
-        arrays |= {name: _packed(strings) for name, strings in (("texts", table.texts), ("ways", ways))}
+        kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
+        arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
         write_atomically(self.place, save(arrays))
 
-    def _read(self, path: str) -> tuple[Program | None, str]:
+    def _read(self, path: str) -> tuple[Program | None, _Way]:
         try:
             return self.reader.read(path)
         except OutputError:  # a full disk is no fault of the program
             raise
         except NccError as error:
-            return None, f"!{error}"
+            return None, _Failure(str(error))
         except Exception as error:
             if lacks_room(error):
                 raise OutputError(f"{path}: can't be worked on: {error}") from error
-            return None, f"!{summarize_failure(path, error)}"
+            return None, _Failure(summarize_failure(path, error))
 
     def load(self) -> _Batch:
         """What was written down; where that is damaged, once more."""
         try:
             return _unpack(self.place, len(self.paths))
-        except (AssetError, ValueError):
+        except (AssetError, LookupError, TypeError, ValueError):
             list(work_through([self], 1))
             return _unpack(self.place, len(self.paths))
 
 
-def _packed(strings: Sequence[str]) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(list(strings)).encode(), np.uint8)
+def _packed(values: Sequence[Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(list(values)).encode(), np.uint8)
 
 
 def _unpack(place: Path, num_files: int) -> _Batch:
     arrays = read_tensors(place, _ARRAYS)
-    texts, ways = (tuple(json.loads(arrays.pop(name).tobytes())) for name in ("texts", "ways"))
+    texts, kept = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "ways"))
+    ways = tuple(way if isinstance(way, str) else _Failure(str(way["failed"])) for way in kept)
     if len(ways) != num_files:
         raise ValueError("another number of files")
-    return _Batch(ProgramTable(texts=texts, **arrays), ways)
+    return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
 
 
 def _join(programs: Sequence[Program | None]) -> ProgramTable:
@@ -335,7 +348,8 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
     ways = [[way for batch in view for way in batch.ways] for view in batches]
     failures: dict[str, str] = {}
     for view in ways:
-        failures |= {path: way[1:] for path, way in zip(files.paths, view, strict=True) if way.startswith("!")}
+        pairs = zip(files.paths, view, strict=True)
+        failures |= {path: way.reason for path, way in pairs if isinstance(way, _Failure)}
     tables = [_concatenate([batch.table for batch in view]) for view in batches]
     whole = np.array([path not in failures for path in files.paths])
     for table in tables:
@@ -353,7 +367,7 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
         classes=files.classes,
         row=kept,
         views={level: table.rows(kept) for level, table in zip(levels, tables, strict=True)},
-        ways=dict(Counter(ways[0][row] for row in kept.tolist())),
+        ways=dict(Counter(way for row in kept.tolist() if isinstance(way := ways[0][row], str))),
         failures=failures,
     )
 

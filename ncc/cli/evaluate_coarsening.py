@@ -25,10 +25,13 @@ __all__ = ["evaluate_coarsening"]
 
 def evaluate_coarsening(
     protocol: Annotated[str, typer.Option(help="kernel, source, pair, device or all.")] = "all",
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as '*line*'; default all.")
+    ] = None,
     seeds: NumSeeds = 5,
     seed: Seed = 204,
     networks: Annotated[
-        bool, typer.Option("--networks/--no-networks", help="Run DeepTune and DeepTune-TL too (hours).")
+        bool, typer.Option("--networks/--no-networks", help="Run our LSTM, DeepTune and DeepTune-TL too (hours).")
     ] = False,
     trees: Trees = 300,
     jobs: Jobs = 1,

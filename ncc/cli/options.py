@@ -11,6 +11,7 @@ import typer
 __all__ = [
     "DataFolder",
     "EmbeddingFolder",
+    "HeadFolder",
     "Inputs",
     "Jobs",
     "Json",
@@ -37,6 +38,9 @@ Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 
 EmbeddingFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
+]
+HeadFolder = Annotated[
+    Path | None, typer.Option("--head", metavar="FOLDER", help="A head that ncc train made; default the shipped one.")
 ]
 DataFolder = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")

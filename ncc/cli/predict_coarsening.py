@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
@@ -21,6 +21,8 @@ def predict_coarsening(
             help="Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default any other.",
         ),
     ] = None,
+    head: HeadFolder = None,
+    embedding: EmbeddingFolder = None,
     as_json: Json = False,
     *,
     options: Any,
@@ -28,12 +30,13 @@ def predict_coarsening(
     """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
     from ncc import api
 
-    head = api.load_coarsening_head()
-    if platform is not None and platform not in head.devices:
-        raise InputError(f"--platform is {platform!r}; expected one of {', '.join(head.devices)}")
+    own = api.load_coarsening_head(head)
+    table = None if embedding is None else api.load_embedding(embedding)
+    if platform is not None and platform not in own.devices:
+        raise InputError(f"--platform is {platform!r}; expected one of {', '.join(own.devices)}")
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
-        answers = api.predict_coarsening(name, platform=platform, options=options, head=head)
+        answers = api.predict_coarsening(name, platform=platform, options=options, head=own, embedding=table)
         kernels = [answer.to_dict() for answer in answers]
         lines = [
             f"{name}: {answer.kernel}: factor {answer.factor}, {answer.speedup:.2f}x "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
@@ -30,6 +30,8 @@ def predict_device(
     platform: Annotated[
         Literal["amd", "nvidia"] | None, typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970), the default.")
     ] = None,
+    head: HeadFolder = None,
+    embedding: EmbeddingFolder = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),
@@ -45,11 +47,13 @@ def predict_device(
     from ncc.frontend import language_of
 
     _check(inputs, transfer, wgsize, plot)
+    own = None if head is None else api.load_device_head(head)
+    table = None if embedding is None else api.load_embedding(embedding)
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
-        how = {"wgsize": wgsize, "platform": platform, "options": chosen}
+        how = {"wgsize": wgsize, "platform": platform, "options": chosen, "head": own, "embedding": table}
         answers = api.predict_device(source, transfer_bytes=transfer, **how)
         kernels = [answer.to_dict() for answer in answers]
         lines = [f"{name}: {_sentence(answer)}" for answer in answers]

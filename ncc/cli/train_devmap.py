@@ -16,6 +16,10 @@ def train_devmap(
     platform: Annotated[
         Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")
     ] = "nvidia",
+    model: Annotated[
+        Literal["gp", "lstm"],
+        typer.Option(help="gp: Gaussian processes, as in the head that ships; lstm: an ensemble of LSTMs (an hour)."),
+    ] = "gp",
     embedding: EmbeddingFolder = None,
     seed: Seed = 204,
     data: DataFolder = None,
@@ -26,6 +30,7 @@ def train_devmap(
     head = api.train_devmap(
         output,
         platform=platform,
+        model=model,
         embedding=api.load_embedding(embedding),
         seed=seed,
         data=data,

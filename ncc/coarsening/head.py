@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
+from ncc.kernels.coarsening import coarsening_features
+from ncc.kernels.reading import Kernel
 from ncc.runtime.storage import read_model, text_in, write_model
 
 __all__ = ["CoarseningHead", "CoarseningPrediction", "load_coarsening_head", "save_coarsening_head"]
@@ -79,19 +81,20 @@ class CoarseningHead:
             InputError: A shape is wrong, a number is not finite, or a name is not known.
         """
         shape = (len(self.devices) + 1, len(self.factors))
-        if self.offset.shape != shape or self.slope.shape != shape or self.spread.shape != (2,):
-            raise InputError(f"lines {self.offset.shape} and {self.slope.shape}, spread {self.spread.shape}")
-        if not all(np.isfinite(array).all() for array in (self.offset, self.slope, self.spread)):
+        if self.offset.shape != shape or self.slope.shape != shape:
+            raise InputError(f"lines {self.offset.shape} and {self.slope.shape}")
+        if not all(np.isfinite(array).all() for array in (self.offset, self.slope)):
             raise InputError("a number is not finite")
-        ascending = all(one < other for one, other in itertools.pairwise(self.factors))
-        known = 0 <= self.feature < len(self.feature_names) and self.scale in SCALES
-        if not known or self.factors[:1] != (1,) or not ascending:
-            raise InputError(f"feature {self.feature}, scale {self.scale!r}, factors {self.factors!s:.80}")
-        if not 0 < self.spread[0] <= self.spread[1] <= MOST_SPEEDUP:
-            raise InputError(f"spread is {self.spread}; expected ascending numbers above 0")
+        if not 0 <= self.feature < len(self.feature_names) or self.scale not in SCALES:
+            raise InputError(f"feature {self.feature}, scale {self.scale!r}")
+        check_factors(self.factors, self.spread)
 
     def __repr__(self) -> str:
         return f"CoarseningHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
+
+    def answer(self, kernel: Kernel, device: str | None = None) -> CoarseningPrediction:
+        """`predict` for a kernel that was read."""
+        return self.predict(coarsening_features(kernel.module, kernel.function), device)
 
     def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
         """Predicts for one kernel.
@@ -112,15 +115,37 @@ class CoarseningHead:
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.offset[row] + self.slope[row] * features[self.feature]
             speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
-        best = int(np.argmax(speedups))
-        speedup = float(speedups[best])
-        if not speedup < MOST_SPEEDUP:
-            raise AssetError(
-                f"the thread-coarsening head says that factor {self.factors[best]} is {speedup:g} times as fast; "
-                "its file is damaged"
-            )
-        low, high = (speedup * self.spread).tolist() if best else (1.0, 1.0)
-        return CoarseningPrediction(self.factors[best], speedup, (low, high), self.factors, speedups)
+        return best_factor(speedups, self.factors, self.spread)
+
+
+def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> CoarseningPrediction:
+    """The prediction that expected speedups at all factors come to.
+
+    Raises:
+        AssetError: A speedup is beyond all that there is.
+    """
+    best = int(np.argmax(speedups))
+    speedup = float(speedups[best])
+    if not speedup < MOST_SPEEDUP:
+        raise AssetError(
+            f"the thread-coarsening head says that factor {factors[best]} is {speedup:g} times as fast; "
+            "its file is damaged"
+        )
+    low, high = (speedup * spread).tolist() if best else (1.0, 1.0)
+    return CoarseningPrediction(factors[best], speedup, (low, high), factors, speedups)
+
+
+def check_factors(factors: tuple[int, ...], spread: Array) -> None:
+    """Refuses factors that are not whole, ascending and from 1, and a spread of no speedups.
+
+    Raises:
+        InputError: They are.
+    """
+    whole = all(type(factor) is int for factor in factors)
+    if not whole or factors[:1] != (1,) or any(one >= other for one, other in itertools.pairwise(factors)):
+        raise InputError(f"factors are {factors!s:.80}; expected whole numbers, ascending, from 1")
+    if spread.shape != (2,) or not 0 < spread[0] <= spread[1] <= MOST_SPEEDUP:
+        raise InputError(f"spread is {spread}; expected two ascending numbers above 0")
 
 
 def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
@@ -153,15 +178,12 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
     with np.errstate(invalid="ignore"):  # what is no number is refused below
         arrays = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     try:
-        names, devices = (_texts(card[field]) for field in ("feature_names", "devices"))
-        factors = tuple(card["factors"])
-        if not all(type(factor) is int for factor in factors):
-            raise TypeError("a factor is no whole number")
+        names, devices = (check_names(card[field]) for field in ("feature_names", "devices"))
         return CoarseningHead(
             feature_names=names,
             feature=names.index(card["feature"]),
             devices=devices,
-            factors=factors,
+            factors=tuple(card["factors"]),
             scale=text_in(card, "scale"),
             offset=arrays["offset"],
             slope=arrays["slope"],
@@ -172,7 +194,7 @@ def load_coarsening_head(folder: str | Path) -> CoarseningHead:
         raise AssetError(f"{folder}: is not a thread-coarsening head ({error!r}); it is damaged") from error
 
 
-def _texts(found: object) -> tuple[str, ...]:
+def check_names(found: object) -> tuple[str, ...]:
     """Distinct texts of a JSON list.
 
     Raises:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import ncc
+from ncc.coarsening.files import AnyCoarseningHead
 from ncc.coarsening.head import CoarseningHead, load_coarsening_head
-from ncc.embedding import load_embedding
+from ncc.coarsening.lstm_head import LSTMCoarseningHead
+from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
-from ncc.kernels import coarsening_features
 from ncc.kernels.reading import Source, read_kernels
 
 __all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
@@ -59,7 +60,8 @@ def predict_coarsening(
     *,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: CoarseningHead | None = None,
+    head: AnyCoarseningHead | None = None,
+    embedding: Embedding | None = None,
 ) -> tuple[CoarseningAdvice, ...]:
     """Predicts the best thread-coarsening factor for every kernel of a file.
 
@@ -69,6 +71,7 @@ def predict_coarsening(
             None for any other.
         options: How source is compiled.
         head: Default the one that ships with ncc.
+        embedding: That it was trained on, if on any; default the one that ships with ncc.
 
     Returns:
         One answer a kernel, in the order of the file.
@@ -76,13 +79,15 @@ def predict_coarsening(
     Raises:
         InputError: No kernel, an unknown platform, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
+        AssetError: The head was trained on another embedding.
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
     head = head or load_shipped_coarsening_head()
     answers = []
-    for kernel in read_kernels(source, load_embedding(), None, options):
-        found = head.predict(coarsening_features(kernel.module, kernel.function), platform)
+    embedding_id = head.embedding_id if isinstance(head, LSTMCoarseningHead) else None
+    for kernel in read_kernels(source, embedding or load_embedding(), embedding_id, options):
+        found = head.answer(kernel, platform)
         answers.append(
             CoarseningAdvice(
                 kernel=kernel.name,

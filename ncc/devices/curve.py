@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.devices.files import DeviceHead
 from ncc.devices.predict import choose_head
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
@@ -91,7 +91,7 @@ def predict_device_curve(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: MapperHead | None = None,
+    head: DeviceHead | None = None,
     embedding: Embedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
     """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
@@ -120,9 +120,8 @@ def predict_device_curve(
     return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
-def _curve(kernel: Kernel, head: MapperHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
-    inputs = kernel_inputs(kernel)
-    answers = [head.predict(inputs, float(size), wgsize) for size in sizes]
+def _curve(kernel: Kernel, head: DeviceHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
+    answers = head.answers(kernel, sizes.tolist(), wgsize)
     ratio = np.array([answer.log_ratio for answer in answers])
     turns = np.flatnonzero((ratio[:-1] > 0) != (ratio[1:] > 0))
     share = ratio[turns] / (ratio[turns] - ratio[turns + 1])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.devices.files import DeviceHead
 from ncc.devices.predict import choose_head
 from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
@@ -65,7 +65,7 @@ def explain_device(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: MapperHead | None = None,
+    head: DeviceHead | None = None,
     embedding: Embedding | None = None,
 ) -> tuple[Explanation, ...]:
     """Says which lines of each kernel drove the answer of `predict_device`.
@@ -94,12 +94,12 @@ def explain_device(
     return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 
-def _explain(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgsize: float | None) -> Explanation:
-    whole = head.predict(kernel_inputs(kernel), transfer_bytes, wgsize).log_ratio
+def _explain(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None) -> Explanation:
+    whole = head.answers(kernel, [transfer_bytes], wgsize)[0].log_ratio
     lines = kernel.module.source_line[kernel.statements]
     shares = []
     for group in _groups(kernel, lines):
-        rest = head.predict(kernel_inputs(kernel, without=frozenset(group)), transfer_bytes, wgsize).log_ratio
+        rest = head.answers(kernel, [transfer_bytes], wgsize, without=frozenset(group))[0].log_ratio
         texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
         line = int(kernel.module.source_line[group[0]])
         shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))

@@ -1,4 +1,4 @@
-"""Files of a `MapperHead`: ``head.safetensors`` and ``head.json``."""
+"""Files of device heads: ``head.safetensors`` and ``head.json``, of Gaussian processes or of an ensemble of LSTMs."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from ncc.devices.head import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
+from ncc.devices.lstm_head import LSTMMapperHead, load_lstm_mapper_head, save_lstm_mapper_head
 from ncc.errors import AssetError
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.runtime.storage import number_in, read_model, text_in, write_model
+from ncc.runtime.storage import number_in, read_json, read_model, text_in, write_model
 
-__all__ = ["load_mapper_head", "save_mapper_head"]
+__all__ = ["DeviceHead", "load_head", "load_mapper_head", "save_head", "save_mapper_head"]
 
 FORMAT_VERSION = 2
 _BLOCKS = ("mean", "scale", "training")
@@ -20,6 +21,34 @@ _LARGEST, _SMALLEST = 1e9, 1e-9
 """Bounds of what is multiplied and divided by, so that no product overflows."""
 _LARGEST_LOG = 100.0
 """Of the bytes that a kernel moves: e¹⁰⁰ of them are out of this world."""
+
+
+DeviceHead = MapperHead | LSTMMapperHead
+"""What predicts the faster device: Gaussian processes, which is what ships, or an ensemble of LSTMs."""
+
+
+def load_head(folder: str | Path) -> DeviceHead:
+    """Reads what `save_head` wrote.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version, or there is no such model.
+    """
+    model = read_json(Path(folder) / "head.json", FORMAT_VERSION).get("model", "gp")
+    if model not in ("gp", "lstm"):
+        raise AssetError(f"{folder}: is of model {model!r:.40}; expected gp or lstm")
+    return load_lstm_mapper_head(folder) if model == "lstm" else load_mapper_head(folder)
+
+
+def save_head(head: DeviceHead, folder: str | Path) -> None:
+    """Writes ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    if isinstance(head, LSTMMapperHead):
+        save_lstm_mapper_head(head, folder)
+    else:
+        save_mapper_head(head, folder)
 
 
 def save_mapper_head(head: MapperHead, folder: str | Path) -> None:

@@ -5,7 +5,7 @@ An average of Gaussian processes, each with another idea of which kernels are al
 Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -266,9 +266,12 @@ class MapperHead:
         logs = self.training["data"][:, 0] * self.scale["data"][0] + self.mean["data"][0]
         return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
 
-    def read(self, kernel: Kernel, without: Collection[int] = ()) -> KernelInputs:
-        """What `predict` takes of a kernel, as if some of its statements did nothing."""
-        return kernel_inputs(kernel, without)
+    def answers(
+        self, kernel: Kernel, transfers: Sequence[float | None], wgsize: float | None, without: Collection[int] = ()
+    ) -> list[RatioPrediction]:
+        """`predict` for a kernel that was read, at several sizes of its data, as if some statements did nothing."""
+        inputs = kernel_inputs(kernel, without)
+        return [self.predict(inputs, transfer, wgsize) for transfer in transfers]
 
     def predict(
         self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None

@@ -130,14 +130,14 @@ class LSTMMethod:
         """
         head = self._head()
         kernels, owner = distinct_sequences([self.words[row][0] for row in test_idx.tolist()])
-        encoded = [head.encode(self.embedding.vectors[kernel]) for kernel in kernels]
+        encoded = [head.ensemble.encode(self.embedding.vectors[kernel]) for kernel in kernels]
         rows = []
         for row, kernel in zip(test_idx.tolist(), owner.tolist(), strict=True):
             answer = head.predict(encoded[kernel], samples.transfer_bytes[row], samples.wgsize[row])
             rows.append((answer.log_ratio, *answer.interval, answer.probability_gpu))
         return np.array(rows)
 
-    def to_head(self, about: dict[str, Any]) -> LSTMMapperHead:
+    def to_head(self, _samples: DeviceMappingSamples, _embedding: Embedding, about: dict[str, Any]) -> LSTMMapperHead:
         """What was fitted, with its card.
 
         Raises:

@@ -1,6 +1,6 @@
 """`LSTMMapperHead`: log(CPU time / GPU time) of a kernel from its statements in order, in NumPy; and its files."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,12 @@ class LSTMMapperHead:
             if (member.head.num_outputs, member.head.num_auxiliary) != (2, NUM_AUXILIARY):
                 raise InputError(f"a network of {member.head.num_outputs} outputs, {member.head.num_auxiliary} inputs")
 
-    def read(self, kernel: Kernel, without: Collection[int] = ()) -> NDArray[np.float32]:
-        """What `predict` takes of a kernel, (members, vector_size): as if some of its statements were not there."""
-        return self.encode(kernel.sequence(without))
-
-    def encode(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same of (time, dim) float32 vectors of statements."""
-        return self.ensemble.encode(vectors)
+    def answers(
+        self, kernel: Kernel, transfers: Sequence[float | None], wgsize: float | None, without: Collection[int] = ()
+    ) -> list[RatioPrediction]:
+        """`predict` for a kernel that was read, at several sizes of its data, as if some statements were not there."""
+        encoded = self.ensemble.encode(kernel.sequence(without))
+        return [self.predict(encoded, transfer, wgsize) for transfer in transfers]
 
     def predict(
         self, encoded: NDArray[np.float32], transfer_bytes: float | None = None, wgsize: float | None = None
@@ -82,7 +81,7 @@ class LSTMMapperHead:
         """Predicts for one kernel.
 
         Args:
-            encoded: From `read`.
+            encoded: From ``ensemble.encode``, (members, vector_size) float32.
             transfer_bytes: Bytes moved between host and device; None covers what was seen in training.
             wgsize: Work-items a work-group; None likewise.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import ncc
-from ncc.devices.files import load_mapper_head
-from ncc.devices.head import MapperHead, kernel_inputs
+from ncc.devices.files import DeviceHead, load_head
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
@@ -51,7 +50,7 @@ class DevicePrediction:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def load_shipped_device_head(platform: str) -> MapperHead:
+def load_shipped_device_head(platform: str) -> DeviceHead:
     """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:
@@ -63,7 +62,7 @@ def load_shipped_device_head(platform: str) -> MapperHead:
     return _shipped_head(platform)
 
 
-def choose_head(platform: str | None, head: MapperHead | None) -> MapperHead:
+def choose_head(platform: str | None, head: DeviceHead | None) -> DeviceHead:
     """The head that was given, or else the one that ships for the platform, by default that for "nvidia".
 
     Raises:
@@ -78,8 +77,8 @@ def choose_head(platform: str | None, head: MapperHead | None) -> MapperHead:
 
 
 @functools.cache
-def _shipped_head(platform: str) -> MapperHead:
-    return load_mapper_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
+def _shipped_head(platform: str) -> DeviceHead:
+    return load_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
 
 
 def predict_device(
@@ -89,7 +88,7 @@ def predict_device(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: MapperHead | None = None,
+    head: DeviceHead | None = None,
     embedding: Embedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
     """Predicts the faster device for every kernel of a file.
@@ -119,8 +118,8 @@ def predict_device(
     return tuple(_predict(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 
-def _predict(kernel: Kernel, head: MapperHead, transfer_bytes: float | None, wgsize: float | None) -> DevicePrediction:
-    answer = head.predict(kernel_inputs(kernel), transfer_bytes, wgsize)
+def _predict(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None) -> DevicePrediction:
+    answer = head.answers(kernel, [transfer_bytes], wgsize)[0]
     # one distribution decides both, so that they can't contradict each other
     is_gpu = answer.probability_gpu > 0.5
     return DevicePrediction(

@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from ncc.coarsening.features import opcode_histograms, sample_features
 from ncc.coarsening.fit import ChosenLine
+from ncc.coarsening.lstm import LSTMMethod, load_words
 from ncc.coarsening.samples import CoarseningSamples, Folder, load_kernel_ir, load_samples
 from ncc.devices.samples import load_samples as load_device_samples
+from ncc.embedding import load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.runtime.storage import write_atomically
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import Metrics
 from ncc.study.coarsening.protocols import PROTOCOLS
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
-from ncc.study.evaluation import Comparison, Score, choose, estimates, evaluate_all
+from ncc.study.evaluation import Comparison, Score, choose, choose_methods, estimates, evaluate_all
 from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
 from ncc.study.peers.magni import MagniCascade
 from ncc.study.report.coarsening import coarsening_text
@@ -58,6 +60,7 @@ def compare_coarsening(
     protocol: str = "all",
     seeds: Sequence[int] = SEEDS,
     *,
+    methods: Sequence[str] = (),
     with_networks: bool = True,
     num_trees: int = NUM_TREES,
     jobs: int = 1,
@@ -70,8 +73,9 @@ def compare_coarsening(
     Args:
         protocol: One of `PROTOCOLS`, or "all".
         seeds: Seeds of the runs; no run is left out.
-        with_networks: Run DeepTune and DeepTune-TL as well, which take nearly all the time: some ten seconds a fold,
-            and minutes to train DeepTune-TL on device mapping first.
+        methods: Patterns of names, as a shell matches files; none for all, networks as `with_networks` says.
+        with_networks: Run our LSTM, DeepTune and DeepTune-TL as well, which take nearly all the time: some ten seconds
+            a fold, and minutes to train DeepTune-TL on device mapping first.
         num_trees: Trees of the controls' forests.
         jobs: Folds run at a time.
         cache: Folder of earlier results; None keeps none.
@@ -79,18 +83,34 @@ def compare_coarsening(
         progress: Called with a line of text after each fold.
 
     Raises:
-        InputError: There is no such protocol, or there are no seeds.
+        InputError: There is no such protocol or method, or there are no seeds.
         DataError: The tables or the IR are missing or damaged.
     """
     protocols = choose("protocol", protocol, PROTOCOLS)
     samples = load_samples(folder)
-    methods = list(all_methods(samples, folder, num_trees))
-    if with_networks:
-        methods += [DeepTune(), DeepTune(_language_model(cache, folder, progress))]
+    quick = {method.name: method for method in all_methods(samples, folder, num_trees)}
+    networks: dict[str, Callable[[], CoarseningMethod]] = {
+        LSTMMethod.name: lambda: _lstm(samples, folder),
+        "DeepTune": DeepTune,
+        "DeepTune-TL": lambda: DeepTune(_language_model(cache, folder, progress)),
+    }
+    known = [*quick, *networks]
+    names = choose_methods(methods, known) if methods else known if with_networks else list(quick)
     scores = evaluate_all(
-        ThreadCoarsening(samples), methods, protocols, seeds, jobs=jobs, cache=cache, progress=progress
+        ThreadCoarsening(samples),
+        [networks[name]() if name in networks else quick[name] for name in names],
+        protocols,
+        seeds,
+        jobs=jobs,
+        cache=cache,
+        progress=progress,
     )
     return CoarseningComparison(tuple(scores))
+
+
+def _lstm(samples: CoarseningSamples, folder: Folder) -> LSTMMethod:
+    embedding = load_embedding()
+    return LSTMMethod(embedding, load_words(samples, load_kernel_ir(folder), embedding))
 
 
 def all_methods(

@@ -1,15 +1,18 @@
-"""``ncc train coarsening``: the coarsening head, measured on kernels held out, then fitted to all rows."""
+"""``ncc train coarsening``: a coarsening head, measured on kernels held out, then fitted to all rows."""
 
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.coarsening.features import sample_features
+from ncc.coarsening.files import AnyCoarseningHead
 from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.head import INTERVAL, CoarseningHead
+from ncc.coarsening.lstm import LSTMMethod, load_words
+from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.samples import (
     CoarseningSamples,
     Folder,
@@ -17,31 +20,45 @@ from ncc.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
+from ncc.embedding import Embedding, load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.study.coarsening.task import CoarseningScore, ThreadCoarsening
-from ncc.study.evaluation import evaluate
+from ncc.study.evaluation import SEED, evaluate
 
-__all__ = ["fit_coarsening_head", "train_coarsening_head"]
+__all__ = ["fit_coarsening_head", "fit_lstm_head", "train_coarsening_head"]
 
 Array = NDArray[np.float64]
 
 
-def train_coarsening_head(folder: Folder = None, grid: LineGrid | None = None) -> CoarseningHead:
-    """Train the head on the published measurements; nothing in it is random.
+def train_coarsening_head(
+    folder: Folder = None,
+    grid: LineGrid | None = None,
+    *,
+    model: Literal["line", "lstm"] = "line",
+    embedding: Embedding | None = None,
+    seed: int = 204,
+) -> AnyCoarseningHead:
+    """Train a head on the published measurements.
 
     Args:
         folder: The data folder; None stands for NCC_DATA, then the cache.
-        grid: What is chosen from; None for the defaults.
+        grid: What the line is chosen from; None for the defaults.
+        model: "line", in which nothing is random, or "lstm" for an ensemble of LSTMs.
+        embedding: Vectors that the LSTMs read; None for those that ship.
+        seed: Of the LSTMs' training.
 
     Raises:
         DataError: The tables or the IR are missing or damaged.
     """
-    samples = load_samples(folder)
-    return fit_coarsening_head(samples, sample_features(samples, load_kernel_ir(folder)), grid)
+    samples, ir = load_samples(folder), load_kernel_ir(folder)
+    if model == "lstm":
+        embedding = embedding or load_embedding()
+        return fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
+    return fit_coarsening_head(samples, sample_features(samples, ir), grid)
 
 
 def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineGrid | None = None) -> CoarseningHead:
-    """Fit the head to some samples.
+    """Fit the head of lines to some samples.
 
     Scores in the card, and the interval, are of kernels held out one after the other with all their devices; the head
     itself is then fitted to all rows.
@@ -54,11 +71,32 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
     Raises:
         InputError: There are fewer than four kernels, or features of another shape.
     """
-    start = time.perf_counter()
     method = ChosenLine(features, grid)
-    score = evaluate(ThreadCoarsening(samples), method, "kernel")
-    method.fit(samples, np.arange(len(samples)), np.random.default_rng(0))
+    about, spread = _measure_and_fit(samples, method, SEED)
     assert method.candidate is not None
+    chosen = asdict(method.candidate) | {"feature": FEATURE_NAMES[method.candidate.feature]}
+    return method.to_head(spread, about | {"chosen": chosen})
+
+
+def fit_lstm_head(samples: CoarseningSamples, method: LSTMMethod, seed: int) -> LSTMCoarseningHead:
+    """Fit the head of LSTMs to some samples, and measure it likewise.
+
+    Args:
+        samples: The n samples.
+        method: What is fitted.
+        seed: Of its training.
+    """
+    about, spread = _measure_and_fit(samples, method, seed)
+    return method.to_head(spread, about | {"seed": seed, "options": asdict(method.training)})
+
+
+def _measure_and_fit(
+    samples: CoarseningSamples, method: ChosenLine | LSTMMethod, seed: int
+) -> tuple[dict[str, Any], Array]:
+    """Card and spread of a method that is then fitted to all rows."""
+    start = time.perf_counter()
+    score = evaluate(ThreadCoarsening(samples), method, "kernel", (seed,))
+    method.fit(samples, np.arange(len(samples)), np.random.default_rng(seed))
     metrics = score.metrics
     about: dict[str, Any] = {
         "data": "PACT 2014 thread coarsening (Magni et al.), 17 kernels on 4 devices; LLVM 5 IR of the kernels",
@@ -69,10 +107,9 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
         "geomean_speedup_interval": [round(metrics.geomean_speedup.low, 4), round(metrics.geomean_speedup.high, 4)],
         "share_of_oracle": round(metrics.share_of_oracle.value, 4),
         "num_samples": score.num_samples,
-        "chosen": asdict(method.candidate) | {"feature": FEATURE_NAMES[method.candidate.feature]},
         "seconds": round(time.perf_counter() - start, 1),
     }
-    return method.to_head(_spread(samples, score), about)
+    return about, _spread(samples, score)
 
 
 def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Array:

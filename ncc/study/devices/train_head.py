@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ncc.devices.files import DeviceHead
 from ncc.devices.fit import MapperMethod, load_inputs
-from ncc.devices.head import MapperHead
+from ncc.devices.lstm import LSTMMethod, load_words
 from ncc.devices.samples import Platform, load_samples
 from ncc.embedding import Embedding
 from ncc.study.devices.task import DeviceMapping
@@ -22,15 +23,17 @@ def train_device_head(
     platform: Platform,
     embedding: Embedding,
     *,
+    model: Literal["gp", "lstm"] = "gp",
     folder: str | None = None,
     seed: int = 204,
     progress: Callable[[str], None] | None = None,
-) -> MapperHead:
+) -> DeviceHead:
     """Fits the head of a platform.
 
     Args:
         platform: "amd" or "nvidia".
         embedding: What the head is to work on.
+        model: "gp" for Gaussian processes, "lstm" for an ensemble of LSTMs.
         folder: Data folder; None stands for NCC_DATA, then the cache.
         seed: Of folds.
         progress: Called with a line of text now and then.
@@ -44,7 +47,11 @@ def train_device_head(
     """
     start = time.perf_counter()
     samples = load_samples(platform, folder)
-    method = MapperMethod(load_inputs(samples, embedding, folder))
+    method: MapperMethod | LSTMMethod
+    if model == "lstm":
+        method = LSTMMethod(embedding, load_words(samples, embedding, folder))
+    else:
+        method = MapperMethod(load_inputs(samples, embedding, folder))
     scores: dict[str, Any] = {}
     for protocol in _MEASURED:
         metrics = evaluate(DeviceMapping(samples), method, protocol, (seed,)).metrics
@@ -59,6 +66,7 @@ def train_device_head(
     method.fit(samples, rows, np.random.default_rng(seed))
     about = {
         "platform": platform,
+        "model": model,
         "data": "CGO'17 device mapping (Cummins et al. 2017), 680 rows; kernels as LLVM 5 IR",
         "protocol": f"10 folds, one run, seed {seed}",
         "scores": scores,
