@@ -6,7 +6,7 @@ FUZZ_JOBS ?= 2
 check:
 	ruff format --check .
 	ruff check .
-	mypy ncc fuzz datasets
+	mypy ncc fuzz datasets benchmarks tests
 	pytest -q tests/test_docstrings.py
 
 test:

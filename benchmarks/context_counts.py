@@ -13,6 +13,7 @@ import gzip
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def find_modules(paths: list[Path], per_folder: int) -> list[Path]:
     return found
 
 
-def best_of(repeats: int, count) -> tuple[float, object]:
+def best_of(repeats: int, count) -> tuple[float, Any]:
     """The least seconds of some runs, and the last result."""
     seconds = []
     for _ in range(repeats):
@@ -65,7 +66,7 @@ def measure(path: Path, repeats: int) -> dict:
     text = gzip.decompress(data) if path.suffix == ".gz" else data
     reading, graph = best_of(repeats, lambda: read_graph(text, path.name))
     module = graph.module
-    row = {
+    row: dict[str, Any] = {
         "lines": module.num_lines,
         "statements": module.num_statements,
         "largest_degree": largest_degree(graph),

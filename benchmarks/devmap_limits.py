@@ -26,7 +26,7 @@ from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
 from ncc.study.devices.controls import auxiliary_trees
 from ncc.study.devices.protocols import splits
-from ncc.study.devices.task import DeviceMapping
+from ncc.study.devices.task import DeviceMapping, DeviceMethod
 from ncc.study.evaluation import score_runs
 from ncc.study.runs import Plan, Split, run_plans
 
@@ -51,7 +51,7 @@ def learning_curves(
     samples: DeviceMappingSamples, seeds: Sequence[int], jobs: int, cache: Path | None
 ) -> dict[str, Any]:
     """Unit → method → accuracy and geometric-mean speedup at each share of the training groups."""
-    methods = [
+    methods: list[DeviceMethod] = [
         MapperMethod(load_inputs(samples, load_embedding())),
         auxiliary_trees(100, "log_ratio"),
     ]
@@ -102,7 +102,7 @@ def main() -> None:
         "seeds": list(seeds),
     }
     for platform in ("amd", "nvidia"):
-        samples = load_samples(platform)  # type: ignore[arg-type]
+        samples = load_samples(platform)
         found[platform] = {
             "learning_curves": learning_curves(samples, seeds, options.jobs, options.cache),
             "noise": noise_floor(samples.log_ratio),

@@ -56,7 +56,9 @@ def make_batch(folder: Path, good: list[Path], num_files: int, num_hostile: int)
     noise = random.Random(7)
     bitcode = next(path.read_bytes() for path in good if path.suffix == ".bc")
     places = set(noise.sample(range(num_files), num_hostile))
-    originals, kinds, made = {}, {}, 0
+    originals: dict[str, Path] = {}
+    kinds: dict[str, str] = {}
+    made = 0
     for number in range(num_files):
         if number in places:
             files = hostile_files(bitcode, noise)

@@ -10,6 +10,7 @@ PYTHON belongs to another environment, one that has the ``ir2vec`` wheel.
 
 import argparse
 import contextlib
+import functools
 import gc
 import hashlib
 import importlib.metadata
@@ -161,7 +162,8 @@ def measure_starts(runs: int = 7) -> list[dict[str, Any]]:
     rows = []
     for command, target in (((ncc, "--help"), 0.3), ((ncc, "embed", kernel), 1.0)):
         times = [
-            seconds_of(lambda c=command: subprocess.run(c, capture_output=True, check=True))[0] for _ in range(runs + 1)
+            seconds_of(functools.partial(subprocess.run, command, capture_output=True, check=True))[0]
+            for _ in range(runs + 1)
         ]
         name = " ".join(["ncc", *(Path(word).name for word in command[1:])])
         rows.append({"command": name, "seconds": statistics.median(times[1:]), "runs": times[1:], "target": target})

@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,7 +48,8 @@ class Pairs:
 
     def mass(self) -> NDArray[np.float64]:
         """(num_words,) how often each word stands in a pair."""
-        return sum(np.bincount(side, self.count, self.num_words) for side in (self.low, self.high))
+        low, high = (np.bincount(side, self.count, self.num_words) for side in (self.low, self.high))
+        return np.asarray(low + high, np.float64)
 
 
 def draw(words: int, pairs: tuple, number: int, seed: int) -> list[Pairs]:
@@ -121,7 +123,7 @@ def measure(counts: CorpusCounts, number: int, dim: int, min_count: int, earlier
     about = {"pairs": number, "words": len(words), "distinct_pairs": len(train.count), "dim": dim}
     same = [row["gensim"] for row in earlier if about.items() <= row.items()]
     gensim = same[0] if same else run_gensim(train, test, words, dim)
-    row = about | {"gensim": gensim, "ours": []}
+    row: dict[str, Any] = about | {"gensim": gensim, "ours": []}
     for epochs in EPOCHS:
         row["ours"].append(run_ours(train, test, words, dim, epochs))
         if row["ours"][-1]["held_out"] <= gensim["held_out"]:

@@ -50,6 +50,7 @@ class Killer:
         self.log.unlink(missing_ok=True)
         process = self._start(arguments, None, file_bytes)
         process.join(300)
+        assert process.exitcode is not None, f"{arguments} takes too long"
         return process.exitcode, self.log.read_text()
 
     def run_through_kills(

@@ -87,7 +87,12 @@ def run_staged(options: argparse.Namespace, hidden: int, micro_batches: int, pad
     config = TrainingConfig(epochs=1, batch_size=options.batch_size)
     stages = split_network(network(hidden))
     train_in_stages(
-        stages, data, nn.functional.cross_entropy, config, micro_batches=micro_batches, statistics=statistics
+        stages,  # type: ignore[arg-type] # torch gives modules a `__call__` that mypy takes for no method
+        data,
+        nn.functional.cross_entropy,
+        config,
+        micro_batches=micro_batches,
+        statistics=statistics,
     )
     return {
         "seconds_a_step": statistics.seconds_in_steps / statistics.steps,
@@ -172,7 +177,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        multiprocessing.spawn(run_rank, (options, Path(folder)), nprocs=2)
+        multiprocessing.spawn(run_rank, (options, Path(folder)), nprocs=2)  # type: ignore[attr-defined]
         ranks = [json.loads((Path(folder) / f"rank{rank}.json").read_text()) for rank in range(2)]
     rows = merge(*map(best, ranks))
     show(rows)

@@ -4,10 +4,12 @@ The stages are made of the network's own modules, under their own names: what tr
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from ncc.encoder.config import EncoderConfig
 from ncc.encoder.network import (
     EncoderNetwork,
     places_inside,
@@ -24,8 +26,9 @@ __all__ = ["FirstStage", "LastStage", "split_network"]
 class _Part(nn.Module):
     """Some modules and parameters of a network's part, under their names there."""
 
-    def __init__(self, members: Mapping[str, nn.Module | nn.Parameter | None]) -> None:
+    def __init__(self, config: EncoderConfig, members: Mapping[str, nn.Module | nn.Parameter | None]) -> None:
         super().__init__()
+        self.config = config
         for name, member in members.items():
             setattr(self, name, member)
 
@@ -39,8 +42,7 @@ class FirstStage(nn.Module):
         whole = model.encoder
         members = {"vectors": whole.vectors, "literals": whole.literals, "dropout": whole.dropout}
         layers = {"ahead": nn.ModuleDict({"0": whole.ahead[0]}), "back": nn.ModuleDict({"0": whole.back[0]})}
-        self.encoder = _Part(members | layers)
-        self.encoder.config = whole.config
+        self.encoder: Any = _Part(whole.config, {**members, **layers})
 
     def received_shapes(self, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:  # noqa: ARG002
         """Nothing comes from a stage before."""
@@ -78,8 +80,7 @@ class LastStage(nn.Module):
         whole = model.encoder
         members = {"query": whole.query, "last_dropout": whole.last_dropout}
         layers = {"ahead": nn.ModuleDict({"1": whole.ahead[1]}), "back": nn.ModuleDict({"1": whole.back[1]})}
-        self.encoder = _Part(members | layers)
-        self.encoder.config = whole.config
+        self.encoder: Any = _Part(whole.config, {**members, **layers})
         self.head = model.head
         self._num_pooled = 2 * whole.vectors.shape[1]
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 from unittest import mock
 
 import numpy as np
@@ -73,6 +74,7 @@ class Recording(ClippedAdamW):
     """Keeps the gradients of the first step."""
 
     first: list[torch.Tensor]
+    last: ClassVar["Recording"]
 
     def step(self, rate):
         if not hasattr(self, "first"):

@@ -70,7 +70,7 @@ def test_only_how_rare_n_grams_are_beside_each_other_counts():
 
 def test_a_model_and_its_inputs_are_left_as_they_are():
     model, program = _model(), _program(20)
-    arrays = [model.weights, model.scale, model.bias, model.rarity, *program]
+    arrays: list[np.ndarray] = [model.weights, model.scale, model.bias, model.rarity, *program]
     before = [array.copy() for array in arrays]
     model.scores(program)
     assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))

@@ -107,7 +107,7 @@ def test_programs_with_little_in_them(programs):
 
 def test_what_is_read_is_left_as_it_is():
     words, literals = np.arange(4, dtype=np.int32), np.arange(3, dtype=np.uint32)
-    arrays = [words, np.array([0, 2, 4]), literals, np.array([0, 1, 1, 3, 3])]
+    arrays = (words, np.array([0, 2, 4]), literals, np.array([0, 1, 1, 3, 3]))
     before = [array.copy() for array in arrays]
     hashed_ngrams(*arrays, 16)
     assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))

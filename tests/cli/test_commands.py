@@ -11,7 +11,7 @@ import pytest
 
 import ncc as package
 from ncc import api
-from ncc.cli import app, output
+from ncc.cli import app
 from ncc.cli.errors import told_defects
 from ncc.cli.output import print_rows
 
@@ -128,7 +128,7 @@ def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
     assert capsys.readouterr().out == "a       here     one\x1b[31m\nlonger  missing  other\n"
     print_rows([("name", "value")], plain="{}: {}")
     assert capsys.readouterr().out == "name: value\n"
-    monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("ncc.cli.output.sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     print_rows(rows, ("name", "state", "title"))
     shown = capsys.readouterr().out

@@ -32,7 +32,8 @@ def _has(*names: str) -> None:
         pytest.skip(f"no local copy of {', '.join(missing)} (set NCC_DATA)")
 
 
-def _refused(code: int, text: str, reason: str) -> None:
+def _refused(finished: tuple[int, str], reason: str) -> None:
+    code, text = finished
     assert code == 1, text
     assert "Traceback" not in text
     assert text.count("can't be written") == 1, text
@@ -47,7 +48,7 @@ def test_vectors_on_a_full_disk(killer, ir, tmp_path, extension):
     out = tmp_path / f"out{extension}"
     out.write_bytes(OLD)
     arguments = ["embed", ir / "tree.clang22.ll", "--level", "statement", "-o", out]
-    _refused(*killer.run_without_room(*arguments, file_bytes=4096), f"{out}: can't be written: File too large")
+    _refused(killer.run_without_room(*arguments, file_bytes=4096), f"{out}: can't be written: File too large")
     assert out.read_bytes() == OLD
     assert {path.name for path in tmp_path.iterdir()} == {out.name, "messages.txt"}
     killer.run(*arguments)
@@ -59,7 +60,7 @@ def test_graphs_on_a_full_disk(killer, ir, tmp_path, extension):
     out = tmp_path / f"out{extension}"
     out.write_bytes(OLD)
     _refused(
-        *killer.run_without_room("graph", ir / "tree.clang22.ll", "-o", out, file_bytes=2000),
+        killer.run_without_room("graph", ir / "tree.clang22.ll", "-o", out, file_bytes=2000),
         f"{out}: can't be written: File too large",
     )
     assert out.read_bytes() == OLD
@@ -69,7 +70,7 @@ def test_a_picture_on_a_full_disk(killer, kernels, tmp_path):
     out = tmp_path / "out.svg"
     out.write_bytes(OLD)
     _refused(
-        *killer.run_without_room("predict-device", kernels, "--plot", out, file_bytes=2000),
+        killer.run_without_room("predict-device", kernels, "--plot", out, file_bytes=2000),
         f"{out}: can't be written: File too large",
     )
     assert out.read_bytes() == OLD
@@ -77,7 +78,7 @@ def test_a_picture_on_a_full_disk(killer, kernels, tmp_path):
 
 def test_a_corpus_on_a_full_disk_goes_on_when_there_is_room(killer, ir, tmp_path):
     arguments = ["corpus", "build", ir, "-o", tmp_path / "out", "--jobs", "1"]
-    _refused(*killer.run_without_room(*arguments, file_bytes=2000), "counts.safetensors: can't be written: File too la")
+    _refused(killer.run_without_room(*arguments, file_bytes=2000), "counts.safetensors: can't be written: File too la")
     assert not (tmp_path / "out" / "report.json").exists()
     killer.run(*arguments)
     assert json.loads((tmp_path / "out" / "report.json").read_text())["failures"] == {}
@@ -86,7 +87,7 @@ def test_a_corpus_on_a_full_disk_goes_on_when_there_is_room(killer, ir, tmp_path
 def test_an_embedding_on_a_full_disk_goes_on_from_its_checkpoint(killer, corpus, tmp_path):
     arguments = ["train", "embedding", corpus, "-o", tmp_path / "out", "--dim", 8, "--epochs", 2, "--min-count", 1]
     _refused(
-        *killer.run_without_room(*arguments, file_bytes=2000), "checkpoint.safetensors: can't be written: File too lar"
+        killer.run_without_room(*arguments, file_bytes=2000), "checkpoint.safetensors: can't be written: File too lar"
     )
     assert list((tmp_path / "out").iterdir()) == []
     killer.run(*arguments)
@@ -101,7 +102,7 @@ def test_a_classifier_on_a_full_disk(killer, programs, tmp_path):
         *("train", "classify", programs, "-o", tmp_path / "out", "--cache", tmp_path / "programs"),
         *("--levels", "1", "--epochs", 1, "--min-steps", 1, "--hidden", 4, "--batch-size", 8),
     ]
-    _refused(*killer.run_without_room(*arguments, file_bytes=20_000), "checkpoint.pt: can't be written: File too large")
+    _refused(killer.run_without_room(*arguments, file_bytes=20_000), "checkpoint.pt: can't be written: File too large")
     assert list((tmp_path / "out").iterdir()) == []
     killer.run(*arguments)
     left = {path.suffix for path in (tmp_path / "out").iterdir()}
@@ -118,7 +119,7 @@ def test_an_evaluation_on_a_full_disk(killer, programs, tmp_path, what):
     out = tmp_path / ("runs" if what == "--cache" else "out.html")
     if what != "--cache":
         out.write_bytes(OLD)
-    _refused(*killer.run_without_room(*arguments, what, out, file_bytes=300), f"{out}")
+    _refused(killer.run_without_room(*arguments, what, out, file_bytes=300), f"{out}")
     assert killer.log.read_text().count("File too large") == 1
     assert what == "--cache" or out.read_bytes() == OLD
 
@@ -127,7 +128,7 @@ def test_heads_of_devices_on_a_full_disk(killer, tmp_path):
     _has("coarsening", "legacy_ir")
     (tmp_path / "out").mkdir()
     arguments = ["train", "coarsening", "-o", tmp_path / "out"]
-    _refused(*killer.run_without_room(*arguments, file_bytes=300), "can't be written: File too large")
+    _refused(killer.run_without_room(*arguments, file_bytes=300), "can't be written: File too large")
     killer.run(*arguments)
     assert len(list((tmp_path / "out").iterdir())) >= 1
 

@@ -374,7 +374,7 @@ class Dying(ThreadPoolExecutor):
         super().__init__(1)
         self.lives = lives
 
-    def submit(self, function, *arguments: object) -> Future:
+    def submit(self, function, /, *arguments: object, **options: object) -> Future:
         def work() -> object:
             self.lives -= 1
             if self.lives < 0:

@@ -230,7 +230,13 @@ def test_workers_have_limits(sources, tmp_path, monkeypatch, chosen, expected):
     if chosen:
         monkeypatch.setenv("NCC_MEMORY_GB", chosen)
     workers = []
-    monkeypatch.setattr(crew, "_start", lambda memory, start=crew._start: workers.append(start(memory)) or workers[-1])
+    start = crew._start
+
+    def started(memory):
+        workers.append(start(memory))
+        return workers[-1]
+
+    monkeypatch.setattr(crew, "_start", started)
     tasks = [_batch(tmp_path / str(number), sources, "f0") for number in range(2)]
     batches = work_through(tasks, 1, item_seconds=60)
     next(batches)

@@ -33,7 +33,7 @@ def make_samples(n: int) -> tuple[DeviceMappingSamples, list[Forms]]:
     rng = np.random.default_rng(1)
     sign = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     log_ratio = sign * np.log(10) + rng.normal(0, 0.1, n)
-    sequences = [
+    sequences: list[Forms] = [
         (np.concatenate([[1 if s > 0 else 2], rng.integers(3, 12, 5 + i % 4)]).astype(np.int64),)
         for i, s in enumerate(sign)
     ]

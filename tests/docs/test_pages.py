@@ -93,13 +93,16 @@ def test_paths_in_a_page_exist(page):
 
 
 def test_every_command_has_its_section():
+    from typer.core import TyperGroup
     from typer.main import get_command
 
     from ncc.cli import app
 
-    names = set()
-    for name, command in get_command(app).commands.items():
-        names |= {f"{name} {part}" for part in command.commands} if hasattr(command, "commands") else {name}
+    group, names = get_command(app), set()
+    assert isinstance(group, TyperGroup)
+    for name, command in group.commands.items():
+        parts = getattr(command, "commands", None)
+        names |= {f"{name} {part}" for part in parts} if parts else {name}
     assert set(re.findall(r"^### ncc ([a-z -]+)$", PAGES["docs/commands.md"], re.M)) == names
 
 

@@ -14,8 +14,10 @@ from ncc.errors import AssetError, OutputError
 WORDS = tuple(f"<%ID> = op{i % 4} i{8 << i % 5} <%ID>" for i in range(20))
 BOTH = pytest.mark.parametrize("share_parts", [False, True], ids=["plain", "shared"])
 
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-def _pairs(seed: int = 0):
+
+def _pairs(seed: int = 0) -> Pairs:
     rng = np.random.default_rng(seed)
     dense = rng.integers(1, 100, (20, 20)) * (rng.random((20, 20)) < 0.3)
     dense[7] = dense[:, 7] = 0
@@ -27,7 +29,7 @@ def _config(**values):
     return SkipGramConfig(**({"dim": 8, "epochs": 5, "steps_per_epoch": 3, "subsample": 0.01} | values))
 
 
-def _train(config=None, pairs=None, words=WORDS, **options):
+def _train(config=None, pairs: Pairs | None = None, words=WORDS, **options):
     return train_skipgram(*(pairs or _pairs()), words, config or _config(), **options)
 
 

@@ -12,8 +12,10 @@ from ncc.errors import InputError
 
 WORDS = tuple(f"w{i}" for i in range(12))
 
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-def _pairs():
+
+def _pairs() -> Pairs:
     """Two groups of words, each near the four of its own: 0 to 4 near 5 and 6, 7 to 9 near 10; 11 has no pair."""
     rng = np.random.default_rng(0)
     dense = np.zeros((12, 12), np.int64)

@@ -13,8 +13,10 @@ from ncc.errors import InputError
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
 
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0):
+
+def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0) -> Pairs:
     """Random counts, sorted by centre; words 7 and 8 have no pair."""
     rng = np.random.default_rng(seed)
     dense = rng.integers(1, 100, (num_words, num_words)) * (rng.random((num_words, num_words)) < density)
@@ -201,7 +203,7 @@ def test_without_shared_parts_the_words_texts_do_not_matter():
     assert np.array_equal(first.vectors, again.vectors)
 
 
-def _twins():
+def _twins() -> tuple[Pairs, tuple[str, ...]]:
     """Words 0 and 1 have the same parts but one, word 2 none of them; 1 and 2 are rare, and seen near one word."""
     words = ("<%ID> = add nsw i32 <%ID>", "<%ID> = add nuw i32 <%ID>", "fence seq_cst", *(f"w{i}" for i in range(8)))
     rng = np.random.default_rng(1)
@@ -209,7 +211,8 @@ def _twins():
     dense[0, 3:] = dense[3:, 0] = rng.integers(100, 1000, 8)
     dense[[1, 2], 3] = dense[3, [1, 2]] = 1
     center, context = np.nonzero(dense)
-    return (center.astype(np.int32), context.astype(np.int32), dense[center, context]), words
+    pairs: Pairs = (center.astype(np.int32), context.astype(np.int32), dense[center, context])
+    return pairs, words
 
 
 def test_words_that_share_parts_start_alike():

@@ -246,10 +246,6 @@ def _by_statement(text):
     return [part.tolist() for part in np.split(literal, start[1:-1])]
 
 
-def _hashes(*texts):
-    return [zlib.crc32(text.encode()) for text in texts]
-
-
 def test_cases_of_a_switch():
     text = b"define void @f(i32 %n) {\nentry:\n  switch i32 %n, label %d [\n"
     text += b"    i32 5, label %a\n    i32 77, label %d\n  ]\n"

@@ -55,7 +55,7 @@ def _check(program: Program, module: Module) -> None:
     assert program.literal_start[0] == 0
     assert program.literal_start[-1] == len(program.literal)
     assert (np.diff(program.literal_start) >= 0).all()
-    kinds = [program.text_id, program.opcode, program.literal_start, program.literal]
+    kinds = (program.text_id, program.opcode, program.literal_start, program.literal)
     assert [array.dtype for array in kinds] == [np.int32, np.uint8, np.int32, np.uint32]
 
 

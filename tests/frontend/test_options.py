@@ -41,4 +41,4 @@ def test_lists_become_tuples_and_options_stay_hashable():
     assert options.flags == ("-w",)
     assert hash(options) == hash(CompileOptions(flags=("-w",)))
     with pytest.raises(dataclasses.FrozenInstanceError):
-        options.flags = ()
+        options.flags = ()  # type: ignore[misc]

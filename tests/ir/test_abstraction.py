@@ -367,4 +367,4 @@ def test_the_published_abstraction_keeps_structures_and_nothing_else() -> None:
 
 def test_an_abstraction_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
-        Abstraction().keep_immediates = True
+        Abstraction().keep_immediates = True  # type: ignore[misc]

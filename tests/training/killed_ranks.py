@@ -19,7 +19,7 @@ KILLED_AT = 9
 """Batch, from 1, before which the last rank dies: the third of the second epoch."""
 
 
-class Killing(RANKS["Samples"]):
+class Killing(RANKS["Samples"]):  # type: ignore[misc,name-defined,valid-type]
     """Samples that kill the process before a batch."""
 
     def batch(self, samples, rng):

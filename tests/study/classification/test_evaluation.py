@@ -12,7 +12,7 @@ from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.study.classification.comparison import all_methods, compare_classifiers
 from ncc.study.classification.controls import Majority, count_controls
-from ncc.study.classification.task import Classification, load_split
+from ncc.study.classification.task import Classification, ClassificationMethod, load_split
 from ncc.study.evaluation import evaluate
 from ncc.study.report.classification import classification_report
 from ncc.training import TrainingConfig
@@ -82,7 +82,7 @@ def test_a_comparison_has_a_table_and_a_report(samples):
 
 
 def test_a_curve_is_learnt_from_fewer_programs_of_each_class(samples):
-    some = [Majority(), NgramMethod(load_embedding(), buckets=512)]
+    some: list[ClassificationMethod] = [Majority(), NgramMethod(load_embedding(), buckets=512)]
     found = compare_classifiers(samples, some, protocol="all", per_class=(2, 4))
     assert [(score.protocol, score.method, score.metrics.num_training) for score in found.scores] == [
         (f"{protocol}/{size}", method.name, 2 * size)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncc.classification.network_fit import NetworkTraining
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import load_embedding
 from ncc.study.classification import tuning
@@ -26,7 +26,7 @@ def test_the_best_of_the_trials_is_taken(samples, tmp_path, monkeypatch):
     split, _ = load_split(samples)
     fitted = []
 
-    class Watched(tuning.NetworkMethod):
+    class Watched(NetworkMethod):
         def fit(self, samples, train_idx, rng):
             assert (samples.label[split.test] == -1).all()
             assert np.array_equal(train_idx, split.train)

@@ -10,7 +10,6 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices.controls import (
     Constant,
-    DeviceMethod,
     Majority,
     auxiliary_trees,
     numeric_trees,
@@ -18,6 +17,7 @@ from ncc.study.devices.controls import (
     random_vector_forest,
     standard_controls,
 )
+from ncc.study.devices.task import DeviceMethod
 
 SMALL = 20
 TRAIN, TEST = np.arange(16), np.arange(16, 24)

@@ -152,7 +152,7 @@ def test_a_pickle_can_t_change_what_it_calls(files, function):
         pickle.dumps(MATRIX)[:-30],
         b"c_codecs\nencode\n(Vx\nVutf-7\ntR.",
         b"cnumpy\ndtype\n(S'nonsense'\ntR.",
-        pickle.dumps(functools.reduce(lambda inner, _: [inner, inner], range(40), [1])),
+        pickle.dumps(functools.reduce(lambda inner, _: [inner, inner], range(40), list[object]([1]))),
     ],
 )
 def test_damaged_pickles_are_refused(files, data):
