@@ -147,7 +147,7 @@ def _kept(arguments: list[str], directory: Path) -> Iterator[str]:
         flag = next((flag for flag in _PATH_FLAGS if word.startswith(flag)), None)
         if flag:
             where = word.removeprefix(flag) or next(words, "")
-            yield from (flag, str(directory / where))
+            yield from (flag, str((directory / where).absolute()))
         elif word in ("-D", "-U"):
             yield from (word, next(words, ""))
         elif word.startswith(_KEPT_FLAGS):

@@ -1,7 +1,9 @@
 """The clang command line for each language; the only place that knows a language's flags."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from ncc.errors import InputError
 from ncc.frontend.compilers import Compiler
 from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
 from ncc.frontend.options import CompileOptions
@@ -9,30 +11,40 @@ from ncc.frontend.options import CompileOptions
 __all__ = ["compile_command"]
 
 
-def compile_command(compiler: Compiler, language: str, source: str, options: CompileOptions) -> tuple[str, ...]:
+def compile_command(compiler: Compiler, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
     """Spell out the command that prints the IR of one source file to standard output.
 
     Args:
         compiler: From `find_compiler`.
         language: One of `LANGUAGES`.
-        source: The file as it should appear in messages, or "-" for standard input.
+        source: The file; None for standard input.
         options: The user's choices; `options.flags` come after all others.
 
     Returns:
         The arguments, the executable first.
+
+    Raises:
+        InputError: The file's name is one that compilers take for arguments.
     """
     return (
         *compiler.argv,
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
         *_optimization_flags(options.optimization),
         *_language_flags(compiler, language, options.flags),
-        *(f"-I{folder}" for folder in options.include_paths),
+        *(f"-I{Path(folder).absolute()}" for folder in options.include_paths),
         *(f"-D{define}" for define in options.defines),
         *(("-gline-tables-only",) if options.debug_lines else ()),
         *options.flags,
-        # A name that starts with a dash would be read as a flag.
-        f"./{source}" if source.startswith("-") and source != "-" else source,
+        "-" if source is None else _whole_path(source),
     )
+
+
+def _whole_path(source: str) -> str:
+    """A path that is no argument: a dash at its beginning would make it a flag, an @ a file of more arguments."""
+    path = Path(source)
+    if path.name.startswith("@"):  # the compiler proper is told the name without its folder
+        raise InputError(f"{source}: compilers take a name that begins with @ for a file of arguments; rename the file")
+    return str(path.absolute())
 
 
 def _optimization_flags(level: str) -> tuple[str, ...]:

@@ -56,18 +56,18 @@ def compile_source(
         The IR with the command that made it.
 
     Raises:
-        InputError: If the file is missing, is a folder, or is of an unknown language.
+        InputError: If the file is missing, is a folder, or is of an unknown language, or its name begins with @.
         CompileError: If the compiler refuses the source, takes too long, too much memory or too much room, or can't
             be started.
         OutputError: If temporary files can't be written.
     """
     if isinstance(source, bytes):
-        language, name, argument = _text_language(options), "source text", "-"
+        language, name = _text_language(options), "source text"
     else:
-        source = name = argument = os.fspath(source)
+        source = name = os.fspath(source)
         language = _file_language(source, options)
     compiler = find_compiler(options.clang)
-    command = compile_command(compiler, language, argument, options)
+    command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
     finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
     if not finished.stdout:
         raise CompileError(

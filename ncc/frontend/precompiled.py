@@ -51,7 +51,7 @@ def with_header(
             fresh = Path(folder) / precompiled.name
             _precompile(compiler, command, language, options, fresh, readable)
             fresh.replace(precompiled)
-    return replace(options, flags=(*options.flags, "-include-pch", str(precompiled)))
+    return replace(options, flags=(*options.flags, "-include-pch", str(precompiled.absolute())))
 
 
 def _precompile(

@@ -88,7 +88,7 @@ def compile_program(
             first = first or error
     lenient = ("-ferror-limit=0", "-Wno-everything")
     # not while the header is prepared, which every folder would need anew
-    folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).parent))
+    folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).absolute().parent))
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
         with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
             prepared = _prepared(options, tried, cache, *standard, *lenient)
@@ -129,7 +129,7 @@ def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) 
     try:
         return with_header(header, options, cache)
     except (OSError, OutputError):  # nowhere to keep a precompiled form
-        return replace(options, flags=(*options.flags, "-include", str(header)))
+        return replace(options, flags=(*options.flags, "-include", str(header.absolute())))
 
 
 def _mend(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:

@@ -75,6 +75,9 @@ def run_compiler(
             f"{name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
             f"{error.strerror}\ncommand: {shlex.join(command)}"
         ) from error
+    if isinstance(source, str):  # the compiler knows it by its whole path
+        said = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{name}:"))
+        finished = replace(finished, stderr=said)
     if finished.returncode != 0:
         raise compile_error(name, command, finished)
     return finished

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -97,10 +98,49 @@ def test_language_option_beats_the_extension(tmp_path):
     assert b"@_Z3onev" in compile_source(path, CompileOptions(language="c++")).ir
 
 
-def test_a_name_that_starts_with_a_dash(tmp_path, monkeypatch):
-    (tmp_path / "-c.c").write_text("int one(void) { return 1; }")
+@pytest.mark.parametrize("name", ["-c.c", "-", "--"])
+@pytest.mark.parametrize("clang", [None, "clang-19"])
+def test_a_name_is_never_read_as_an_argument(tmp_path, monkeypatch, name, clang):
+    if clang and not shutil.which(clang):
+        pytest.skip(f"{clang} is not installed")
+    (tmp_path / name).write_text("int one(void) { return 1; }")
     monkeypatch.chdir(tmp_path)
-    assert b"@one" in compile_source("-c.c").ir
+    options = CompileOptions(language="c", clang=clang)
+    for given in (name, Path(name), f"./{name}"):
+        assert b"@one" in compile_source(given, options).ir
+
+
+@pytest.mark.parametrize("clang", [None, "clang-14", "clang-19"])
+def test_no_file_of_arguments_is_read(tmp_path, monkeypatch, clang):
+    if clang and not shutil.which(clang):
+        pytest.skip(f"{clang} is not installed")
+    (tmp_path / "@p.c").write_text("int one(void) { return 1; }")
+    (tmp_path / "p.c").write_text("-fplugin=evil.so")
+    monkeypatch.chdir(tmp_path)
+    for given in ("@p.c", tmp_path / "@p.c"):
+        with pytest.raises(
+            InputError, match=r"@p\.c: compilers take a name that begins with @ for a file of arguments"
+        ):
+            compile_source(given, CompileOptions(clang=clang))
+
+
+def test_a_folder_whose_name_begins_like_an_argument(tmp_path, monkeypatch):
+    (tmp_path / "@p").mkdir()
+    (tmp_path / "@p" / "a.c").write_text('#include "a.h"\nint one(void) { return A; }')
+    (tmp_path / "@p" / "a.h").write_text("#define A 4321\n")
+    (tmp_path / "p").write_text("-DEVIL /dev/null")
+    monkeypatch.chdir(tmp_path)
+    options = CompileOptions(include_paths=("@p",))
+    assert b"4321" in compile_source(Path("@p/a.c"), options).ir
+
+
+def test_messages_name_a_file_as_it_was_given(tmp_path, monkeypatch):
+    (tmp_path / "bad.c").write_text("int f(void) { return missing; }\n")
+    (tmp_path / "odd.c").write_text("int f(void) { int x = 5u == -1; }\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CompileError, match=r"^bad\.c: does not compile\n  bad\.c:1:22: error"):
+        compile_source("bad.c")
+    assert compile_source("odd.c").warnings.startswith("odd.c:1:")
 
 
 def test_defines_include_paths_level_and_flags_reach_the_compiler(tmp_path):
