@@ -49,6 +49,7 @@ def test_blocks_of_a_page_do_what_it_shows(page, folder):
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", [page for page in PAGES if "<!-- full: " in PAGES[page]])
 def test_long_blocks_of_a_page_do_what_it_shows(page, folder):
     _run(page, folder, ("", "full"))
