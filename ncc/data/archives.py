@@ -5,6 +5,7 @@ import gzip
 import logging
 import lzma
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -33,6 +34,8 @@ _DAMAGED = (
 )
 MOST_MEMBER_BYTES, MOST_BYTES, MOST_MEMBERS = 1 << 28, 1 << 34, 1_000_000
 """Limits of what an archive may hold: a small download can unfold to more than there is room for."""
+_MOST_PAX_BYTES, _MOST_PAX_RECORDS, _MANY_DIGITS = 1 << 16, 1000, re.compile(rb"\d{256}")
+_PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 
 
 def iter_members(archive: str | os.PathLike[str], suffix: str = "") -> Iterator[tuple[str, bytes]]:
@@ -47,14 +50,14 @@ def iter_members(archive: str | os.PathLike[str], suffix: str = "") -> Iterator[
 
     Raises:
         DataError: The archive is missing, damaged or truncated, holds a link, a device or a name that
-            leads out of the archive, or unfolds to more than it may (256 MiB a member, 16 GiB in all, a
-            million members). Members before the damage have been yielded by then.
+            leads out of the archive, or unfolds to more than it may (256 MiB a member, 64 KiB an extended header,
+            16 GiB in all, a million members). Members before the damage have been yielded by then.
     """
     path = Path(archive)
     count = 0
     try:
         with path.open("rb") as file, _Limited(_decompressed(file), path) as limited:
-            with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r:") as tar:
+            with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r:", tarinfo=_Member) as tar:
                 for member in tar:
                     count += 1
                     if count > MOST_MEMBERS:
@@ -86,6 +89,23 @@ def _decompressed(file: BinaryIO) -> BinaryIO:
     if start.startswith(b"BZh"):
         return cast(BinaryIO, bz2.BZ2File(file))
     return cast(BinaryIO, lzma.LZMAFile(file)) if start == b"\xfd7zXZ\0" else file
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose extended header is looked at before tarfile searches it, in time that grows with the square."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _PAX:
+            assert tar.fileobj is not None
+            if self.size > _MOST_PAX_BYTES:
+                raise tarfile.TarError(f"an extended header of {self.size:,} bytes; refused above {_MOST_PAX_BYTES:,}")
+            begin = tar.fileobj.tell()
+            if _MANY_DIGITS.search(tar.fileobj.read(self.size)):
+                raise tarfile.TarError("an extended header of many digits; refused")
+            if len(tar.pax_headers) > _MOST_PAX_RECORDS:  # each member gets a copy of what holds for all
+                raise tarfile.TarError(f"more than {_MOST_PAX_RECORDS:,} records for all members; refused")
+            tar.fileobj.seek(begin)
+        return super()._proc_member(tar)  # type: ignore[misc]
 
 
 class _Limited:

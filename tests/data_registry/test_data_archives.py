@@ -98,6 +98,42 @@ def test_damaged_archive_is_refused(tmp_path: Path, suffix: str) -> None:
         list(iter_members(archive))
 
 
+def pax(path: Path, body: bytes, kind: bytes = tarfile.XHDTYPE, times: int = 1) -> Path:
+    """An archive whose one file has an extended header with any content."""
+    header = tarfile.TarInfo("PaxHeaders/x")
+    header.size, header.type = len(body), kind
+    whole = header.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+    path.write_bytes(whole * times + tarfile.TarInfo("a.ll").tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
+    return path
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE])
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"1" * 60_000, "an extended header of many digits"),
+        (b"12 path=b.ll\n" * 6000, "an extended header of 78,000 bytes; refused above 65,536"),
+    ],
+)
+def test_extended_headers_are_looked_at_before_they_are_searched(
+    tmp_path: Path, kind: bytes, body: bytes, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # tarfile, which takes a minute for the first, must not get to see them
+    monkeypatch.setattr(tarfile.TarInfo, "_proc_pax", lambda *_: pytest.fail("tarfile was asked"))
+    with pytest.raises(DataError, match=reason):
+        list(iter_members(pax(tmp_path / "bad.tar", body, kind)))
+
+
+def test_an_ordinary_extended_header_is_read(tmp_path: Path) -> None:
+    assert dict(iter_members(pax(tmp_path / "good.tar", b"13 path=b.ll\n"))) == {"b.ll": b""}
+
+
+def test_records_for_all_members_are_few(tmp_path: Path) -> None:
+    records = b"".join(b"14 key%04d=ab\n" % i for i in range(1500))
+    with pytest.raises(DataError, match="more than 1,000 records for all members"):
+        list(iter_members(pax(tmp_path / "bad.tar", records, tarfile.XGLTYPE, 2)))
+
+
 def test_missing_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such archive"):
         list(iter_members(tmp_path / "gone.tar.xz"))
