@@ -49,7 +49,6 @@ class LLVMRefusalError(Exception):
 class _Helper(WatchedProcess):
     def __init__(self) -> None:
         super().__init__(_helper_command(), environment=quiet_environment())
-        self.pid = os.getpid()
 
     def ask(self, data: bytes) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
@@ -118,8 +117,6 @@ def print_module(data: bytes) -> bytes:
         LLVMRefusalError: LLVM refuses it, or died of it.
     """
     with _lock:
-        if _helpers and _helpers[0].pid != os.getpid():
-            stop_helper()
         if not _helpers:
             _helpers.append(_Helper())
         answered = False
@@ -142,4 +139,13 @@ def stop_helper() -> None:
         _helpers.pop().stop()
 
 
+def _forget_helper() -> None:
+    """In a fork: the helper is the parent's, and a thread that held the lock is not there to give it back."""
+    global _lock  # noqa: PLW0603 - who asks for the helper looks it up
+    _lock = threading.Lock()
+    stop_helper()
+
+
 atexit.register(stop_helper)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_helper)

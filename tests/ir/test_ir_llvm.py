@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -73,4 +74,22 @@ def test_a_forked_process_has_a_helper_of_its_own() -> None:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert llvm._helpers == [helper]
+    assert b"@f" in print_canonically(GOOD)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_another_thread_waits_for_the_helper() -> None:
+    print_canonically(GOOD)
+    with llvm._lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # which ends a process that waits without end
+            code = 1
+            try:
+                code = 0 if b"@f" in print_canonically(GOOD) else 2
+                llvm.stop_helper()
+            finally:
+                os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert b"@f" in print_canonically(GOOD)
