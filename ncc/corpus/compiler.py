@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.corpus.files import CorpusFile
-from ncc.errors import NccError
+from ncc.errors import InputError, NccError
 from ncc.frontend import compile_source
 from ncc.frontend.precompiled import with_header
 from ncc.inputs import refuse_link_out
+from ncc.runtime.limits import refuse_large
 from ncc.runtime.storage import read_compressed, write_compressed
 
 __all__ = ["Compiler"]
@@ -63,8 +64,9 @@ class Compiler:
             return None
         digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
         try:
+            refuse_large(file.path)
             digest.update(Path(file.path).read_bytes())
-        except OSError:  # the compiler will say what is wrong
+        except (OSError, InputError):  # the compiler will say what is wrong
             return None
         name = digest.hexdigest()[:32]
         return self.kept / name[:2] / f"{name}.ll.gz"

@@ -12,6 +12,7 @@ from ncc.frontend.compilers import find_compiler
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
+from ncc.runtime.limits import refuse_large
 
 __all__ = ["CompiledSource", "compile_source"]
 
@@ -56,7 +57,8 @@ def compile_source(
         The IR with the command that made it.
 
     Raises:
-        InputError: If the file is missing, is a folder, or is of an unknown language, or its name begins with @.
+        InputError: If the file is missing, is a folder, is too large, or is of an unknown language, or its name begins
+            with @.
         CompileError: If the compiler refuses the source, takes too long, too much memory or too much room, or can't
             be started.
         OutputError: If temporary files can't be written.
@@ -91,6 +93,7 @@ def _file_language(path: str, options: CompileOptions) -> str:
         raise InputError(f"{path}: is a folder; expected one source file")
     if not Path(path).exists():
         raise InputError(f"{path}: no such file")
+    refuse_large(path)
     language = options.language or language_of(path)
     if language is None:
         raise InputError(

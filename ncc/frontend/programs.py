@@ -15,6 +15,7 @@ from ncc.frontend.compilation import CompiledSource, compile_source
 from ncc.frontend.languages import language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.precompiled import with_header
+from ncc.runtime.limits import refuse_large
 
 __all__ = ["CompiledProgram", "compile_program"]
 
@@ -100,6 +101,7 @@ def compile_program(
 
 def _read(path: Path) -> bytes:
     try:
+        refuse_large(path)
         return path.read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error

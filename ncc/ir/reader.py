@@ -18,6 +18,7 @@ from ncc.errors import InputError, IRError
 from ncc.ir.abstraction import Abstraction
 from ncc.ir.llvm import LLVMRefusalError, print_module
 from ncc.ir.module import Module
+from ncc.runtime.limits import refuse_large
 
 __all__ = ["is_bitcode", "print_canonically", "read_module"]
 
@@ -48,7 +49,7 @@ def read_module(
         The module; one without functions is valid and has no statements.
 
     Raises:
-        InputError: The file is missing, empty, or neither LLVM IR text nor bitcode.
+        InputError: The file is missing, empty, too large, or neither LLVM IR text nor bitcode.
         IRError: LLVM can't read it either; with line and column where they are known.
 
     Reference:
@@ -87,6 +88,7 @@ def print_canonically(data: bytes, name: str = "<bytes>") -> bytes:
 
 def _read_file(path: Path) -> bytes:
     try:
+        refuse_large(path)
         return path.read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error

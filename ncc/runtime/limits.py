@@ -1,16 +1,18 @@
-"""How much memory and output a compiler, or LLVM, may take for one file; environment variables change it."""
+"""How large a file may be, and how much a compiler, or LLVM, may take for it; environment variables change it."""
 
 import math
 import os
+from pathlib import Path
 
 from ncc.errors import InputError
 
-__all__ = ["GIGABYTE", "memory_limit", "output_limit"]
+__all__ = ["GIGABYTE", "input_limit", "memory_limit", "output_limit", "refuse_large"]
 
 GIGABYTE = 2**30
 
 _MEMORY = "NCC_MEMORY_GB"
 _OUTPUT = "NCC_OUTPUT_GB"
+_INPUT = "NCC_INPUT_GB"
 
 
 def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
@@ -40,6 +42,29 @@ def output_limit() -> int:
         InputError: NCC_OUTPUT_GB is no number above 0.
     """
     return _gigabytes(_OUTPUT) or 2 * GIGABYTE
+
+
+def input_limit() -> int:
+    """Bytes that a file may have that is read whole: what NCC_INPUT_GB says, else 2 GiB.
+
+    Raises:
+        InputError: NCC_INPUT_GB is no number above 0.
+    """
+    return _gigabytes(_INPUT) or 2 * GIGABYTE
+
+
+def refuse_large(path: str | os.PathLike[str]) -> None:
+    """Looks at a file's size before it is read.
+
+    Raises:
+        InputError: It has more than `input_limit` allows.
+        OSError: It can't be looked at.
+    """
+    size = Path(path).stat().st_size
+    if size > input_limit():
+        raise InputError(
+            f"{os.fspath(path)}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; {_INPUT} allows more"
+        )
 
 
 def _gigabytes(variable: str) -> int | None:

@@ -17,7 +17,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.errors import AssetError, OutputError
+from ncc.errors import AssetError, InputError, OutputError
+from ncc.runtime.limits import refuse_large
 
 __all__ = [
     "number_in",
@@ -167,13 +168,18 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
     """Reads a JSON object of a known format version.
 
     Raises:
-        AssetError: It is missing, damaged or of another version.
+        AssetError: It is missing, damaged, too large or of another version.
     """
     try:
         _require_regular(path)
+        refuse_large(path)
         about = json.loads(path.read_bytes())
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror}") from error
+    except InputError as error:
+        raise AssetError(str(error)) from error
+    except MemoryError as error:
+        raise AssetError(f"{path}: needs more memory than there is") from error
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
     found = about.get("format_version") if isinstance(about, dict) else None

@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ncc.errors import CompileError, InputError, OutputError
+from ncc.corpus.compiler import Compiler
+from ncc.corpus.files import CorpusFile
+from ncc.embedding.table import load_embedding
+from ncc.errors import AssetError, CompileError, InputError, OutputError
 from ncc.frontend import CompileOptions, compile_source, running
 from ncc.frontend.diagnostics import FinishedProcess, compile_error
+from ncc.frontend.programs import compile_program
+from ncc.ir import read_module
 from ncc.runtime import limits
-from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
+from ncc.runtime.limits import GIGABYTE, input_limit, memory_limit, output_limit
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher, which sets limits, is for Linux")
 
@@ -204,8 +209,60 @@ def test_limits_by_wish(monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["much", "0", "-1", "nan", "inf", "1e30"])
-@pytest.mark.parametrize(("name", "ask"), [("NCC_MEMORY_GB", memory_limit), ("NCC_OUTPUT_GB", output_limit)])
+@pytest.mark.parametrize(
+    ("name", "ask"), [("NCC_MEMORY_GB", memory_limit), ("NCC_OUTPUT_GB", output_limit), ("NCC_INPUT_GB", input_limit)]
+)
 def test_wishes_that_are_none(monkeypatch, name, ask, value):
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=re.escape(f"{name} is {value!r}; expected a number of gigabytes above 0")):
         ask()
+
+
+# ---- files too large to be read whole, which here have no content on disk
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+
+
+def sparse(path, size=5 * GIGABYTE):
+    path.touch()
+    os.truncate(path, size)
+    return path
+
+
+@pytest.mark.parametrize("name", ["large.ll", "large.bc", "large.c"])
+def test_size_comes_before_reading(tmp_path, unread, name):
+    path = sparse(tmp_path / name)
+    file = CorpusFile(str(path), "files", ((CompileOptions(), None),))
+    ways = (
+        [read_module]
+        if path.suffix != ".c"
+        else [
+            compile_source,
+            lambda path: compile_program(path, CompileOptions(), tmp_path),
+            lambda _: Compiler(tmp_path, kept=tmp_path).ir_of(file),
+        ]
+    )
+    for read in ways:
+        with pytest.raises(
+            InputError, match=r"large\.\w+: has 5,368,709,120 bytes, more than 2 GB; NCC_INPUT_GB allows more"
+        ):
+            read(path)
+
+
+def test_size_of_a_card(tmp_path, unread):
+    sparse(tmp_path / "embedding.json", 6 * GIGABYTE)
+    with pytest.raises(AssetError, match=r"embedding\.json: has 6,442,450,944 bytes"):
+        load_embedding(tmp_path)
+
+
+def test_a_larger_file_by_wish(tmp_path, monkeypatch):
+    path = tmp_path / "one.c"
+    path.write_text(GOOD)
+    monkeypatch.setenv("NCC_INPUT_GB", "0.00000001")
+    with pytest.raises(InputError, match="has 28 bytes"):
+        compile_source(path)
+    monkeypatch.setenv("NCC_INPUT_GB", "1")
+    assert b"@one" in compile_source(path).ir
