@@ -1,7 +1,7 @@
 """The encoder and its head in NumPy: an answer without importing torch, which takes longer than the answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -212,6 +212,17 @@ class Ensemble:
     """
 
     members: tuple[NumpyNetwork, ...]
+
+    def rescaled(self, mean: Array, scale: Array) -> Self:
+        """The same networks, whose outputs are `mean` + `scale` × what they were, (num_outputs,) float32 each."""
+
+        def rescale(member: NumpyNetwork) -> NumpyNetwork:
+            tensors = dict(member.head.tensors)
+            tensors["output.weight"] = tensors["output.weight"] * scale[:, None]
+            tensors["output.bias"] = tensors["output.bias"] * scale + mean
+            return replace(member, head=replace(member.head, tensors=tensors))
+
+        return replace(self, members=tuple(rescale(member) for member in self.members))
 
     def encode(self, vectors: Array) -> Array:
         """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim)."""

@@ -104,6 +104,16 @@ def test_all_devices_together_are_their_geometric_mean(head: LSTMCoarseningHead)
     assert device_columns(["Kepler"], DEVICES).tolist() == [[0, 1, 0, 0]]
 
 
+def test_an_ensemble_is_rescaled_by_its_last_layer(head: LSTMCoarseningHead) -> None:
+    mean, scale = np.arange(5, dtype=np.float32), np.linspace(1, 2, 5).astype(np.float32)
+    encoded = head.ensemble.encode(_embedding().vectors)
+    auxiliary = device_columns(DEVICES, DEVICES)
+    before = head.ensemble.outputs(encoded, auxiliary)
+    assert head.ensemble.rescaled(mean, scale).outputs(encoded, auxiliary) == pytest.approx(
+        mean + scale * before, abs=1e-5
+    )
+
+
 def test_a_head_is_read_as_it_was_written(head: LSTMCoarseningHead, tmp_path: Path) -> None:
     save_head(head, tmp_path)
     again = load_head(tmp_path)
