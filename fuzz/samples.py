@@ -8,9 +8,14 @@ from ncc.classification.head import ClassifierHead
 from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
+from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
+from ncc.devices.lstm_head import LSTMMapperHead
+from ncc.devices.mixture import NUM_AUXILIARY
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
+from ncc.encoder.config import EncoderConfig
+from ncc.encoder.inference import Ensemble, NumpyNetwork
 from ncc.encoder.program import EncodedProgram
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import OPCODES, read_module
@@ -25,6 +30,8 @@ __all__ = [
     "corpus_counts",
     "encoded_program",
     "kernel_inputs",
+    "lstm_coarsening_head",
+    "lstm_mapper_head",
     "mapper_head",
     "small_embedding",
 ]
@@ -102,6 +109,55 @@ def coarsening_head(seed: int = 0) -> CoarseningHead:
         offset=rng.normal(0, 0.3, (3, 4)),
         slope=rng.normal(0, 0.1, (3, 4)),
         spread=np.array([0.8, 1.2]),
+        about={"note": "random"},
+    )
+
+
+def _ensemble(rng: np.random.Generator, num_outputs: int, num_auxiliary: int) -> Ensemble:
+    """Two networks of two units on vectors of `DIM` dimensions."""
+    config = EncoderConfig(hidden=2, layers=1, pooling=("last", "mean"))
+    hidden, dense, features = config.hidden, 3, config.vector_size(DIM) + num_auxiliary
+    shapes: dict[str, tuple[int, ...]] = {
+        "ahead.0.weight_ih_l0": (4 * hidden, DIM),
+        "ahead.0.weight_hh_l0": (4 * hidden, hidden),
+        "ahead.0.bias_ih_l0": (4 * hidden,),
+        "ahead.0.bias_hh_l0": (4 * hidden,),
+        **{f"norm.{name}": (features,) for name in ("weight", "bias", "running_mean", "running_var")},
+        "dense.weight": (dense, features),
+        "dense.bias": (dense,),
+        "output.weight": (num_outputs, dense),
+        "output.bias": (num_outputs,),
+    }
+    members = []
+    for _ in range(2):
+        arrays = {name: rng.uniform(0.1, 1, shape).astype(np.float32) for name, shape in shapes.items()}
+        members.append(NumpyNetwork.from_arrays(arrays, config))
+    return Ensemble(tuple(members))
+
+
+def lstm_mapper_head(seed: int = 5) -> LSTMMapperHead:
+    """A device mapper of two networks."""
+    rng = np.random.default_rng(seed)
+    return LSTMMapperHead(
+        ensemble=_ensemble(rng, 2, NUM_AUXILIARY),
+        mean=np.array([10.0, 5.0]),
+        std=np.array([3.0, 1.0]),
+        reference=np.exp(rng.uniform(2, 16, (4, 2))),
+        transfer_range=(100.0, 1e6),
+        embedding_id=small_embedding().fingerprint,
+        platform="none",
+        about={"note": "random"},
+    )
+
+
+def lstm_coarsening_head(seed: int = 6) -> LSTMCoarseningHead:
+    """Two networks for two devices."""
+    return LSTMCoarseningHead(
+        ensemble=_ensemble(np.random.default_rng(seed), 3, 2),
+        devices=("one", "other"),
+        factors=(1, 2, 4, 8),
+        spread=np.array([0.8, 1.2]),
+        embedding_id=small_embedding().fingerprint,
         about={"note": "random"},
     )
 

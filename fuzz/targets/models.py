@@ -3,20 +3,28 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
 from ncc.classification.files import load_classifier_head, save_classifier_head
-from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
+from ncc.coarsening.files import load_head as load_coarsening
+from ncc.coarsening.files import save_head as save_coarsening
+from ncc.coarsening.head import CoarseningPrediction
+from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
-from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.devices.files import load_head, save_head
+from ncc.devices.head import RatioPrediction
+from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
+from ncc.encoder.inference import Ensemble
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 from ncc.ir import read_module
@@ -55,32 +63,52 @@ def _load_embedding(data: bytes) -> None:
     assert isinstance(embedding.about, dict)
 
 
+def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
+    """What the networks make of an invented kernel."""
+    return ensemble.encode(np.ones((5, ensemble.members[0].encoder.dim), np.float32))
+
+
 def _mappers() -> list[Files]:
-    return [saved(lambda folder: save_mapper_head(samples.mapper_head(), folder))]
+    heads = (samples.mapper_head(), samples.lstm_mapper_head())
+    return [saved(lambda folder, head=head: save_head(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_mapper(data: bytes) -> None:
-    head = load_mapper_head(put(unpack(data)))
-    inputs = samples.kernel_inputs(dim=head.training["embedding"].shape[1])
+    head = load_head(put(unpack(data)))
+    ask: Callable[[float | None, float | None], RatioPrediction]
+    if isinstance(head, LSTMMapperHead):
+        ask = partial(
+            head.predict, head.ensemble.encode(np.ones((5, head.ensemble.members[0].encoder.dim), np.float32))
+        )
+    else:
+        ask = partial(head.predict, samples.kernel_inputs(dim=head.training["embedding"].shape[1]))
     assert np.isfinite(head.transfer_range).all()
     for sizes in ((None, None), (1e5, 64.0), (0.0, None), (1e300, 1e300)):
-        answer = head.predict(inputs, *sizes)
+        answer = ask(*sizes)
         assert np.isfinite([answer.log_ratio, *answer.interval]).all()
         assert 0 <= answer.probability_gpu <= 1
         assert np.isfinite(np.exp([answer.log_ratio, *answer.interval])).all()
 
 
 def _coarsenings() -> list[Files]:
-    heads = [samples.coarsening_head(), replace(samples.coarsening_head(1), scale="plain")]
-    return [saved(lambda folder, head=head: save_coarsening_head(head, folder)) for head in heads]  # type: ignore[misc]
+    heads = (
+        samples.coarsening_head(),
+        replace(samples.coarsening_head(1), scale="plain"),
+        samples.lstm_coarsening_head(),
+    )
+    return [saved(lambda folder, head=head: save_coarsening(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_coarsening(data: bytes) -> None:
-    head = load_coarsening_head(put(unpack(data)))
-    features = np.linspace(0, 12, len(FEATURE_NAMES))
+    head = load_coarsening(put(unpack(data)))
+    ask: Callable[[str | None], CoarseningPrediction]
+    if isinstance(head, LSTMCoarseningHead):
+        ask = partial(head.predict, _encoded(head.ensemble))
+    else:
+        ask = partial(head.predict, np.linspace(0, 12, len(FEATURE_NAMES)))
     for device in (None, *head.devices[:3]):
         try:
-            answer = head.predict(features, device)
+            answer = ask(device)
         except InputError:  # a head of other features
             continue
         assert np.isfinite(answer.speedups).all()
@@ -118,13 +146,15 @@ def _predict_device(data: bytes) -> None:
     """As a user of a stranger's head and embedding would."""
     folder = put(unpack(data))
     embedding = load_embedding(folder / "embedding")
-    head = replace(load_mapper_head(folder / "head"), embedding_id=embedding.fingerprint)
+    head = replace(load_head(folder / "head"), embedding_id=embedding.fingerprint)
     for answer in predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 
 
 def _predict_coarsening(data: bytes) -> None:
-    head = load_coarsening_head(put(unpack(data)))
+    head = load_coarsening(put(unpack(data)))
+    if isinstance(head, LSTMCoarseningHead):
+        head = replace(head, embedding_id=load_embedding().fingerprint)
     for answer in predict_coarsening(_KERNEL, head=head):
         assert np.isfinite([answer.speedup, *answer.interval, *answer.speedups.values()]).all()
 

@@ -51,6 +51,8 @@ def ensemble_from(card: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) 
 def _member(tensors: Mapping[str, NDArray[Any]], prefix: str, config: EncoderConfig) -> NumpyNetwork:
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     for name, tensor in own.items():
-        if tensor.dtype.kind != "f" or not (np.abs(tensor) <= _LARGEST).all():
+        with np.errstate(invalid="ignore"):  # what is no number is refused
+            whole = tensor.astype(np.float64)  # a half can't hold the bound
+        if tensor.dtype.kind != "f" or not (np.abs(whole) <= _LARGEST).all():
             raise ValueError(f"a number of {name} is no float, not finite, or beyond {_LARGEST:g}")
     return NumpyNetwork.from_arrays({name: tensor.astype(np.float32) for name, tensor in own.items()}, config)

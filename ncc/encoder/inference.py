@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.encoder.config import EncoderConfig, Pooling
-from ncc.errors import InputError
+from ncc.errors import AssetError, InputError
 
 __all__ = ["Ensemble", "NumpyEncoder", "NumpyHead", "NumpyNetwork"]
 
@@ -225,7 +225,16 @@ class Ensemble:
         return replace(self, members=tuple(rescale(member) for member in self.members))
 
     def encode(self, vectors: Array) -> Array:
-        """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim)."""
+        """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim).
+
+        Raises:
+            AssetError: They read vectors of another number of dimensions.
+        """
+        for dim in {member.encoder.dim for member in self.members} - {vectors.shape[1]}:
+            raise AssetError(
+                f"the head's networks read vectors of {dim} dimensions, but the embedding's have {vectors.shape[1]}; "
+                "its file is damaged"
+            )
         return np.stack([member.encoder.encode(vectors) for member in self.members])
 
     def outputs(self, encoded: Array, auxiliary: Array | None = None) -> Array:

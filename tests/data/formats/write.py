@@ -17,9 +17,11 @@ from ncc.classification import files as classifier_files
 from ncc.classification.files import load_classifier_head, save_classifier_head
 from ncc.coarsening import head as coarsening
 from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
+from ncc.coarsening.lstm_head import load_lstm_coarsening_head, save_lstm_coarsening_head
 from ncc.devices import files as mapper_files
 from ncc.devices.files import load_mapper_head, save_mapper_head
 from ncc.devices.head import KernelInputs
+from ncc.devices.lstm_head import load_lstm_mapper_head, save_lstm_mapper_head
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
 from ncc.encoder.program import EncodedProgram
 
@@ -30,6 +32,8 @@ VERSIONS = {
     "mapper": mapper_files.FORMAT_VERSION,
     "coarsening": coarsening.FORMAT_VERSION,
     "classifier": classifier_files.FORMAT_VERSION,
+    "mapper-lstm": mapper_files.FORMAT_VERSION,
+    "coarsening-lstm": coarsening.FORMAT_VERSION,
 }
 STATEMENTS = (
     "<%ID> = load float, ptr <%ID>, align 4",
@@ -153,12 +157,50 @@ def ask_classifier(folder: Path) -> dict[str, Any]:
     }
 
 
+def write_lstm_mapper(folder: Path) -> None:
+    from fuzz import samples
+
+    save_lstm_mapper_head(samples.lstm_mapper_head(), folder)
+
+
+def ask_lstm_mapper(folder: Path) -> dict[str, Any]:
+    """Predictions for an invented kernel of two sizes."""
+    head = load_lstm_mapper_head(folder)
+    encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
+    answers = [head.predict(encoded, *sizes) for sizes in ((None, None), (1e5, 64.0))]
+    return {
+        "log_ratio": [answer.log_ratio for answer in answers],
+        "interval": [list(answer.interval) for answer in answers],
+        "names": [head.platform, head.embedding_id],
+        "about": head.about,
+    }
+
+
+def write_lstm_coarsening(folder: Path) -> None:
+    from fuzz import samples
+
+    save_lstm_coarsening_head(samples.lstm_coarsening_head(), folder)
+
+
+def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
+    """Predictions for an invented kernel on every device."""
+    head = load_lstm_coarsening_head(folder)
+    encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
+    return {
+        "speedups": [head.predict(encoded, device).speedups.tolist() for device in (None, *head.devices)],
+        "names": [list(head.devices), list(head.factors), head.embedding_id],
+        "about": head.about,
+    }
+
+
 FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]] = {
     "embedding": (write_embedding, ask_embedding),
     "counts": (write_counts, ask_counts),
     "mapper": (write_mapper, ask_mapper),
     "coarsening": (write_coarsening, ask_coarsening),
     "classifier": (write_classifier, ask_classifier),
+    "mapper-lstm": (write_lstm_mapper, ask_lstm_mapper),
+    "coarsening-lstm": (write_lstm_coarsening, ask_lstm_coarsening),
 }
 
 
