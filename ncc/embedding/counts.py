@@ -226,7 +226,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
 
     folder = Path(folder)
     card = read_counts_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i")
+    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i", others=False)
     statements, *columns = (arrays[name] for name in _COLUMNS)
     check_columns(folder, len(card.texts), statements, *columns)
     center, context, count = columns

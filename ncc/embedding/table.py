@@ -219,7 +219,7 @@ def _load_shipped() -> Embedding:
 def _load(folder: Path) -> Embedding:
     from ncc.runtime.storage import read_model
 
-    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, ("vectors", "counts"), kinds="fi")
+    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, ("vectors", "counts"), kinds="fi", others=False)
     try:
         vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
         vectors = arrays["vectors"]

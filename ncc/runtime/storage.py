@@ -228,38 +228,47 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
 
 
 def read_model(
-    folder: Path, stem: str, format_version: int, names: Iterable[str], *, kinds: str = "fiub"
+    folder: Path, stem: str, format_version: int, names: Iterable[str], *, kinds: str = "fiub", others: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The card and the tensors that `write_model` wrote; `names` and `kinds` are those of `read_tensors`.
+    """The card and the tensors that `write_model` wrote; `names`, `kinds` and `others` are those of `read_tensors`.
 
     Raises:
         AssetError: One is missing, damaged, or of another version, or they were not written together.
     """
     card = read_json(folder / f"{stem}.json", format_version)
     path = folder / f"{stem}.safetensors"
-    tensors = read_tensors(path, names, kinds=kinds)
-    if _HASH in card and card[_HASH] != hashlib.sha256(path.read_bytes()).hexdigest():
+    tensors = read_tensors(path, names, kinds=kinds, others=others)
+    if _HASH in card and card[_HASH] != _sha256(path):
         raise AssetError(f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed")
     return card, tensors
 
 
-def read_tensors(path: Path, names: Iterable[str], *, kinds: str = "fiub") -> dict[str, NDArray[Any]]:
-    """Reads all arrays of a safetensors file.
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_tensors(
+    path: Path, names: Iterable[str], *, kinds: str = "fiub", others: bool = True
+) -> dict[str, NDArray[Any]]:
+    """Reads arrays of a safetensors file.
 
     Args:
         path: The file; that its shapes, types and offsets fit its size is known before memory is taken for them.
         names: Of arrays that must be there.
         kinds: Of numbers that may be there, as NumPy names them: f, i, u, b.
+        others: Read the arrays that have other names as well.
 
     Raises:
         AssetError: The file is missing or damaged, lacks one of them, or has other numbers.
     """
     from safetensors import SafetensorError, safe_open
 
+    names = tuple(names)
     try:
         _require_regular(path)
         with safe_open(path, framework="numpy") as file:
-            found = file.keys()
+            found = [name for name in file.keys() if others or name in names]  # noqa: SIM118 - it is no dictionary
             for name in found:
                 dtype = file.get_slice(name).get_dtype()
                 if _NUMBERS.get(dtype, "none") not in kinds:

@@ -1,6 +1,7 @@
 """`Embedding`: look-up with back-off, neighbours, gensim, composed vectors, and files that were damaged."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -254,6 +255,18 @@ def test_vectors_that_are_not_finite_are_refused(saved):
     save_file(arrays, saved / "embedding.safetensors")
     with np.errstate(invalid="ignore"), pytest.raises(AssetError, match="not all finite"):
         load_embedding(saved)
+
+
+def test_memory_is_taken_for_the_arrays_that_are_wanted_alone(saved):
+    path = saved / "embedding.safetensors"
+    save_file({**load_file(path), "more": np.zeros(2**25, np.float32)}, path)
+    tracemalloc.start()
+    try:
+        load_embedding(saved)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**25
 
 
 def test_a_missing_folder_is_named(tmp_path):
