@@ -69,7 +69,7 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
     for path in sorted(paths):
         if not source.patterns and path.suffix not in IR_EXTENSIONS | SOURCE_EXTENSIONS:
             continue
-        name = os.path.relpath(path, folder).encode()
+        name = os.path.relpath(path, folder).encode("utf-8", "surrogateescape")
         digest = int.from_bytes(hashlib.sha256(name).digest()[:8])
         if digest / 2**64 >= source.share:
             continue

@@ -415,3 +415,17 @@ def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a
     with Idle(1) as pool:
         build_corpus(recipe, tmp_path / "out", executor=pool)
     assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for name in (b"a.c", b"b\xff.c"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("int one(void) { return 1; }\n")
+    for content in ("define void @f() {\n  ret void\n}\n", "damaged"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/c\xff.ll")).write_text(content)
+        recipe = Recipe(name="r", sources=(Source(name="s", folder=str(folder)),))
+        report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
+        assert report.files == {"s": 3 - len(report.failures)}
+        assert len(report.failures) == (content == "damaged")
