@@ -45,5 +45,5 @@ def train_embedding(
     from ncc import api
 
     embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
-    if embedding:
+    if "scores" in embedding.about:  # the first rank's alone
         print_card(embedding.about)

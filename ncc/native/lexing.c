@@ -171,8 +171,9 @@ static const char *const flags[] = {"nuw", "nsw", "exact", "disjoint", "nneg", "
                                     "volatile", "atomic", "weak", "fast", "nnan", "ninf", "nsz", "arcp", "contract",
                                     "afn", "reassoc", "inalloca", "swifterror"};
 static const char *const attributes[] = {
-    "align", "alignstack", "allockind", "allocsize", "alwaysinline", "argmemonly", "builtin", "byref", "byval", "captures",
-    "cold", "convergent", "coro_elide_safe", "coro_only_destroy_when_complete", "dead_on_return", "dead_on_unwind",
+    "align", "alignstack", "allocalign", "allockind", "allocptr", "allocsize", "alwaysinline", "argmemonly", "builtin",
+    "byref", "byval", "captures", "cold", "convergent", "coro_elide_safe", "coro_only_destroy_when_complete",
+    "dead_on_return", "dead_on_unwind",
     "denormal_fpenv", "dereferenceable", "dereferenceable_or_null", "disable_sanitizer_instrumentation", "elementtype",
     "flatten", "fn_ret_thunk_extern", "hot", "hybrid_patchable", "immarg", "inaccessiblemem_or_argmemonly",
     "inaccessiblememonly", "inalloca", "initializes", "inlinehint", "inreg", "jumptable", "memory", "minsize",

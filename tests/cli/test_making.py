@@ -144,8 +144,8 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     head = replace(load_shipped_device_head("amd"), about={"platform": "amd"})
     asked = {}
 
-    def fit(platform, embedding, *, folder, seed, progress):
-        asked.update(platform=platform, embedding=embedding.fingerprint, folder=folder, seed=seed)
+    def fit(platform, embedding, *, model, folder, seed, progress):
+        asked.update(platform=platform, embedding=embedding.fingerprint, model=model, folder=folder, seed=seed)
         progress("halfway")
         return head
 
@@ -153,6 +153,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     arguments = ["--platform", "amd", "--seed", "7", "--data", tmp_path]
     finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
     assert (finished.code, finished.err) == (0, "halfway\n")
+    assert asked.pop("model") == "gp"
     assert asked == {"platform": "amd", "embedding": head.embedding_id, "folder": str(tmp_path), "seed": 7}
     again = load_mapper_head(tmp_path / "head")
     assert json.loads(finished.out) == again.about == head.about

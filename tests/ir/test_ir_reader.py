@@ -457,3 +457,11 @@ def test_the_first_kernel_is_the_first_function_marked_as_one():
     plain, kernel = "define void @f() {\n  ret void\n}\n", "define spir_kernel void @k() {\n  ret void\n}\n"
     assert read_module((plain + kernel + kernel.replace("@k", "@l")).encode()).first_kernel == 1
     assert read_module(plain.encode()).first_kernel == 0
+
+
+def test_arguments_of_functions_that_allocate_are_read() -> None:
+    text = b"declare ptr @realloc(ptr allocptr, i64)\ndeclare void @free(ptr allocptr noundef captures(none))\n"
+    text += b"declare ptr @aligned_alloc(i64 allocalign, i64)\ndefine void @f(ptr %p) {\n  call void @free(ptr %p)\n"
+    module = read_module(text + b"  ret void\n}\n")
+    assert module.function_names == ("f",)
+    assert module.num_statements == 3
