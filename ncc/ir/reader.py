@@ -148,6 +148,7 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
             keep_immediates=abstraction.keep_immediates,
             max_fields=abstraction.max_struct_fields,
             timeout_s=timeout_s,
+            verified=route != "direct",
         )
     except TimeoutError as error:
         raise IRError(f"{name}: {error}; it has {len(text):,} bytes, which are expected to take far less") from error

@@ -15,7 +15,7 @@ static void read_conventions(reader *r) {
       emit_word(r, w);
       continue;
     }
-    if (w.kind & WORD_ATTRIBUTE) {
+    if (is_attribute(r, &w)) {
       read_attribute(r, w);
       continue;
     }
@@ -104,7 +104,7 @@ static void read_call_tail(reader *r) {
       }
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);
-      if (!(w.kind & WORD_ATTRIBUTE) || w.s[w.n] == ':') return;
+      if (!is_attribute(r, &w) || w.s[w.n] == ':') return;
       read_attribute(r, w);
     } else {
       return;

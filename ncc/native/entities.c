@@ -136,7 +136,7 @@ static void read_attribute_group(reader *r) {
       continue;
     }
     word w = peek_word(r);
-    if (!(w.kind & WORD_ATTRIBUTE)) fail(r, "expected an attribute or '}'");
+    if (!is_attribute(r, &w)) fail(r, "expected an attribute or '}'");
     read_attribute(r, w);
   }
 }

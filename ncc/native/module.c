@@ -18,7 +18,7 @@ static int32_t read_prototype(reader *r, int *is_kernel) {
       continue;
     }
     w = peek_word(r);
-    if (w.kind & WORD_ATTRIBUTE) {
+    if (is_attribute(r, &w)) {
       read_attribute(r, w);
       continue;
     }
@@ -99,13 +99,13 @@ static void read_tail_of_function(reader *r, const word *owner) {
       continue;
     }
     word w = peek_word(r);
-    if (w.kind & WORD_ATTRIBUTE) {
+    int has_text = is(w, "section") || is(w, "partition") || is(w, "gc");
+    int has_value = is(w, "prefix") || is(w, "prologue") || is(w, "personality");
+    if (!has_text && !has_value && !is(w, "comdat") && !(w.kind & WORD_LINKAGE)) {
+      if (!(w.kind & WORD_ATTRIBUTE)) return; /* a declaration ends without a sign: another entity's word may follow */
       read_attribute(r, w);
       continue;
     }
-    int has_text = is(w, "section") || is(w, "partition") || is(w, "gc");
-    int has_value = is(w, "prefix") || is(w, "prologue") || is(w, "personality");
-    if (!has_text && !has_value && !is(w, "comdat") && !(w.kind & WORD_LINKAGE)) return;
     r->p += w.n;
     if (has_value) {
       size_t at = r->out.len;

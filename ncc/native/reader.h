@@ -12,7 +12,7 @@
 enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20, WIDEST_INTEGER = 1 << 23 };
 #define TOO_MUCH_TEXT "structures that unfold to more than 64 times the length of the file"
 enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
-enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2 };
+enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2, VERIFIED = 4 }; /* VERIFIED: LLVM has printed the text */
 enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
 enum { AT_START, AT_TOP_LEVEL, IN_BODY, AT_END };
 enum { NO_NODE = -1 };
@@ -148,6 +148,7 @@ int32_t read_value(reader *r, size_t type_at);
 int32_t read_typed_value(reader *r);
 int32_t read_callee(reader *r);
 void read_attributes(reader *r);
+int is_attribute(const reader *r, const word *w);
 void read_attribute(reader *r, word w);
 void skip_metadata(reader *r);
 void name_of(reader *r, word *name);

@@ -383,9 +383,16 @@ void read_attributes(reader *r) {
       continue;
     }
     word w = peek_word(r);
-    if (!(w.kind & WORD_ATTRIBUTE)) return;
+    if (!is_attribute(r, &w)) return;
     read_attribute(r, w);
   }
+}
+
+/* One that is known or, in text that LLVM has printed, may be newer than this reader: not the "c" of a string, nor the
+   "f0x…" of a number. */
+int is_attribute(const reader *r, const word *w) {
+  if (w->kind & WORD_ATTRIBUTE) return 1;
+  return r->flags & VERIFIED && w->kind == WORD_OTHER && w->n > 2 && w->s[1] != '0';
 }
 
 /* "noundef", "align 8", "dereferenceable(8)" */

@@ -102,3 +102,16 @@ def test_structures_that_unfold_without_end():
     )
     with pytest.raises(native.IRSyntaxError, match="unfold to more than 64 times"):
         native.read_text(text.encode(), known_callees=None)
+
+
+def test_attributes_newer_than_the_reader_are_read_once_llvm_has_printed_them():
+    text = b"""declare i32 @g(i32 brandnew(5), ...)
+define brandnew i32 @f(i32 brandnew %x) #0 {
+  %y = call brandnew i32 (i32, ...) @g(i32 brandnew 1) brandnew
+  ret i32 %y
+}
+attributes #0 = { brandnew nounwind }
+"""
+    with pytest.raises(native.IRSyntaxError):
+        native.read_text(text, known_callees=None)
+    assert len(native.read_text(text, known_callees=None, verified=True)["opcode"]) == 3
