@@ -45,7 +45,7 @@ def test_covariances_fall_to_one_in_e_over_a_length():
     origin = {"a": np.zeros((1, 2)), "b": np.zeros((1, 1))}
     # (0.75 · mean(4, 0) + 0.25 · 10) = 4: a distance of 2
     other = {"a": np.array([[2.0, 0.0]]), "b": np.array([[np.sqrt(10.0)]])}
-    assert term.covariance(origin, other) == pytest.approx(3 / np.e)
+    assert term.covariance(origin, other) == pytest.approx(3 * np.exp(-1))
 
 
 def test_a_process_of_little_noise_passes_through_its_training_rows(kernel_inputs):

@@ -260,8 +260,8 @@ def test_the_best_of_each_column_is_marked_and_ties_are_all_best(page: Page) -> 
     assert rows[3][6] == "100.0%|100.0–100.0"
     tied = replace(device_comparison(device_samples()).scores[2], method="ncc twin")
     twins = DeviceComparison((device_comparison(device_samples()).scores[2], tied), ())
-    rows = [line for line in device_text(twins).splitlines() if line.startswith("ncc ")]
-    assert [row.count("★") for row in rows] == [3, 3]
+    lines = [line for line in device_text(twins).splitlines() if line.startswith("ncc ")]
+    assert [line.count("★") for line in lines] == [3, 3]
 
 
 def test_the_summary_sets_the_best_of_each_kind_side_by_side(page: Page) -> None:
