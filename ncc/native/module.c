@@ -94,8 +94,17 @@ static void skip_parameters(reader *r) {
 static void read_tail_of_function(reader *r, const word *owner) {
   for (;;) {
     skip_space(r);
-    if (*r->p == '"' || *r->p == '#') {
-      read_attributes(r);
+    if (*r->p == '#') { /* not read_attributes, which might take the word of the next entity for one */
+      r->p++;
+      skip_digits(r);
+      continue;
+    }
+    if (*r->p == '"') {
+      skip_string(r);
+      if (*r->p == '=') {
+        r->p++;
+        skip_string(r);
+      }
       continue;
     }
     word w = peek_word(r);
