@@ -173,5 +173,11 @@ TARGETS = (
     Target(name="coarsening", seeds=_coarsenings, mutate=mutate_files, run=_load_coarsening, weight=10),
     Target(name="classifier", seeds=_classifiers, mutate=mutate_files, run=_load_classifier, weight=14),
     Target(name="predict-device", seeds=_pairs, mutate=mutate_files, run=_predict_device, weight=4),
-    Target(name="predict-coarsening", seeds=_coarsenings, mutate=mutate_files, run=_predict_coarsening, weight=4),
+    Target(
+        name="predict-coarsening",
+        seeds=lambda: _coarsenings()[:2],
+        mutate=mutate_files,
+        run=_predict_coarsening,
+        weight=4,
+    ),
 )

@@ -17,6 +17,7 @@ __all__ = [
 LOG_SCALE_RANGE = (-3.0, 2.0)
 _BUMPS = np.linspace(-2.0, 2.0, 9)
 _BUMP_WIDTH = 0.4
+_FARTHEST = 10.0  # standard deviations: sizes beyond are as good as these, and a straight line would say e^400
 NUM_AUXILIARY = 2 * (1 + len(_BUMPS))
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ def auxiliary_features(values: Array, mean: Array, std: Array) -> NDArray[np.flo
         mean: (2,) of log1p of the same in training.
         std: (2,) likewise.
     """
-    standard = (np.log1p(values) - mean) / std
+    standard = np.clip((np.log1p(values) - mean) / std, -_FARTHEST, _FARTHEST)
     bumps = np.exp(-0.5 * ((standard[:, :, None] - _BUMPS) / _BUMP_WIDTH) ** 2)
     return np.concatenate([standard[:, :, None], bumps], axis=2).reshape(len(values), -1).astype(np.float32)
 

@@ -213,7 +213,7 @@ def test_hyper_parameters_are_searched_for_first(ncc, programs, kept, tmp_path):
     about = json.loads(finished.out)
     best = max(about["search"], key=lambda trial: trial["value"])
     assert len(about["search"]) == 2
-    assert about["options"]["network"]["hidden"] == best["parameters"]["hidden"]
+    assert about["options"]["encoder"]["hidden"] == best["parameters"]["hidden"]
     assert about["options"]["loop"]["learning_rate"] == best["parameters"]["learning_rate"]
 
 

@@ -72,7 +72,7 @@ def test_wrong_inputs_are_refused() -> None:
     ],
 )
 def test_parts_that_do_not_fit_are_refused(changes: dict) -> None:
-    with pytest.raises(InputError, match=r"lines|finite|spread|feature"):
+    with pytest.raises(InputError, match=r"lines|finite|spread|feature|factors"):
         head(**changes)
 
 

@@ -88,10 +88,10 @@ def test_a_report_is_a_table_for_people():
         failures={"x.c": "why"},
     )
     assert report.to_text().splitlines() == [
-        "source              files     IR lines   statements",
-        "a                       2          400           30",
-        "long name              31         5000         4000",
-        "together               33         5400         4030",
+        "source     files  IR lines  statements",
+        "a              2       400          30",
+        "long name     31      5000        4000",
+        "together      33      5400        4030",
         "17 distinct statements",
         "70 pairs within 1 hop(s)",
         "800 pairs within 2 hop(s)",

@@ -77,7 +77,10 @@ def _field(data: bytes, at: int, value: bytes) -> bytes:
         (_field(_tar({"a": 5}), 124, b"\x80\0\0\0\x7f" + b"\xff" * 7), "refused above|damaged"),
         (_field(_tar({"a": 5}), 124, b"\xff" * 12), "damaged|byte"),
         (_field(_tar({"a": 5}), 0, b"\0" * 100), "a name that no file can have"),
-        (_field(_field(_tar({"a": 5}), 156, b"x"), 124, b"77777777777\0"), "a member of 8,589,934,592 bytes; refused"),
+        (
+            _field(_field(_tar({"a": 5}), 156, b"x"), 124, b"77777777777\0"),
+            "an extended header of 8,589,934,591 bytes; refused",
+        ),
         (b"".join(_field(_tar({"x": 1})[:1024], 156, b"L") for _ in range(5_000)), "damaged or truncated"),
     ],
     ids=["sparse", "octal", "binary", "negative", "no name", "comment", "names of names"],

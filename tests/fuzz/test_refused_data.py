@@ -130,7 +130,7 @@ def test_tables_of_device_mapping(tmp_path, old, new, message):
     [
         ("oracles", "mm,4,", "mm,four,", "column cf_Fermi: could not convert"),
         ("oracles", "mm,4,100", "mm,4,x", "column runtime_Fermi: could not convert"),
-        ("both", "spmv", "s" * 100_000, "a kernel's name is longer than 200 letters"),
+        ("both", "spmv", "s" * 100_000, "must not be longer than 200 letters"),
         ("runtimes", "mm,1,1.000", "mm,1,inf", "a component is not finite"),
     ],
 )
