@@ -40,6 +40,7 @@ class Parent:
         self._is_idle.set()
         head = self._requests.read(HEAD.size)
         if len(head) < HEAD.size:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it leaves already, and must not be torn out of that
             return None
         self._is_idle.clear()
         return self._requests.read(*HEAD.unpack(head))
@@ -57,7 +58,7 @@ class Parent:
         hung_up = select.poll()
         hung_up.register(self._requests, 0)
         hung_up.poll()
-        while self._is_idle.is_set():  # the main thread leaves by itself, or begins what it was sent last
+        while self._is_idle.wait(_GRACE_S):  # the main thread leaves by itself, or begins what it was sent last
             time.sleep(_IDLE_S)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(_GRACE_S)
@@ -78,5 +79,6 @@ def limit_memory(num_bytes: int) -> None:
 
 
 def _leave(*_: object) -> Never:
-    """Ends a worker from inside, which ends the compiler that it runs."""
+    """Ends a worker from inside, which ends the compiler that it runs; who is told twice leaves once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)

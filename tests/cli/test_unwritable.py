@@ -76,10 +76,6 @@ def test_a_picture_on_a_full_disk(killer, kernels, tmp_path):
     assert out.read_bytes() == OLD
 
 
-@pytest.mark.skipif(
-    "PYTEST_XDIST_WORKER" in os.environ,
-    reason="behind other tests in one worker what it prints has come twice; by itself it passes",
-)
 def test_a_corpus_on_a_full_disk_goes_on_when_there_is_room(killer, ir, tmp_path):
     arguments = ["corpus", "build", ir, "-o", tmp_path / "out", "--jobs", "1"]
     _refused(killer.run_without_room(*arguments, file_bytes=2000), "counts.safetensors: can't be written: File too la")

@@ -49,6 +49,22 @@ def test_messages_go_there_and_back_whatever_is_printed():
         assert process.messages() == b"noise\nnoise\n"
 
 
+@pytest.mark.parametrize("told", ["by a signal", "by its pipe"])
+def test_who_is_leaving_is_not_torn_out_of_it(told):
+    code = "import atexit, time; atexit.register(lambda: (print('leaving'), time.sleep(1), print('left')));"
+    with WatchedProcess(_python(f"{code}{ECHO}parent.send(m)")) as process:
+        process.send(b"x", _soon())
+        assert process.receive(_soon()) == b"x"
+        if told == "by its pipe":
+            process.hang_up()
+        else:
+            process.process.terminate()
+        _wait(process.num_message_bytes)
+        process.process.terminate()
+        assert process.ends_within(60)
+        assert process.messages() == b"leaving\nleft\n"
+
+
 def test_who_hangs_is_noticed_and_who_ends_too():
     with WatchedProcess(_python("import time; time.sleep(600)")) as process:
         with pytest.raises(TimeoutError):
