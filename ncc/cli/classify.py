@@ -7,6 +7,7 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
+from ncc.runtime.printable import printable
 
 __all__ = ["classify"]
 
@@ -42,7 +43,9 @@ def classify(
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
         answer = api.classify(name, **how)
-        classes = ", ".join(f"{share.label} ({share.probability:.1%})" for share in answer.classes)
+        classes = ", ".join(
+            f"{printable(share.label, lines=False)} ({share.probability:.1%})" for share in answer.classes
+        )
         text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
         return answer.to_dict(), text
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ncc.cli.options import OutputFolder
-from ncc.cli.output import say
+from ncc.cli.output import print_answer, say
 
 __all__ = ["corpus_build"]
 
@@ -25,4 +25,5 @@ def corpus_build(
     """Compile, read and count every file of a recipe; start again to go on after a stop."""
     from ncc import api
 
-    print(api.build_corpus(recipe, output, jobs=jobs, ir=ir, scheduler=scheduler, progress=say).to_text())
+    report = api.build_corpus(recipe, output, jobs=jobs, ir=ir, scheduler=scheduler, progress=say)
+    print_answer(report.to_text())

@@ -3,7 +3,7 @@
 import typer
 
 from ncc.cli.options import DataFolder
-from ncc.cli.output import print_rows
+from ncc.cli.output import print_answer, print_rows
 
 __all__ = ["data_fetch", "data_list", "data_verify"]
 
@@ -21,7 +21,7 @@ def data_fetch(name: str, data: DataFolder = None) -> None:
     from ncc.data import fetch
 
     for path in fetch(name, data):
-        print(path)
+        print_answer(str(path))
 
 
 def data_verify(name: str, data: DataFolder = None) -> None:

@@ -8,6 +8,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
+from ncc.runtime.printable import printable
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def embed(
         )
         if not output and level != "statement":
             rows = zip(result.labels(level), vectors, strict=True)
-            text += "".join(f"\n  {label}\t{_abridged(vector)}" for label, vector in rows)
+            text += "".join(f"\n  {printable(label, lines=False)}\t{_abridged(vector)}" for label, vector in rows)
         return fields, text
 
     def finish() -> None:

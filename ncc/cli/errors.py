@@ -58,4 +58,4 @@ def reason_of(name: str, error: Exception) -> str:
 
 def _print_traceback(error: Exception) -> None:
     with suppress(OSError):
-        traceback.print_exception(error)
+        say("".join(traceback.format_exception(error)).rstrip())

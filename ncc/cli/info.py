@@ -5,7 +5,7 @@ import platform as host
 from typing import Any
 
 from ncc.cli.options import Json
-from ncc.cli.output import print_rows
+from ncc.cli.output import print_answer, print_rows
 
 __all__ = ["info"]
 
@@ -14,7 +14,7 @@ def info(as_json: Json = False) -> None:
     """Show versions, the compiler, the shipped models and where data is looked for."""
     facts = _facts()
     if as_json:
-        print(json.dumps(facts))
+        print_answer(facts)
         return
     print_rows([(name, _shown(value)) for name, value in facts.items()], plain="{}: {}")
 

@@ -1,7 +1,6 @@
 """What commands print: answers to stdout, messages to stderr, never a character that a terminal obeys."""
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,22 +12,16 @@ import typer
 
 from ncc.cli.streams import give_up_output
 from ncc.runtime.columns import aligned
+from ncc.runtime.printable import printable
 from ncc.runtime.provenance import command_line, environment
 
 __all__ = ["fail", "now_and_then", "print_answer", "print_card", "print_figures", "print_rows", "provenance", "say"]
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Characters that a terminal obeys; names and excerpts of a stranger's file may hold them."""
-
-
-def _escape(character: re.Match[str]) -> str:
-    return f"\\u{ord(character[0]):04x}"  # as JSON has it too
 
 
 def say(message: str) -> None:
     """Prints a message to stderr, if that can be written."""
     with suppress(OSError):
-        print(_CONTROL.sub(_escape, message), file=sys.stderr, flush=True)
+        print(printable(message), file=sys.stderr, flush=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
@@ -52,7 +45,7 @@ def now_and_then(tell: Callable[[str], None] = say, pause_s: float = 1.0) -> Cal
 
 def print_answer(answer: dict[str, Any] | str) -> bool:
     """Prints an answer; False where nobody reads them any more."""
-    text = _CONTROL.sub(_escape, json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer)
+    text = printable(json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer)
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # a name that the terminal's encoding lacks
@@ -69,7 +62,7 @@ def print_answer(answer: dict[str, Any] | str) -> bool:
 
 def print_card(about: dict[str, Any]) -> None:
     """Prints what the card of a model that was trained says."""
-    print(json.dumps(about, indent=1))
+    print_answer(json.dumps(about, indent=1))
 
 
 def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain: str | None = None) -> None:
@@ -80,6 +73,7 @@ def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain
         heading: Above the table, on a terminal alone.
         plain: Format of a line; default columns as wide as they have to be.
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for line in [plain.format(*row) for row in rows] if plain else aligned(rows, left=range(len(rows[0]))):
             print(line)
@@ -90,7 +84,7 @@ def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain
 
     table = Table(*heading, box=None, show_header=bool(heading), pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*(Text(_CONTROL.sub(_escape, cell)) for cell in row))
+        table.add_row(*(Text(cell) for cell in row))
     Console(highlight=False).print(table)
 
 
@@ -106,4 +100,4 @@ def print_figures(figures: dict[str, Any], text: str, output: Path | None, as_js
     figures = {**provenance(), **figures}
     if output:
         write_atomically(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    print(json.dumps(figures, ensure_ascii=False) if as_json else text)
+    print_answer(figures if as_json else text)

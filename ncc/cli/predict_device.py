@@ -9,6 +9,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
+from ncc.runtime.printable import printable
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _read_once(name: Input) -> Input | bytes:
 def _sentence(answer: "DevicePrediction") -> str:
     low, high = answer.interval
     return (
-        f"{answer.kernel}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
+        f"{printable(answer.kernel, lines=False)}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
         f"{answer.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x; "
         f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
     )
@@ -114,5 +115,7 @@ def _sizes(flips: tuple[float, ...]) -> str:
 
 def _reason(share: "LineShare") -> str:
     where = f"line {share.line}" if share.line else "statement"
-    shown = share.statements[0] + (f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else "")
+    shown = printable(share.statements[0], lines=False) + (
+        f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else ""
+    )
     return f"\n    {abs(share.effect):5.2f} for the {'GPU' if share.effect > 0 else 'CPU'}: {where}: {shown}"

@@ -11,6 +11,7 @@ import typer
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import NccError
+from ncc.runtime.printable import printable
 
 __all__ = ["Input", "run_over"]
 
@@ -45,15 +46,16 @@ def run_over(
     with _progress_bar(len(inputs), "inputs") as advance:
         for item in inputs:
             answer: dict[str, Any] | str | None = None
+            shown = item.name, printable(item.name, lines=False)
             try:
                 if item.error:
                     raise NccError(item.error)
                 values, text = work(item.source)
-                answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text
+                answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text.replace(*shown)
             except Exception as error:  # whatever it is, it is this input's alone
                 failed = True
                 reason = reason_of(item.name, error)
-                say(f"ncc: {reason}")
+                say(f"ncc: {reason.replace(*shown)}")
                 if as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty

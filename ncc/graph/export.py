@@ -2,21 +2,18 @@
 
 import io
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
 from ncc.runtime.pages import render_page
+from ncc.runtime.printable import printable
 
 if TYPE_CHECKING:
     import networkx
 
 __all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_html", "to_json", "to_networkx"]
 
-# Names may hold control characters (LLVM puts \1 before names that are not to be mangled), and those of files bytes
-# that are no text; XML may not.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL: "#bf3f1f"}
 
 
@@ -54,20 +51,18 @@ def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
 
 
 def to_graphml(graph: XFG) -> str:
-    r"""GraphML text, as networkx writes it; characters that XML does not allow become ``\x01`` and the like."""
+    r"""GraphML text, as networkx writes it; control and invisible characters become ``\u0001`` and the like."""
     import networkx
 
     result = to_networkx(graph)
     edges = (attributes for _, _, attributes in result.edges(data=True))
     for attributes in (result.graph, *result.nodes.values(), *edges):  # before lxml, where it is there, refuses them
-        attributes |= {key: _printable(value) for key, value in attributes.items() if isinstance(value, str)}
+        attributes |= {
+            key: printable(value, lines=False) for key, value in attributes.items() if isinstance(value, str)
+        }
     out = io.BytesIO()
     networkx.write_graphml(result, out, named_key_ids=True)
     return out.getvalue().decode()
-
-
-def _printable(text: str) -> str:
-    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def to_json(graph: XFG) -> str:
@@ -97,23 +92,21 @@ def to_dict(graph: XFG) -> dict[str, Any]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + printable(text, lines=False).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def to_dot(graph: XFG) -> str:
     """Graphviz text: one cluster a function, edges coloured by kind and labelled with their statement."""
     lines = ["digraph xfg {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica", fontsize=9];']
-    clusters: dict[str, list[int]] = {}
+    clusters: dict[int, list[int]] = {}
     for node in _used_nodes(graph):
-        label = graph.node_label(node)
-        clusters.setdefault(label.split("/")[0] if not label.startswith("@") else "", []).append(node)
-    for number, (function, nodes) in enumerate(clusters.items()):
-        if function:
-            lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(function)};"]
-        for node in nodes:
-            name = graph.node_label(node).split("/", 1)[-1] if function else graph.node_label(node)
-            lines.append(f"    n{node} [label={_quoted(name)}];")
-        if function:
+        clusters.setdefault(graph.function_of(node), []).append(node)
+    for function, nodes in clusters.items():
+        prefix = f"{graph.module.function_names[function]}/" if function >= 0 else ""
+        if prefix:
+            lines += [f"  subgraph cluster_{function} {{", f"    label={_quoted(prefix[:-1])};"]
+        lines += [f"    n{node} [label={_quoted(graph.node_label(node).removeprefix(prefix))}];" for node in nodes]
+        if prefix:
             lines.append("  }")
     for source, target, statement, kind in _edge_rows(graph):
         text = _quoted(graph.module.statement_text(statement))
@@ -124,7 +117,7 @@ def to_dot(graph: XFG) -> str:
 def to_html(graph: XFG) -> str:
     """A page that shows the graph as a table of edges, coloured by kind; it needs no network and no script."""
     edges = [
-        (kind, *map(_printable, (graph.node_label(source), graph.node_label(target), graph.module.statement_text(row))))
+        (kind, graph.node_label(source), graph.node_label(target), graph.module.statement_text(row))
         for source, target, row, kind in _edge_rows(graph)
     ]
     colours = {kind.name.lower(): colour for kind, colour in _COLOURS.items()}

@@ -95,17 +95,24 @@ class XFG:
 
     def node_label(self, node: int) -> str:
         """A node's name: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""
-        module = self.module
         if node >= self.effect:
-            statement = int(self.effect_statement[node - self.effect])
-            return f"{module.function_names[module.statement_function[statement]]}/effect:{statement}"
-        if node >= self.exit:
-            return f"{module.function_names[node - self.exit]}/return"
+            name = f"effect:{self.effect_statement[node - self.effect]}"
+        elif node >= self.root:
+            name = "return" if node >= self.exit else "root"
+        else:
+            name = self.module.node_name(node)
+        function = self.function_of(node)
+        if function < 0:
+            return f"@{name}"
+        return f"{self.module.function_names[function]}/{'%' if node < self.root else ''}{name}"
+
+    def function_of(self, node: int) -> int:
+        """The number of a node's function; -1 for globals."""
+        if node >= self.effect:
+            return int(self.module.statement_function[self.effect_statement[node - self.effect]])
         if node >= self.root:
-            return f"{module.function_names[node - self.root]}/root"
-        function = int(module.node_function[node])
-        name = module.node_name(node)
-        return f"@{name}" if function < 0 else f"{module.function_names[function]}/%{name}"
+            return node - (self.exit if node >= self.exit else self.root)
+        return int(self.module.node_function[node])
 
 
 class _Edges:

@@ -3,10 +3,12 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ncc.runtime.printable import printable
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["printable", "render_page"]
+__all__ = ["render_page"]
 
 
 def render_page(template: str, **values: object) -> str:
@@ -17,11 +19,6 @@ def render_page(template: str, **values: object) -> str:
         values: What it shows, by the names that it uses.
     """
     return _environment().get_template(template).render(values, contents=[])
-
-
-def printable(text: object) -> str:
-    """Return text without what can't be shown or encoded, such as control characters and lone surrogates."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in str(text))
 
 
 @cache

@@ -125,7 +125,7 @@ def test_what_the_machine_lacks_is_no_defect(capsys, error):
 def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
     rows = [("a", "here", "one\x1b[31m"), ("longer", "missing", "other")]
     print_rows(rows, ("name", "state", "title"))
-    assert capsys.readouterr().out == "a       here     one\x1b[31m\nlonger  missing  other\n"
+    assert capsys.readouterr().out == "a       here     one\\u001b[31m\nlonger  missing  other\n"
     print_rows([("name", "value")], plain="{}: {}")
     assert capsys.readouterr().out == "name: value\n"
     monkeypatch.setattr("ncc.cli.output.sys.stdout.isatty", lambda: True, raising=False)

@@ -263,3 +263,17 @@ def test_nothing_that_a_terminal_obeys_comes_out_of_a_file(ncc, tmp_path):
         assert "\\u001b]0;title\\u0007" in finished.err
         assert not [letter for letter in finished.err + finished.out if ord(letter) < 32 and letter != "\n"]
         assert "\x9b" not in finished.err + finished.out
+
+
+def test_names_hold_nothing_that_a_terminal_obeys(ncc, tmp_path):
+    folder = tmp_path / "code"
+    folder.mkdir()
+    name = "a\u202eb\x1b[31m\nncc: fine\u200d.ll"
+    (folder / name).write_text('define void @"f\\0A\\E2\\80\\AEg"() {\n  ret void\n}\n')
+    (folder / f"x{name}").write_text("nothing\n")
+    for options in (["--level", "function"], ["--json"]):
+        finished = ncc("embed", folder, *options)
+        assert finished.code == 1
+        assert all(line.isprintable() for line in (finished.out + finished.err).replace("\t", " ").splitlines())
+        assert "ncc: fine" not in [line[:9] for line in finished.err.splitlines()]
+    assert json.loads(finished.out.splitlines()[0])["input"] == str(folder / name)

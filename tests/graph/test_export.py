@@ -13,6 +13,7 @@ import pytest
 import ncc.graph
 from ncc.graph import EXPORTERS, XFG, EdgeKind, build_xfg, to_dot, to_graphml, to_html, to_json, to_networkx
 from ncc.ir import read_module
+from ncc.runtime.printable import printable
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 
@@ -27,6 +28,22 @@ define i32 @"f/g"(i32 %"x y") {
   store i32 1, ptr @"\01\FF"
   call void asm sideeffect "nop", ""()
   ret i32 %"q\22"
+}
+"""
+
+
+SLASHES = rb"""
+define void @"a/b"() {
+  ret void
+}
+define void @"a/c"() {
+  ret void
+}
+define void @"@d"() {
+  ret void
+}
+define void @"a\E2\80\AEb"() {
+  ret void
 }
 """
 
@@ -127,7 +144,22 @@ def test_dot(graph: XFG) -> None:
     texts = Counter(graph.module.statement_text(statement) for statement in graph.statement.tolist())
     assert Counter(unquoted(label) for _, _, label in edges) == texts
     for node, label in nodes.items():
-        assert graph.node_label(int(node)).endswith(unquoted(label))
+        assert printable(graph.node_label(int(node))).endswith(unquoted(label))
+
+
+def test_dot_has_a_cluster_for_each_function() -> None:
+    text = to_dot(build_xfg(read_module(SLASHES)))
+    clusters = re.findall(r"subgraph (cluster_\d+) \{\n    label=\"(.*)\";", text)
+    assert [name for _, name in clusters] == ["a/b", "a/c", "@d", "a\\\\u202eb"]
+    assert len({cluster for cluster, _ in clusters}) == 4
+
+
+@pytest.mark.parametrize("extension", [".dot", ".graphml", ".html"])
+def test_names_hold_nothing_that_a_terminal_obeys(extension: str) -> None:
+    text = EXPORTERS[extension](build_xfg(read_module(SLASHES, name="x\x1b[31m\u202ey\udcff")))
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "u202e" in text
+    text.encode()
 
 
 class TablePage(HTMLParser):
@@ -160,7 +192,7 @@ def test_html(graph: XFG) -> None:
     page.close()
     assert page.open == []
     rows = [row for row in page.rows if row]
-    edges = (tuple(word.replace("\x01", "\\x01") for word in edge) for edge in edges_of(graph).elements())
+    edges = (tuple(map(printable, edge)) for edge in edges_of(graph).elements())
     assert Counter((source, target, kind) for kind, source, target, _ in rows) == Counter(edges)
     assert [row[3] for row in rows] == [graph.module.statement_text(i) for i in graph.statement.tolist()]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.runtime.pages import printable
+from ncc.runtime.printable import printable
 from ncc.study.bootstrap import Estimate
 from ncc.study.report.kinds import KIND_TITLES, Kind
 
