@@ -137,6 +137,7 @@ def train_classifier(
         )
         if head:
             head.about.update(about)
+            head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if place:
                 save_classifier_head(head, place)
             if checkpoint:

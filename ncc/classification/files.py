@@ -48,6 +48,7 @@ def save_classifier_head(head: ClassifierHead, folder: str | Path) -> None:
         "ngram_buckets": len(head.ngrams.weights),
         "ngram_factor": head.ngram_factor,
         "classes": head.classes,
+        "titles": head.titles,
         "temperature": head.temperature,
         "threshold": head.threshold,
         "embedding_id": head.embedding_id,
@@ -99,6 +100,7 @@ def load_classifier_head(folder: str | Path) -> ClassifierHead:
             embedding_id=text_in(card, "embedding_id"),
             levels=_levels(card),
             about=dict(card["about"]),
+            titles=_titles(card),
         )
     except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
         raise AssetError(f"{folder}: is not a classifier ({error!r}); it is damaged") from error
@@ -132,6 +134,20 @@ def _levels(card: dict[str, Any]) -> tuple[str, ...]:
     if not known or not levels:
         raise ValueError(f"levels are {levels!r:.80}; expected some of -O0 to -O3, -Os, -Oz, -Ofast")
     return tuple(levels)
+
+
+def _titles(card: dict[str, Any]) -> dict[str, str]:
+    """Titles of classes; heads of earlier versions of ncc have none.
+
+    Raises:
+        TypeError: They are no texts, or are of classes that there are not.
+    """
+    titles = card.get("titles", {})
+    if not isinstance(titles, dict) or not all(isinstance(title, str) for title in titles.values()):
+        raise TypeError("titles are no texts")
+    if not titles.keys() <= set(card["classes"]):
+        raise TypeError("a title is of no class")
+    return titles
 
 
 def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:

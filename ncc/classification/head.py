@@ -42,6 +42,7 @@ class ClassifierHead:
         embedding_id: Fingerprint of the embedding whose vocabulary is read.
         levels: Optimisation levels that it was trained on, as "-O1".
         about: Data, command and scores, as the card in the JSON file; nothing that an answer needs.
+        titles: Class → what its programs do, in words, for classes whose names are numbers.
     """
 
     network: ProgramNetwork
@@ -53,6 +54,7 @@ class ClassifierHead:
     embedding_id: str
     levels: tuple[str, ...] = ("-O1",)
     about: dict[str, Any] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks that the parts fit each other.

@@ -22,10 +22,21 @@ __all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"
 
 @dataclass(frozen=True)
 class ClassShare:
-    """A class and its probability."""
+    """A class and its probability.
+
+    Attributes:
+        label: Name of the class: of its folder in training.
+        title: What its programs do, in words; None where the classifier's card doesn't say.
+        probability: Calibrated.
+    """
 
     label: str
     probability: float
+    title: str | None = None
+
+    def __str__(self) -> str:
+        name = f"{self.label}, " if self.title else ""
+        return f"{self.title or self.label} ({name}{self.probability:.1%})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +132,10 @@ def classify(
     found = head.predict(*views)
     best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
     return ProgramClasses(
-        classes=tuple(ClassShare(head.classes[number], float(found.probability[number])) for number in best),
+        classes=tuple(
+            ClassShare(name, float(found.probability[number]), head.titles.get(name))
+            for number, name in ((number, head.classes[number]) for number in best)
+        ),
         fits=found.fits,
         compiled=compiled,
         levels=() if compiled == "IR" else wanted,

@@ -43,10 +43,8 @@ def classify(
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
         answer = api.classify(name, **how)
-        classes = ", ".join(
-            f"{printable(share.label, lines=False)} ({share.probability:.1%})" for share in answer.classes
-        )
-        text = f"{name}: {classes}" if answer.fits else f"{name}: none of these; nearest {classes}"
+        classes = "; ".join(printable(str(share), lines=False) for share in answer.classes)
+        text = f"{name}: {classes}" if answer.fits else f"{name}: none of these, nearest: {classes}"
         return answer.to_dict(), text
 
     run_over(inputs, work, as_json=as_json, fields=("classes", "fits", "compiled", "levels"))

@@ -38,6 +38,7 @@ def _head() -> ClassifierHead:
         embedding_id="cafe",
         levels=("-O1", "-O3"),
         about={"seed": 204, "test_accuracy": {"-O1": 0.99}},
+        titles={CLASSES[0]: "the shortest path, ü"},
     )
 
 
@@ -61,7 +62,7 @@ def saved(tmp_path, forget_hash):
 
 def test_a_head_is_read_as_it_was_written(saved):
     head, again = _head(), load_classifier_head(saved)
-    for name in ("ngram_factor", "classes", "temperature", "threshold", "embedding_id", "about", "levels"):
+    for name in ("ngram_factor", "classes", "temperature", "threshold", "embedding_id", "about", "levels", "titles"):
         assert getattr(again, name) == getattr(head, name)
     assert (again.network.config.layers, again.network.longest, again.network.config.buckets) == (2, 100, 30)
     assert np.array_equal(again.network.row, ROW)
@@ -147,6 +148,7 @@ WRONG_VALUES = {
     "temperature": (0.0, -1.0, np.nan, np.inf, "warm"),
     "threshold": (-0.1, 1.1, np.nan),
     "about": (None,),
+    "titles": (None, ["a"], {"none such": "a"}, {CLASSES[0]: 1}),
 }
 
 

@@ -32,6 +32,24 @@ int main()
 }
 """
 
+JOSEPHUS = """
+int main()
+{
+    int n, m, out[301];
+    while (scanf("%d %d", &n, &m) == 2 && n != 0) {
+        int left = n, count = 0, at = 0;
+        for (int i = 1; i <= n; i++) out[i] = 0;
+        while (left > 1) {
+            at = at % n + 1;
+            if (out[at]) continue;
+            if (++count == m) { out[at] = 1; left--; count = 0; }
+        }
+        for (int i = 1; i <= n; i++) if (!out[i]) printf("%d\\n", i);
+    }
+    return 0;
+}
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _cache(tmp_path_factory):
@@ -135,6 +153,25 @@ def test_the_head_knows_104_problems():
     assert "ncc train classify" in head.about["command"]
 
 
+def test_each_of_the_104_problems_has_a_title():
+    head = load_shipped_classifier()
+    assert set(head.titles) == set(head.classes)
+    assert all(title == title.strip() and 5 < len(title) < 80 for title in head.titles.values())
+    assert len(set(head.titles.values())) == 104
+    assert head.titles["79"] == "Josephus problem"
+    assert head.titles["53"] == f"{head.titles['13']} (the same task as class 13)"
+    best = classify(JOSEPHUS, options=CompileOptions(language="c"), top=1).classes[0]
+    assert (best.label, best.title) == ("79", "Josephus problem")
+    assert str(best).startswith("Josephus problem (79, ")
+
+
+def test_a_class_without_a_title_is_called_by_its_label(untrained):
+    answer = classify(GREATEST_DIVISOR, head=untrained, options=CompileOptions(language="c++"))
+    assert {(share.label, share.title) for share in answer.classes} == {("one", None), ("other", None)}
+    assert str(answer.classes[0]) == f"{answer.classes[0].label} ({answer.classes[0].probability:.1%})"
+    assert {share["title"] for share in answer.to_dict()["classes"]} == {None}
+
+
 def test_an_answer_is_whole():
     answer = classify(GREATEST_DIVISOR, options=CompileOptions(language="c++"), top=104)
     assert answer.compiled == "with headers"
@@ -145,7 +182,7 @@ def test_an_answer_is_whole():
     assert answer.num_statements > 10
     assert 0 <= answer.unknown_rate < 0.2
     found = answer.to_dict()
-    assert found["classes"][0] == {"label": answer.classes[0].label, "probability": answer.classes[0].probability}
+    assert found["classes"][0] == vars(answer.classes[0])
     assert found["levels"] == answer.levels
     assert len(ncc.classify(GREATEST_DIVISOR, options=CompileOptions(language="c++")).classes) == 5
 
