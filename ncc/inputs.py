@@ -11,37 +11,17 @@ from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
 from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
+from ncc.runtime.found import FoundFile, read_file, refuse_link_out
 from ncc.runtime.streams import STDIN, read_stream
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "FoundFile", "expand_inputs", "load_module", "load_program", "refuse_link_out"]
+__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
 
 
 @dataclass(frozen=True)
-class FoundFile:
-    """A file that was found in a folder, which the user named: all of that is for the file to include.
-
-    It is a path, ``os.PathLike``; whoever makes another path of it drops the right.
-
-    Attributes:
-        path: Of the file.
-        folder: As the user named it.
-    """
-
-    path: str
-    folder: str
-
-    def __fspath__(self) -> str:
-        return self.path
-
-    def __str__(self) -> str:
-        return self.path
-
-
-@dataclass(frozen=True)
 class ExpandedInput:
-    """One thing to answer for: a file (or "-"), or the reason why an argument led to none."""
+    """One thing to answer for: a file or "-" for standard input, or the reason why an argument led to none."""
 
     source: str | FoundFile
     error: str | None = None
@@ -64,12 +44,12 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
             expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
         elif _holds(path.exists):  # a file, or a pipe; a device is refused when it is read
-            expanded.append(ExpandedInput(argument))
+            expanded.append(ExpandedInput(FoundFile(argument)))
         elif glob.has_magic(argument):
             found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
             matches = [match for match in found_paths if Path(match).is_file()]
             nothing = [ExpandedInput(argument, f"{argument}: no file matches this pattern")]
-            expanded += [ExpandedInput(match) for match in matches] or nothing
+            expanded += [ExpandedInput(FoundFile(match)) for match in matches] or nothing
         else:
             expanded.append(ExpandedInput(argument, f"{argument}: no such file or folder"))
     return expanded
@@ -138,15 +118,15 @@ def load_module(
         raise InputError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
     if path.suffix in IR_EXTENSIONS and options.language is None:
-        return read_module(path, abstraction=abstraction)
+        return read_module(source, abstraction=abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
         raise InputError(
             f"{path}: extension {path.suffix!r} is not one that ncc reads "
             f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
         )
-    if path.is_file() and _is_blank(path):
+    if path.is_file() and not read_file(source).strip():
         raise InputError(f"{path}: the file is empty; expected source code")
-    ir = compile_source(path, options, readable=readable).ir
+    ir = compile_source(source, options, readable=readable).ir
     return read_module(ir, name=os.fspath(source), abstraction=abstraction)
 
 
@@ -188,7 +168,7 @@ def load_program(
     if isinstance(source, bytes):
         name, blank = "<text>", not source.strip()
     else:
-        name, blank = os.fspath(source), Path(source).is_file() and _is_blank(Path(source))
+        name, blank = os.fspath(source), Path(source).is_file() and not read_file(source).strip()
     if blank:
         raise InputError(f"{name}: is empty; expected source code")
     readable = () if isinstance(source, bytes) else _folder_of(source)
@@ -202,32 +182,10 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         InputError: The path is a link out of that folder.
     """
-    if not isinstance(source, FoundFile):
+    if not isinstance(source, FoundFile) or source.folder is None:
         return ()
     refuse_link_out(source, source.folder)
     return (source.folder,)
-
-
-def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
-    """Refuses what whoever filled a folder may have made to read other files.
-
-    Args:
-        path: Below the folder, as it was found.
-        folder: What the user named.
-
-    Raises:
-        InputError: The path leads out of the folder.
-    """
-    real = Path(path).resolve()
-    if not real.is_relative_to(Path(folder).resolve()):
-        raise InputError(f"{path}: is a link out of {folder}, to {real}; name that file itself to read it")
-
-
-def _is_blank(path: Path) -> bool:
-    try:
-        return not path.read_bytes().strip()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None) -> Module:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ncc.encoder.program import Program, describe_program
-from ncc.errors import InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
 from ncc.frontend.programs import compile_program
 from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction, read_module
+from ncc.runtime.found import FoundFile, read_file
 from ncc.runtime.storage import read_compressed, write_compressed
 
 __all__ = ["ProgramReader", "file_key"]
@@ -57,7 +57,7 @@ class ProgramReader:
         """
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
-    def read(self, path: str) -> tuple[Program, str]:
+    def read(self, path: FoundFile) -> tuple[Program, str]:
         """A program, and the way that it compiled.
 
         Raises:
@@ -67,27 +67,26 @@ class ProgramReader:
             module = read_module(path, abstraction=self.abstraction)
             return describe_program(module), "IR"
         ir, way = self._compile(path)
-        return describe_program(read_module(ir, name=path, abstraction=self.abstraction)), way
+        return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
-    def _compile(self, path: str) -> tuple[bytes, str]:
+    def _compile(self, path: FoundFile) -> tuple[bytes, str]:
         """IR and way; kept with the way as its first line, a comment."""
         name = hashlib.sha256(repr((self._compiled_by, file_key(path))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
         if found := read_compressed(kept):
             way, _, ir = found.partition(b"\n")
             return ir, way.decode().removeprefix("; ")
-        compiled = compile_program(path, self.options, self.cache / "headers")
+        compiled = compile_program(
+            path, self.options, self.cache / "headers", readable=[path.folder] if path.folder else []
+        )
         write_compressed(kept, f"; {compiled.way}\n".encode() + compiled.ir)
         return compiled.ir, compiled.way
 
 
-def file_key(path: str) -> str:
+def file_key(path: FoundFile) -> str:
     """A hash of a file's text and extension.
 
     Raises:
-        InputError: The file can't be read.
+        InputError: The file can't be read, or leads out of its folder.
     """
-    try:
-        return hashlib.sha256(Path(path).suffix.encode() + Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    return hashlib.sha256(Path(path).suffix.encode() + read_file(path)).hexdigest()

@@ -19,10 +19,11 @@ from ncc.classification.reading import ProgramReader, file_key
 from ncc.encoder.program import Program
 from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.inputs import IR_EXTENSIONS, refuse_link_out
+from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction
 from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
+from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import rank_and_world, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
 
@@ -42,11 +43,13 @@ class LabelledFiles:
         paths: Of the n files, class by class.
         label: (n,) int64 index into `classes`.
         classes: Names of the folders; numbers in the order of numbers.
+        folder: Of these folders, out of which no file may lead; None for files that the user named one by one.
     """
 
     paths: tuple[str, ...]
     label: NDArray[np.int64]
     classes: tuple[str, ...]
+    folder: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +148,9 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     if len(found) < 2:
         raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
     label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
-    return LabelledFiles(tuple(str(path) for paths in found.values() for path in paths), label, tuple(found))
+    return LabelledFiles(
+        tuple(str(path) for paths in found.values() for path in paths), label, tuple(found), str(folder)
+    )
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:
@@ -199,7 +204,8 @@ def load_programs(
     readers = [
         ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
     ]
-    batches = [files.paths[start : start + BATCH_FILES] for start in range(0, len(files.paths), BATCH_FILES)]
+    paths = tuple(FoundFile(path, files.folder) for path in files.paths)
+    batches = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
     keys = ["".join(map(file_key, batch)) for batch in batches]  # once for all levels
     tasks = [
         _ReadBatch(reader, batch, _place(reader, key))
@@ -253,7 +259,7 @@ class _ReadBatch(Task):
     """A batch of files to be read, and the file that holds what was read."""
 
     reader: ProgramReader
-    paths: tuple[str, ...]
+    paths: tuple[FoundFile, ...]
     place: Path
 
     @property
@@ -267,7 +273,7 @@ class _ReadBatch(Task):
 
     def name_of(self, index: int | None) -> str:
         """A file's path; that of the kept batch for all."""
-        return str(self.place) if index is None else self.paths[index]
+        return str(self.place if index is None else self.paths[index])
 
     def run(self, at: Callable[[int | None], None]) -> None:
         """Reads the files and writes down what they hold."""
@@ -289,7 +295,7 @@ class _ReadBatch(Task):
         arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
         write_atomically(self.place, save(arrays))
 
-    def _read(self, path: str) -> tuple[Program | None, _Way]:
+    def _read(self, path: FoundFile) -> tuple[Program | None, _Way]:
         try:
             return self.reader.read(path)
         except OutputError:  # a full disk is no fault of the program
@@ -299,7 +305,7 @@ class _ReadBatch(Task):
         except Exception as error:
             if lacks_room(error):
                 raise OutputError(f"{path}: can't be worked on: {error}") from error
-            return None, _Failure(summarize_failure(path, error))
+            return None, _Failure(summarize_failure(str(path), error))
 
     def load(self) -> _Batch:
         """What was written down; where that is damaged, once more."""

@@ -8,8 +8,7 @@ from ncc.corpus.files import CorpusFile
 from ncc.errors import InputError, NccError
 from ncc.frontend import compile_source
 from ncc.frontend.precompiled import with_header
-from ncc.inputs import refuse_link_out
-from ncc.runtime.limits import refuse_large
+from ncc.runtime.found import read_file
 from ncc.runtime.storage import read_compressed, write_compressed
 
 __all__ = ["Compiler"]
@@ -27,26 +26,24 @@ class Compiler:
     headers: Path
     kept: Path | None = None
 
-    def ir_of(self, file: CorpusFile) -> str | bytes:
-        """The IR of a source; of a file of IR, its path.
+    def ir_of(self, file: CorpusFile) -> bytes:
+        """The IR of a file.
 
         Raises:
             NccError: No attempt compiles; the last one's reason.
             OutputError: The IR can't be kept.
         """
         if not file.attempts:
-            if file.folder:
-                refuse_link_out(file.path, file.folder)
-            return file.path
+            return read_file(file.path, file.folder or None)
         kept = self._place(file)
         if kept and (found := read_compressed(kept)):
             return found
         ir = self._compile(file)
         if kept:
-            write_compressed(kept, ir.encode() if isinstance(ir, str) else ir)
+            write_compressed(kept, ir)
         return ir
 
-    def _compile(self, file: CorpusFile) -> str | bytes:
+    def _compile(self, file: CorpusFile) -> bytes:
         folder = [file.folder] if file.folder else []
         for attempt, (options, header) in enumerate(file.attempts):
             try:
@@ -64,9 +61,8 @@ class Compiler:
             return None
         digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
         try:
-            refuse_large(file.path)
-            digest.update(Path(file.path).read_bytes())
-        except (OSError, InputError):  # the compiler will say what is wrong
+            digest.update(read_file(file.path, file.folder or None))
+        except InputError:  # the compiler will say what is wrong
             return None
         name = digest.hexdigest()[:32]
         return self.kept / name[:2] / f"{name}.ll.gz"

@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ncc.errors import CompileError, InputError, OutputError
+from ncc.errors import CompileError, OutputError
 from ncc.frontend.compilation import CompiledSource, compile_source
 from ncc.frontend.languages import language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.precompiled import with_header
-from ncc.runtime.limits import refuse_large
+from ncc.runtime.found import read_file
 
 __all__ = ["CompiledProgram", "compile_program"]
 
@@ -79,7 +79,7 @@ def compile_program(
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
         return _finished(compile_source(source, options, readable=readable), "as it is")
-    text = source if isinstance(source, bytes) else _read(Path(source))
+    text = source if isinstance(source, bytes) else read_file(source)
     first: CompileError | None = None
     for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):
         try:
@@ -97,16 +97,6 @@ def compile_program(
                 return program
     assert first is not None
     raise first
-
-
-def _read(path: Path) -> bytes:
-    try:
-        refuse_large(path)
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def _attempts(language: str, *, whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:

@@ -7,7 +7,6 @@ text that the direct reader refuses: what LLVM accepts is read from its own prin
 import itertools
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ncc.errors import InputError, IRError
 from ncc.ir.abstraction import Abstraction
 from ncc.ir.llvm import LLVMRefusalError, print_module
 from ncc.ir.module import Module
-from ncc.runtime.limits import refuse_large
+from ncc.runtime.found import read_file
 
 __all__ = ["is_bitcode", "print_canonically", "read_module"]
 
@@ -58,7 +57,7 @@ def read_module(
     if isinstance(source, bytes):
         data, name = source, name or "<bytes>"
     else:
-        data, name = _read_file(Path(source)), name or os.fspath(source)
+        data, name = read_file(source), name or os.fspath(source)
     if not data.strip(b" \t\r\n"):
         raise InputError(f"{name}: the file is empty; expected LLVM IR")
     abstraction = abstraction or Abstraction()
@@ -84,16 +83,6 @@ def print_canonically(data: bytes, name: str = "<bytes>") -> bytes:
         return print_module(data)
     except LLVMRefusalError as error:
         raise _llvm_refusal(str(error), data, name) from error
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        refuse_large(path)
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: native.IRSyntaxError) -> Module:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ncc.errors import InputError
 
-__all__ = ["GIGABYTE", "input_limit", "memory_limit", "output_limit", "refuse_large"]
+__all__ = ["GIGABYTE", "input_limit", "memory_limit", "output_limit", "refuse_large", "refuse_size"]
 
 GIGABYTE = 2**30
 
@@ -60,10 +60,14 @@ def refuse_large(path: str | os.PathLike[str]) -> None:
         InputError: It has more than `input_limit` allows.
         OSError: It can't be looked at.
     """
-    size = Path(path).stat().st_size
+    refuse_size(os.fspath(path), Path(path).stat().st_size)
+
+
+def refuse_size(name: str, size: int) -> None:
+    """Refuses a file that has more bytes than `input_limit` allows, by an `InputError`."""
     if size > input_limit():
         raise InputError(
-            f"{os.fspath(path)}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; {_INPUT} allows more"
+            f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; {_INPUT} allows more"
         )
 
 

@@ -175,7 +175,8 @@ def test_a_missing_source_is_reported_by_the_compiler(compiler, tmp_path):
 
 
 def test_ir_is_not_compiled(tmp_path, compiler):
-    assert compiler.ir_of(CorpusFile("/some/where.ll", "a", ())) == "/some/where.ll"
+    (tmp_path / "a.ll").write_text("; IR\n")
+    assert compiler.ir_of(CorpusFile(str(tmp_path / "a.ll"), "a", ())) == b"; IR\n"
     assert _kept(compiler) == []
 
 

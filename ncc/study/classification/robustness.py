@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -145,7 +145,7 @@ def measure_head(
         )
 
     scores = [score(None, test, answers)]
-    part = LabelledFiles(tuple(files.paths[row] for row in test.tolist()), files.label[test], files.classes)
+    part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
     for options in variants:
         found = load(part, (options.optimization,), options=options)
         scores.append(score(options, test[found.row], _answers(head, embedding, [*found.views.values()])))

@@ -1,0 +1,96 @@
+"""Files by their path: what was found in a folder stays in it, and what is read is the file that was checked."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from ncc.errors import InputError
+from ncc.runtime.limits import refuse_size
+
+__all__ = ["FoundFile", "read_file", "refuse_link_out"]
+
+_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file by its path, which is never taken for text; all of the folder that it was found in is for it to include.
+
+    It is an ``os.PathLike``; whoever makes another path of it drops the right to the folder.
+
+    Attributes:
+        path: Of the file.
+        folder: As the user named it; None where he named the file itself.
+    """
+
+    path: str
+    folder: str | None = None
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def read_file(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> bytes:
+    """Reads a file whole.
+
+    It is opened once, and what was opened is checked, so that nobody exchanges it in between.
+
+    Args:
+        path: Of the file.
+        folder: One that the file must be in; default that of a `FoundFile`.
+
+    Raises:
+        InputError: There is no such file, it leads out of the folder, is too large, or can't be read.
+    """
+    name = os.fspath(path)
+    folder = path.folder if isinstance(path, FoundFile) else folder
+    try:
+        with os.fdopen(os.open(name, os.O_RDONLY) if folder is None else _open_inside(name, folder), "rb") as file:
+            status = os.fstat(file.fileno())
+            if folder is not None and not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{name}: is a pipe or a device, not a file")
+            refuse_size(name, status.st_size)
+            return file.read()
+    except FileNotFoundError as error:
+        raise InputError(f"{name}: no such file") from error
+    except OSError as error:
+        raise InputError(f"{name}: can't be read: {error.strerror}") from error
+
+
+def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:
+    """Refuses what whoever filled a folder may have made to read other files.
+
+    Args:
+        path: Below the folder, as it was found.
+        folder: What the user named.
+
+    Returns:
+        Where the file really is, relative to where the folder is.
+
+    Raises:
+        InputError: The path leads out of the folder.
+    """
+    real, real_folder = Path(path).resolve(), Path(folder).resolve()
+    if not real.is_relative_to(real_folder):
+        raise InputError(f"{path}: is a link out of {folder}, to {real}; name that file itself to read it")
+    return real.relative_to(real_folder)
+
+
+def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
+    """Opens a file of a folder step by step: what became a link since it was looked at is not followed."""
+    inside = refuse_link_out(path, folder)
+    if os.open not in os.supports_dir_fd:  # Windows
+        return os.open(path, os.O_RDONLY)
+    at = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
+    for flags in (*[_PATH_ONLY | os.O_DIRECTORY] * (len(inside.parts) - 1), os.O_RDONLY | os.O_NONBLOCK):
+        above = at
+        try:
+            at = os.open(inside.parts[0], flags | os.O_NOFOLLOW, dir_fd=above)
+        finally:
+            os.close(above)
+        inside = Path(*inside.parts[1:])
+    return at

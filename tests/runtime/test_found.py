@@ -1,0 +1,83 @@
+"""Files by their path: never text, and never another file than the one that was checked."""
+
+import os
+import shutil
+
+import pytest
+
+from ncc.corpus.compiler import Compiler
+from ncc.corpus.files import CorpusFile
+from ncc.errors import InputError
+from ncc.inputs import expand_inputs, load_module
+from ncc.runtime import found
+from ncc.runtime.found import FoundFile, read_file
+
+LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
+MODULE = "define void @content() {\n  ret void\n}\n"
+
+on_posix = pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="this system opens files by whole paths only")
+
+
+@pytest.mark.parametrize("given", ["whole name", "pattern", "folder"])
+def test_a_name_that_reads_like_ir_is_no_text(tmp_path, given):
+    path = tmp_path / LIKE_IR
+    path.write_text(MODULE)
+    (item,) = expand_inputs([{"whole name": str(path), "pattern": f"{tmp_path}/*.ll", "folder": str(tmp_path)}[given]])
+    assert load_module(item.source).function_names == ("content",)
+    assert item.name == str(path)
+
+
+@pytest.fixture
+def exchanged(tmp_path, monkeypatch):
+    """A folder in which a file is exchanged for a link to a secret once it has been looked at."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "a.ll").write_text(MODULE)
+    (tmp_path / "code" / "sub").mkdir(parents=True)
+    (tmp_path / "code" / "sub" / "a.ll").write_text(MODULE)
+    looked_at = found.refuse_link_out
+
+    def exchange(what):
+        def refuse_link_out(path, folder):
+            inside = looked_at(path, folder)
+            if not what.is_symlink():
+                secret = tmp_path / "secret" / (what.name if what.is_file() else "")
+                shutil.move(what, tmp_path / "was")
+                what.symlink_to(secret)
+            return inside
+
+        monkeypatch.setattr(found, "refuse_link_out", refuse_link_out)
+
+    return exchange
+
+
+@on_posix
+@pytest.mark.parametrize("what", ["sub/a.ll", "sub"])
+def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exchanged, what):
+    code = tmp_path / "code"
+    exchanged(code / what)
+    file = FoundFile(str(code / "sub" / "a.ll"), str(code))
+    for read in (
+        load_module,
+        read_file,
+        lambda one: Compiler(tmp_path).ir_of(CorpusFile(one.path, "", (), one.folder)),
+    ):
+        with pytest.raises(InputError, match=r"a.ll: (can't be read|is a link out of)"):
+            read(file)
+        (code / what).unlink()
+        shutil.move(tmp_path / "was", code / what)
+
+
+@on_posix
+def test_what_becomes_a_pipe_does_not_hold_anybody_up(tmp_path):
+    os.mkfifo(tmp_path / "a.ll")
+    with pytest.raises(InputError, match="is a pipe or a device, not a file"):
+        read_file(tmp_path / "a.ll", tmp_path)
+
+
+def test_links_inside_of_a_folder_are_read(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.ll").write_text(MODULE)
+    (tmp_path / "b.ll").symlink_to("sub/a.ll")
+    (tmp_path / "link").symlink_to("sub")
+    for name in ("b.ll", "link/a.ll"):
+        assert read_file(FoundFile(str(tmp_path / name), str(tmp_path))) == MODULE.encode()
