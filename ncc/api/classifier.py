@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.api.heads import load_classifier
 from ncc.api.programs import load_labelled_programs
-from ncc.api.training import torch_threads
+from ncc.api.training import sole_training, torch_threads
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError, NccError
 from ncc.runtime.ranks import process_group, rank_and_world
@@ -117,7 +117,7 @@ def train_classifier(
     )
     checkpoint = place / "checkpoint.pt" if place else None
     about = dict(about or {})
-    with process_group(device) as own_device, torch_threads(1):
+    with process_group(device) as own_device, sole_training(place), torch_threads(1):
         embedding = embedding or load_embedding()
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress

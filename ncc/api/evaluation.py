@@ -286,9 +286,9 @@ def write_report(
     Raises:
         OutputError: The file can't be written.
     """
-    from ncc.runtime.storage import write_atomically
+    from ncc.runtime.storage import write_output
 
-    write_atomically(Path(path), _page(result, about or {}, data).encode())
+    write_output(Path(path), _page(result, about or {}, data).encode())
 
 
 def _page(result: Any, about: dict[str, Any], data: str | None) -> str:

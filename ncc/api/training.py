@@ -5,14 +5,14 @@ Each takes the folder that gets the result, and then goes on from where an earli
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError, NccError
 from ncc.runtime.ranks import process_group, rank_and_world
-from ncc.runtime.writable import check_folder
+from ncc.runtime.writable import check_folder, only_writer
 
 if TYPE_CHECKING:
     from ncc.coarsening.files import AnyCoarseningHead
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ncc.devices.files import DeviceHead
     from ncc.devices.samples import Platform
 
-__all__ = ["build_corpus", "torch_threads", "train_coarsening", "train_devmap", "train_embedding"]
+__all__ = ["build_corpus", "sole_training", "torch_threads", "train_coarsening", "train_devmap", "train_embedding"]
 
 Progress = Callable[[str], None]
 
@@ -169,7 +169,12 @@ def train_embedding(
         )
     else:
         raise InputError(f"engine is {engine!r}; expected exact or gensim")
-    with process_group(device) as own_device, torch_threads(threads), _curves(tensorboard, progress) as report:
+    with (
+        process_group(device) as own_device,
+        sole_training(folder),
+        torch_threads(threads),
+        _curves(tensorboard, progress) as report,
+    ):
         rank, world = rank_and_world()
         if world > 1 and engine == "gensim":
             raise InputError("gensim trains in one process; leave torchrun out")
@@ -191,6 +196,15 @@ def train_embedding(
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return embedding
+
+
+def sole_training(folder: Path | None) -> AbstractContextManager[None]:
+    """Has the ranks of this training be the only ones that write to a folder, which the first of them claims.
+
+    Raises:
+        OutputError: Another training writes there.
+    """
+    return only_writer(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def graph(
     from ncc.graph import EXPORTERS, EdgeKind
     from ncc.graph.export import to_dict
     from ncc.inputs import expand_inputs
-    from ncc.runtime.storage import write_atomically
+    from ncc.runtime.storage import write_output
 
     if output and output.suffix not in EXPORTERS:
         raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(EXPORTERS)}")
@@ -47,7 +47,7 @@ def graph(
             "edges_by_kind": counts,
         }
         if output:
-            write_atomically(output, EXPORTERS[output.suffix](xfg).encode("utf-8", "backslashreplace"))
+            write_output(output, EXPORTERS[output.suffix](xfg).encode("utf-8", "backslashreplace"))
         elif as_json:
             fields["graph"] = to_dict(xfg)
         shares = ", ".join(f"{count} {kind}" for kind, count in counts.items())

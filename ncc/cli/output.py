@@ -95,9 +95,9 @@ def provenance() -> dict[str, Any]:
 
 def print_figures(figures: dict[str, Any], text: str, output: Path | None, as_json: bool) -> None:
     """Prints figures for people or machines, and writes them with their command and environment."""
-    from ncc.runtime.storage import write_atomically
+    from ncc.runtime.storage import write_output
 
     figures = {**provenance(), **figures}
     if output:
-        write_atomically(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
+        write_output(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
     print_answer(figures if as_json else text)

@@ -23,6 +23,7 @@ from ncc.errors import InputError, NccError
 from ncc.runtime.columns import aligned
 from ncc.runtime.crew import ITEM_SECONDS, work_through
 from ncc.runtime.storage import write_atomically
+from ncc.runtime.writable import only_writer
 
 __all__ = ["CorpusReport", "build_corpus"]
 
@@ -105,7 +106,7 @@ def build_corpus(
 
     Raises:
         InputError: No file matches, or the folder holds another recipe's corpus.
-        OutputError: The folder can't be written.
+        OutputError: The folder can't be written, or another build or training writes to it.
         NccError: Workers can't be started, or a worker of an executor was killed.
     """
     folder = Path(folder).absolute()  # workers may stand in another folder
@@ -113,23 +114,23 @@ def build_corpus(
     files = find_files(recipe)
     if not files:
         raise InputError(f"recipe {recipe.name}: no file matches")
-    _check_plan(folder, recipe, files)
     batches = [
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, _shard(folder, number), folder / "headers", ir_folder)
         for number, start in enumerate(range(0, len(files), BATCH_FILES))
     ]
-    missing = [batch for batch in batches if not batch.is_done()]
-    done = len(batches) - len(missing)
-    if executor:
-        work = _count_by(executor, missing)
-    else:
-        work = work_through(missing, jobs or os.cpu_count() or 1, item_seconds=file_seconds, memory_bytes=memory_bytes)
-    with closing(work):
-        for _ in work:
-            done += 1
-            if progress:
-                progress(done, len(batches))
-    return _merge(folder, recipe, len(batches))
+    with only_writer(folder, wait_s=0):
+        _check_plan(folder, recipe, files)
+        missing = [batch for batch in batches if not batch.is_done()]
+        jobs = jobs or os.cpu_count() or 1
+        if executor:
+            work = _count_by(executor, missing)
+        else:
+            work = work_through(missing, jobs, item_seconds=file_seconds, memory_bytes=memory_bytes)
+        with closing(work):
+            for done, _ in enumerate(work, len(batches) - len(missing) + 1):
+                if progress:
+                    progress(done, len(batches))
+        return _merge(folder, recipe, len(batches))
 
 
 def _count_by(executor: Executor, batches: Sequence[Batch]) -> Generator[None]:

@@ -16,7 +16,7 @@ from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.runtime.storage import write_atomically
+from ncc.runtime.storage import write_output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,7 +156,7 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
         _draw(curve, figure.add_subplot(len(curves), 1, number))
     buffer = BytesIO()
     figure.savefig(buffer, format=path.suffix[1:])
-    write_atomically(path, buffer.getvalue())
+    write_output(path, buffer.getvalue())
 
 
 def _draw(curve: DeviceCurve, axes: "Axes") -> None:

@@ -167,11 +167,13 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from safetensors.numpy import save
 
     from ncc.runtime.storage import write_atomically
+    from ncc.runtime.writable import only_writer
 
     folder = Path(folder)
     arrays: dict[str, NDArray[Any]] = {name: getattr(counts, name) for name in _COLUMNS}
-    write_atomically(folder / "counts.safetensors", save(arrays))
-    write_atomically(folder / "counts.json", counts_card(counts))
+    with only_writer(folder):
+        write_atomically(folder / "counts.safetensors", save(arrays))
+        write_atomically(folder / "counts.json", counts_card(counts))
 
 
 def counts_card(counts: CountsCard) -> bytes:

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError, OutputError
 from ncc.runtime.limits import refuse_large
+from ncc.runtime.writable import only_writer
 
 __all__ = [
     "number_in",
@@ -31,6 +33,7 @@ __all__ = [
     "write_atomically",
     "write_compressed",
     "write_model",
+    "write_output",
 ]
 
 _MOST_UNCOMPRESSED = 1 << 31
@@ -137,6 +140,40 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
+def write_output(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file that the user named, wherever that leads: a link stays one, a pipe or a device gets the data.
+
+    Files in folders are not written so: a link there may be a stranger's.
+
+    Raises:
+        OutputError: The file can't be written.
+    """
+    path = Path(path)
+    try:
+        through = _opened_as_it_is(path)
+        if through:
+            with through as file:
+                file.write(data)
+            return
+    except OSError as error:
+        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
+    write_atomically(os.path.realpath(path) if path.is_symlink() else path, data)
+
+
+def _opened_as_it_is(path: Path) -> IO[bytes] | None:
+    """A pipe, a device, or where standard output goes already, to write to; None for other files."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    for own in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(own), found):  # opened anew, a file would be written from its start
+                sys.stdout.flush()
+                return open(os.dup(own), "wb")  # noqa: PTH123
+    return None if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) else path.open("wb")
+
+
 def write_compressed(path: Path, data: bytes) -> None:
     """Keeps data that can be made again, by gzip; the same data give the same file.
 
@@ -215,16 +252,19 @@ def text_in(card: Mapping[str, Any], name: str) -> str:
 def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
     """Writes a model's two files, STEM.safetensors and then STEM.json, which knows the hash of the former.
 
+    Who writes one of the same folder at that time waits.
+
     Raises:
-        OutputError: The folder can't be written.
+        OutputError: The folder can't be written, or something else is written there for too long.
     """
     from safetensors.numpy import save
 
     # contiguous: safetensors writes memory as it lies
     data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
     whole = {**card, _HASH: hashlib.sha256(data).hexdigest()}
-    write_atomically(folder / f"{stem}.safetensors", data)
-    write_atomically(folder / f"{stem}.json", (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode())
+    with only_writer(folder):
+        write_atomically(folder / f"{stem}.safetensors", data)
+        write_atomically(folder / f"{stem}.json", (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode())
 
 
 def read_model(

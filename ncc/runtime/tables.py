@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.runtime.storage import write_atomically
+from ncc.runtime.storage import write_output
 
 __all__ = ["FORMATS", "check_format", "write_vectors"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What formulas begin with."""
 
 Rows = tuple[Sequence[str], Sequence[str], NDArray[np.float32]]
 
@@ -36,8 +39,13 @@ def _csv(rows: Rows) -> bytes:
     writer = csv.writer(out)
     writer.writerow(["input", "label", *(f"v{i}" for i in range(rows[2].shape[1]))])
     for name, label, vector in zip(rows[0], rows[1], rows[2].tolist(), strict=True):
-        writer.writerow([name, label, *(f"{number:.7g}" for number in vector)])
+        writer.writerow([_harmless(name), _harmless(label), *(f"{number:.7g}" for number in vector)])
     return out.getvalue().encode()
+
+
+def _harmless(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula: an apostrophe comes before what looks like one."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _parquet(rows: Rows) -> bytes:
@@ -77,4 +85,4 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
     check_format(path)
     # a file's name may hold bytes that are no UTF-8, which no format can take
     inputs, labels = ([name.encode("utf-8", "backslashreplace").decode() for name in row] for row in (inputs, labels))
-    write_atomically(path, FORMATS[path.suffix]((inputs, labels, vectors)))
+    write_output(path, FORMATS[path.suffix]((inputs, labels, vectors)))

@@ -1,11 +1,26 @@
-"""Questions asked before hours of work: can a result be written where it should go?"""
+"""Asked before hours of work: can a result be written where it should go, and does nobody else write there?"""
 
+import errno
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from ncc.errors import OutputError
 
-__all__ = ["check_folder", "check_writable"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["check_folder", "check_writable", "only_writer"]
+
+_WAIT_S = 60.0
+_PAUSE_S = 0.02
+_held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
+"""Folders that this thread has for itself."""
 
 # os.path says no where nobody may look, and of names that no file can have: Path's questions raise then
 
@@ -17,7 +32,7 @@ def check_writable(*paths: Path | None) -> None:
         OutputError: One is a folder, or would be in no folder, or in one that can't be written.
     """
     for path in filter(None, paths):
-        folder = path.parent
+        folder = Path(os.path.realpath(path)).parent if path.is_symlink() and not path.exists() else path.parent
         if os.path.isdir(path):  # noqa: PTH112
             raise OutputError(f"{path}: is a folder; expected a file to write")
         if not os.path.isdir(folder):  # noqa: PTH112
@@ -45,3 +60,56 @@ def check_folder(*folders: Path | None) -> None:
             raise OutputError(f"{folder}: can't be written: {existing} is a file; expected a folder")
         if not os.access(existing, os.W_OK):
             raise OutputError(f"{folder}: can't be written: Permission denied")
+
+
+@contextmanager
+def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
+    """Keeps whoever asks for the same, processes or threads, out of a folder, which is made where it is missing.
+
+    The lock is the system's, on the folder itself, and ends with its process. Where there are none, as on Windows and
+    some network file systems, nobody is kept out. Who has the folder already may ask again.
+
+    Args:
+        folder: To be written to.
+        wait_s: Seconds to wait for another writer; default as long as a model takes to be written.
+
+    Raises:
+        OutputError: The folder can't be made, or another one still writes to it.
+    """
+    name = os.path.realpath(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = None if fcntl is None or name in _held.get() else os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise OutputError(f"{folder}: can't be written: {error.strerror or error}") from error
+    if handle is None:
+        yield
+        return
+    try:
+        if not _locked(handle, time.monotonic() + wait_s):
+            raise OutputError(
+                f"{folder}: can't be written: another run of ncc is writing to this folder; let it end, or name "
+                "another folder"
+            )
+        token = _held.set(_held.get() | {name})
+        try:
+            yield
+        finally:
+            _held.reset(token)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int, deadline: float) -> bool:
+    """Whether a lock could be had in time; so it is said, too, of a file system that has none."""
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                return True
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_PAUSE_S)
+        else:
+            return True

@@ -3,11 +3,13 @@
 import csv
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import ncc as package
+from ncc.runtime.tables import write_vectors
 
 FIELDS = {"input", "ok", "error", "num_statements", "unknown_rate", "vectors", "dim"}
 
@@ -277,3 +279,27 @@ def test_names_hold_nothing_that_a_terminal_obeys(ncc, tmp_path):
         assert all(line.isprintable() for line in (finished.out + finished.err).replace("\t", " ").splitlines())
         assert "ncc: fine" not in [line[:9] for line in finished.err.splitlines()]
     assert json.loads(finished.out.splitlines()[0])["input"] == str(folder / name)
+
+
+def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):
+    labels = ["=1+1", "+f", "-f", "@f", "\tf", "\rf", "f=", "'f", ""]
+    write_vectors(tmp_path / "out.csv", labels, labels, np.full((len(labels), 2), -0.5, np.float32))
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    shown = ["'=1+1", "'+f", "'-f", "'@f", "'\tf", "'\rf", "f=", "'f", ""]
+    assert rows == [[label, label, "-0.5", "-0.5"] for label in shown]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize(("command", "name"), [("embed", "out.csv"), ("graph", "out.dot")])
+def test_an_output_goes_through_a_link_to_a_pipe(ncc, ir, tmp_path, command, name):
+    assert ncc(command, ir / "tree.clang22.ll", "-o", tmp_path / name).code == 0
+    expected = (tmp_path / name).read_bytes()
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / name).symlink_to("pipe")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit((tmp_path / "pipe").read_bytes)
+        assert ncc(command, ir / "tree.clang22.ll", "-o", tmp_path / name).code == 0
+        assert found.result(30) == expected
+    assert (tmp_path / "pipe").is_fifo()

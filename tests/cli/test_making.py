@@ -2,6 +2,7 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from ncc.devices.files import load_mapper_head
 from ncc.devices.predict import load_shipped_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
+from ncc.runtime.writable import only_writer
 from ncc.study.devices import train_head
 
 
@@ -191,3 +193,15 @@ def test_gensim_trains_on_the_same_counts(ncc, corpus, tmp_path):
     refused = ncc("train", "embedding", corpus, "-o", tmp_path / "out", "--engine", "glove")
     assert refused.code == 2
     assert "'glove' is not one of 'exact', 'gensim'" in refused.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+@pytest.mark.parametrize("work", ["train embedding {corpus}", "corpus build {corpus}"])
+def test_a_folder_that_another_run_writes_to_is_refused(ncc, corpus, tmp_path, work):
+    with only_writer(tmp_path / "out"), ThreadPoolExecutor(1) as pool:
+        (corpus / "a.c").write_text("int f(void) { return 1; }\n")
+        arguments = [*work.format(corpus=corpus).split(), "-o", tmp_path / "out"]
+        finished = pool.submit(lambda: ncc(*arguments)).result()
+    assert finished.code == 1
+    assert f"{tmp_path / 'out'}: can't be written: another run of ncc is writing to this folder" in finished.err
+    assert list((tmp_path / "out").iterdir()) == []

@@ -429,3 +429,31 @@ def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
         report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
         assert report.files == {"s": 3 - len(report.failures)}
         assert len(report.failures) == (content == "damaged")
+
+
+_BUILD = "import sys; from ncc.api import build_corpus; build_corpus(sys.argv[1], sys.argv[2], jobs=1)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_builds_into_one_folder_at_once_are_refused_but_for_one(code, tmp_path, corpus_files):
+    command = [sys.executable, "-c", _BUILD, str(code), str(tmp_path / "at once")]
+    builds = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [build.communicate(timeout=120)[1] for build in builds]
+    for build, text in zip(builds, said, strict=True):
+        assert build.returncode == 0 or "another run of ncc is writing to this folder" in text
+    assert 0 in [build.returncode for build in builds]
+    build_corpus(load_recipe(code), tmp_path / "alone", jobs=1)
+    assert corpus_files(tmp_path / "at once") == corpus_files(tmp_path / "alone")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_build_does_not_begin_in_the_midst_of_another(code, tmp_path):
+    refused = []
+
+    def begin(*_: int) -> None:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(OutputError, match="another run of ncc") as caught:
+            pool.submit(build_corpus, load_recipe(code), tmp_path / "out", jobs=1).result()
+        refused.append(caught)
+
+    build_corpus(load_recipe(code), tmp_path / "out", jobs=1, progress=begin)
+    assert len(refused) == 1

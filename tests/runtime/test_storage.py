@@ -14,7 +14,17 @@ import pytest
 from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
-from ncc.runtime.storage import open_atomically, read_json, read_model, read_tensors, write_atomically, write_model
+from ncc.runtime import storage
+from ncc.runtime.storage import (
+    open_atomically,
+    read_json,
+    read_model,
+    read_tensors,
+    write_atomically,
+    write_model,
+    write_output,
+)
+from ncc.runtime.writable import only_writer
 
 
 def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
@@ -207,3 +217,117 @@ def test_files_of_two_savings_are_no_model(tmp_path):
     (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
     with pytest.raises(AssetError, match=r"head\.safetensors: was not written with head\.json"):
         read_model(tmp_path / "old", "head", 1, ["a"])
+
+
+def _read_in_thread(path: Path) -> tuple[threading.Thread, list[bytes]]:
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(path.read_bytes()), daemon=True)
+    reader.start()
+    return reader, found
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_an_output_goes_through_pipes_and_links_and_leaves_them(tmp_path):
+    pipe, link, file, new = (tmp_path / name for name in ("pipe", "link", "file", "new"))
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        reader, found = _read_in_thread(pipe)
+        write_output(path, b"content")
+        reader.join(30)
+        assert found == [b"content"]
+    assert pipe.is_fifo()
+    file.write_bytes(b"old, and longer")
+    for target in (file, new):
+        link.unlink()
+        link.symlink_to(target.name)
+        write_output(link, b"content")
+        assert link.is_symlink()
+        assert target.read_bytes() == b"content"
+    write_output("/dev/null", b"content")
+    with pytest.raises(OutputError, match="/dev/full: can't be written: No space left on device"):
+        write_output("/dev/full", b"content")
+    link.unlink()
+    link.symlink_to(link)
+    with pytest.raises(OutputError, match="link: can't be written: Too many levels"):
+        write_output(link, b"content")
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
+    script = (
+        "print('before'); from ncc.runtime.storage import write_output; write_output({!r}, b'data\\n'); print('after')"
+    )
+    for name in ("/dev/stdout", str(tmp_path / "out")):
+        with (tmp_path / "out").open("wb") as out:
+            subprocess.run([sys.executable, "-c", script.format(name)], stdout=out, check=True, timeout=60)
+        assert (tmp_path / "out").read_text() == "before\ndata\nafter\n"
+    piped = subprocess.run([sys.executable, "-c", script.format("/dev/stdout")], stdout=-1, check=True, timeout=60)
+    assert piped.stdout == b"before\ndata\nafter\n"
+
+
+SAVER = """
+import sys, numpy
+from pathlib import Path
+from ncc.runtime.storage import write_model
+for turn in range(40):
+    number = int(sys.argv[2]) * 1000 + turn
+    write_model(Path(sys.argv[1]), "m", {"format_version": 1, "number": number}, {"a": numpy.full(9, number)})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_models_saved_at_once_leave_one_of_them(tmp_path):
+    savers = [subprocess.Popen([sys.executable, "-c", SAVER, str(tmp_path), str(number)]) for number in range(4)]
+    assert [saver.wait(120) for saver in savers] == [0] * 4
+    card, tensors = read_model(tmp_path, "m", 1, ("a",))
+    assert set(tensors["a"].tolist()) == {card["number"]}
+
+
+def _mixes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Saves a second model between the two files of the first."""
+    second: list[threading.Thread] = []
+
+    def write(path: Path, data: bytes) -> None:
+        write_atomically(path, data)
+        if not second:
+            arguments = (folder, "m", {"format_version": 1, "number": 2}, {"a": np.full(9, 2)})
+            second.append(threading.Thread(target=write_model, args=arguments))
+            second[0].start()
+            second[0].join(0.3)
+
+    monkeypatch.setattr(storage, "write_atomically", write)
+    write_model(folder, "m", {"format_version": 1, "number": 1}, {"a": np.full(9, 1)})
+    second[0].join(30)
+    return read_model(folder, "m", 1, ("a",))[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_model_is_not_saved_in_the_midst_of_another(tmp_path, monkeypatch):
+    assert _mixes(tmp_path, monkeypatch)["number"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_folder_has_one_writer(tmp_path):
+    folder = tmp_path / "made"
+    refused = []
+
+    def ask() -> None:
+        try:
+            with only_writer(folder, wait_s=0.05):
+                pass
+        except OutputError as error:
+            refused.append(str(error))
+
+    with only_writer(folder), only_writer(folder / "..", wait_s=0), only_writer(folder, wait_s=0):
+        other = threading.Thread(target=ask)
+        other.start()
+        other.join(30)
+    assert len(refused) == 1
+    assert refused[0].startswith(f"{folder}: can't be written: another run of ncc is writing to this folder")
+    ask()
+    assert len(refused) == 1
+    assert list(folder.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file: can't be written"), only_writer(tmp_path / "file"):
+        pass

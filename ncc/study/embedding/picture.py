@@ -18,7 +18,7 @@ from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
-from ncc.runtime.storage import write_atomically
+from ncc.runtime.storage import write_output
 from ncc.study.embedding.statements import exact_rows
 
 __all__ = ["FAMILIES", "MARKS", "METHODS", "Mark", "Projection", "family_of", "project", "write_html", "write_png"]
@@ -199,7 +199,7 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
         handle.set_alpha(1)
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
-    write_atomically(path, picture.getvalue())
+    write_output(path, picture.getvalue())
 
 
 def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
@@ -216,4 +216,4 @@ def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
     ]
     families = [{"name": family, **asdict(MARKS[family]), "count": sizes[family]} for family in drawn]
     data = {"families": families, "points": points, "texts": projection.texts}
-    write_atomically(path, render_page("words.html.j2", title=projection.title, data=data).encode())
+    write_output(path, render_page("words.html.j2", title=projection.title, data=data).encode())
