@@ -10,8 +10,7 @@ from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
-from ncc.devices.lstm_head import LSTMMapperHead
-from ncc.devices.mixture import NUM_AUXILIARY
+from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
 from ncc.encoder.config import EncoderConfig
@@ -102,7 +101,7 @@ def coarsening_head(seed: int = 0) -> CoarseningHead:
     rng = np.random.default_rng(seed)
     return CoarseningHead(
         feature_names=tuple(COARSENING_FEATURES),
-        feature=1,
+        feature=COARSENING_FEATURES[1],
         devices=("one", "other"),
         factors=(1, 2, 4, 8),
         scale="log",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.classification.files import load_classifier_head
-from ncc.coarsening.head import load_coarsening_head
-from ncc.devices.files import load_mapper_head
+from ncc.classification.files import FILES as CLASSIFIERS
+from ncc.coarsening.files import FILES as COARSENING_HEADS
+from ncc.devices.files import FILES as DEVICE_HEADS
 
 FOLDER = Path(__file__).parent / "data" / "formats"
 ASSETS = Path(ncc.__file__).parent / "assets"
@@ -78,6 +78,6 @@ def test_everything_that_ships_is_of_a_known_version() -> None:
 def test_everything_that_ships_is_read() -> None:
     fingerprint = ncc.load_embedding().fingerprint
     for platform in ("amd", "nvidia"):
-        assert load_mapper_head(ASSETS / "devmap" / platform).embedding_id == fingerprint
-    assert load_classifier_head(ASSETS / "classify").embedding_id == fingerprint
-    assert load_coarsening_head(ASSETS / "coarsening").factors[0] == 1
+        assert DEVICE_HEADS.load(ASSETS / "devmap" / platform).embedding_id == fingerprint
+    assert CLASSIFIERS.load(ASSETS / "classify").embedding_id == fingerprint
+    assert COARSENING_HEADS.load(ASSETS / "coarsening").factors[0] == 1

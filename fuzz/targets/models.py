@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
-from ncc.classification.files import load_classifier_head, save_classifier_head
-from ncc.coarsening.files import load_head as load_coarsening
-from ncc.coarsening.files import save_head as save_coarsening
+from ncc.classification.files import FILES as CLASSIFIERS
+from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
-from ncc.devices.files import load_head, save_head
+from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.head import RatioPrediction
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
@@ -70,11 +69,11 @@ def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
 
 def _mappers() -> list[Files]:
     heads = (samples.mapper_head(), samples.lstm_mapper_head())
-    return [saved(lambda folder, head=head: save_head(head, folder)) for head in heads]  # type: ignore[misc]
+    return [saved(lambda folder, head=head: DEVICE_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_mapper(data: bytes) -> None:
-    head = load_head(put(unpack(data)))
+    head = DEVICE_HEADS.load(put(unpack(data)))
     ask: Callable[[float | None, float | None], RatioPrediction]
     if isinstance(head, LSTMMapperHead):
         ask = partial(
@@ -96,11 +95,11 @@ def _coarsenings() -> list[Files]:
         replace(samples.coarsening_head(1), scale="plain"),
         samples.lstm_coarsening_head(),
     )
-    return [saved(lambda folder, head=head: save_coarsening(head, folder)) for head in heads]  # type: ignore[misc]
+    return [saved(lambda folder, head=head: COARSENING_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_coarsening(data: bytes) -> None:
-    head = load_coarsening(put(unpack(data)))
+    head = COARSENING_HEADS.load(put(unpack(data)))
     ask: Callable[[str | None], CoarseningPrediction]
     if isinstance(head, LSTMCoarseningHead):
         ask = partial(head.predict, _encoded(head.ensemble))
@@ -117,11 +116,11 @@ def _load_coarsening(data: bytes) -> None:
 
 
 def _classifiers() -> list[Files]:
-    return [saved(lambda folder: save_classifier_head(samples.classifier_head(), folder))]
+    return [saved(lambda folder: CLASSIFIERS.save(samples.classifier_head(), folder))]
 
 
 def _load_classifier(data: bytes) -> None:
-    head = load_classifier_head(put(unpack(data)))
+    head = CLASSIFIERS.load(put(unpack(data)))
     empty = EncodedProgram(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(2, np.int32))
     num_words = len(head.network.row)
     views = [empty, samples.encoded_program(num_words)] if num_words else []
@@ -146,13 +145,13 @@ def _predict_device(data: bytes) -> None:
     """As a user of a stranger's head and embedding would."""
     folder = put(unpack(data))
     embedding = load_embedding(folder / "embedding")
-    head = replace(load_head(folder / "head"), embedding_id=embedding.fingerprint)
+    head = replace(DEVICE_HEADS.load(folder / "head"), embedding_id=embedding.fingerprint)
     for answer in predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 
 
 def _predict_coarsening(data: bytes) -> None:
-    head = load_coarsening(put(unpack(data)))
+    head = COARSENING_HEADS.load(put(unpack(data)))
     if isinstance(head, LSTMCoarseningHead):
         head = replace(head, embedding_id=load_embedding().fingerprint)
     for answer in predict_coarsening(_KERNEL, head=head):

@@ -89,7 +89,7 @@ def train_classifier(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.classification.files import save_classifier_head
+    from ncc.classification.files import save_head
     from ncc.classification.network_fit import NetworkTraining
     from ncc.classification.network_model import program_encoder
     from ncc.classification.refit import refit_classifier
@@ -139,7 +139,7 @@ def train_classifier(
             head.about.update(about)
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if place:
-                save_classifier_head(head, place)
+                save_head(head, place)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

@@ -91,9 +91,9 @@ def load_classifier(folder: str | Path | None = None) -> "ClassifierHead":
         AssetError: A file is missing, damaged, or of another format version.
     """
     from ncc.classification import load_shipped_classifier
-    from ncc.classification.files import load_classifier_head
+    from ncc.classification.files import load_head
 
-    return load_shipped_classifier() if folder is None else load_classifier_head(folder)
+    return load_shipped_classifier() if folder is None else load_head(folder)
 
 
 def save_classifier(head: "ClassifierHead", folder: str | Path) -> None:
@@ -106,6 +106,6 @@ def save_classifier(head: "ClassifierHead", folder: str | Path) -> None:
     Raises:
         OutputError: The folder can't be written.
     """
-    from ncc.classification.files import save_classifier_head
+    from ncc.classification.files import save_head
 
-    save_classifier_head(head, folder)
+    save_head(head, folder)

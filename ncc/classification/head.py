@@ -60,13 +60,15 @@ class ClassifierHead:
         """Checks that the parts fit each other.
 
         Raises:
-            InputError: They know different numbers of classes, or a number is out of range.
+            InputError: They know different classes, or a number is out of range.
         """
         if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
             raise InputError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
         counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
             raise InputError(f"network, n-grams and names are of {counts} classes")
+        if not self.titles.keys() <= set(self.classes):
+            raise InputError("a title is of no class")
 
     def __repr__(self) -> str:
         return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import ncc
-from ncc.classification.files import load_classifier_head
+from ncc.classification.files import load_head
 from ncc.classification.head import ClassifierHead
 from ncc.data import cache_folder
 from ncc.embedding import Embedding, load_embedding
@@ -75,7 +75,7 @@ def load_shipped_classifier() -> ClassifierHead:
     Raises:
         AssetError: Its files are missing or damaged.
     """
-    return load_classifier_head(Path(ncc.__file__).with_name("assets") / "classify")
+    return load_head(Path(ncc.__file__).with_name("assets") / "classify")
 
 
 def classify(

@@ -196,7 +196,7 @@ class ChosenLine:
         assert self.candidate is not None
         return CoarseningHead(
             feature_names=FEATURE_NAMES,
-            feature=self.candidate.feature,
+            feature=FEATURE_NAMES[self.candidate.feature],
             devices=DEVICES,
             factors=FACTORS,
             scale=self.candidate.scale,

@@ -1,11 +1,10 @@
-"""`CoarseningHead`: speedups of a kernel at each coarsening factor, from one feature of its IR; and its files.
+"""`CoarseningHead`: speedups of a kernel at each coarsening factor, from one feature of its IR.
 
 All that was learnt is a straight line for each device and factor, so an answer needs NumPy alone.
 """
 
 import itertools
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 from ncc.errors import AssetError, InputError
 from ncc.kernels.coarsening import coarsening_features
 from ncc.kernels.reading import Kernel
-from ncc.runtime.storage import read_model, text_in, write_model
 
-__all__ = ["CoarseningHead", "CoarseningPrediction", "load_coarsening_head", "save_coarsening_head"]
+__all__ = ["CoarseningHead", "CoarseningPrediction"]
 
-FORMAT_VERSION = 1
 INTERVAL = 0.8
 LEAST_SPEEDUP = 0.01
 MOST_SPEEDUP = 1e9
 SCALES = ("log", "plain")
-_TENSORS = ("offset", "slope", "spread")
 
 Array = NDArray[np.float64]
 
@@ -54,7 +50,7 @@ class CoarseningHead:
 
     Attributes:
         feature_names: Names of the features that a kernel is described by, in order.
-        feature: Number of the one that counts.
+        feature: The one that counts.
         devices: Names of the devices, in the order of the tensors' rows; a last row stands for any other device.
         factors: Coarsening factors, ascending, from 1.
         scale: Whether lines give speedups ("plain") or their logarithms ("log").
@@ -65,7 +61,7 @@ class CoarseningHead:
     """
 
     feature_names: tuple[str, ...]
-    feature: int
+    feature: str
     devices: tuple[str, ...]
     factors: tuple[int, ...]
     scale: str
@@ -85,9 +81,9 @@ class CoarseningHead:
             raise InputError(f"lines {self.offset.shape} and {self.slope.shape}")
         if not all(np.isfinite(array).all() for array in (self.offset, self.slope)):
             raise InputError("a number is not finite")
-        if not 0 <= self.feature < len(self.feature_names) or self.scale not in SCALES:
-            raise InputError(f"feature {self.feature}, scale {self.scale!r}")
-        check_factors(self.factors, self.spread)
+        if self.feature_names.count(self.feature) != 1 or self.scale not in SCALES:
+            raise InputError(f"feature {self.feature!r:.80}, scale {self.scale!r:.80}")
+        check_axes(self.devices, self.factors, self.spread)
 
     def __repr__(self) -> str:
         return f"CoarseningHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
@@ -113,7 +109,7 @@ class CoarseningHead:
             raise InputError(f"expected {len(self.feature_names)} finite features, found shape {features.shape}")
         row = len(self.devices) if device is None else self.devices.index(device)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self.offset[row] + self.slope[row] * features[self.feature]
+            values = self.offset[row] + self.slope[row] * features[self.feature_names.index(self.feature)]
             speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
         return best_factor(speedups, self.factors, self.spread)
 
@@ -135,73 +131,15 @@ def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> Coa
     return CoarseningPrediction(factors[best], speedup, (low, high), factors, speedups)
 
 
-def check_factors(factors: tuple[int, ...], spread: Array) -> None:
-    """Refuses factors that are not whole, ascending and from 1, and a spread of no speedups.
+def check_axes(devices: tuple[str, ...], factors: tuple[int, ...], spread: Array) -> None:
+    """Refuses a device that is there twice, factors that do not ascend from 1, and a spread of no speedups.
 
     Raises:
-        InputError: They are.
+        InputError: One is so.
     """
-    whole = all(type(factor) is int for factor in factors)
-    if not whole or factors[:1] != (1,) or any(one >= other for one, other in itertools.pairwise(factors)):
+    if len(set(devices)) < len(devices):
+        raise InputError(f"devices are {devices!s:.80}; expected each once")
+    if factors[:1] != (1,) or any(one >= other for one, other in itertools.pairwise(factors)):
         raise InputError(f"factors are {factors!s:.80}; expected whole numbers, ascending, from 1")
     if spread.shape != (2,) or not 0 < spread[0] <= spread[1] <= MOST_SPEEDUP:
         raise InputError(f"spread is {spread}; expected two ascending numbers above 0")
-
-
-def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
-    """Writes ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    folder = Path(folder)
-    card = {
-        "format_version": FORMAT_VERSION,
-        "feature_names": head.feature_names,
-        "feature": head.feature_names[head.feature],
-        "devices": head.devices,
-        "factors": head.factors,
-        "scale": head.scale,
-        "about": head.about,
-    }
-    write_model(folder, "head", card, {name: getattr(head, name) for name in _TENSORS})
-
-
-def load_coarsening_head(folder: str | Path) -> CoarseningHead:
-    """Reads what `save_coarsening_head` wrote.
-
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
-    """
-    folder = Path(folder)
-    card, tensors = read_model(folder, "head", FORMAT_VERSION, _TENSORS, kinds="f")
-    with np.errstate(invalid="ignore"):  # what is no number is refused below
-        arrays = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
-    try:
-        names, devices = (check_names(card[field]) for field in ("feature_names", "devices"))
-        return CoarseningHead(
-            feature_names=names,
-            feature=names.index(card["feature"]),
-            devices=devices,
-            factors=tuple(card["factors"]),
-            scale=text_in(card, "scale"),
-            offset=arrays["offset"],
-            slope=arrays["slope"],
-            spread=arrays["spread"],
-            about=dict(card["about"]),
-        )
-    except (KeyError, TypeError, ValueError, InputError) as error:
-        raise AssetError(f"{folder}: is not a thread-coarsening head ({error!r}); it is damaged") from error
-
-
-def check_names(found: object) -> tuple[str, ...]:
-    """Distinct texts of a JSON list.
-
-    Raises:
-        TypeError, ValueError: it is none, or a text is there twice.
-    """
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise TypeError("names are no list of texts")
-    if len(set(found)) != len(found):
-        raise ValueError("a name is there twice")
-    return tuple(found)

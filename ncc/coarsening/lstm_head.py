@@ -1,29 +1,18 @@
-"""`LSTMCoarseningHead`: speedups of a kernel at each factor, from its statements in order, in NumPy; and its files."""
+"""`LSTMCoarseningHead`: speedups of a kernel at each factor, from its statements in order, in NumPy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.coarsening.head import (
-    FORMAT_VERSION,
-    LEAST_SPEEDUP,
-    MOST_SPEEDUP,
-    CoarseningPrediction,
-    best_factor,
-    check_factors,
-    check_names,
-)
-from ncc.encoder.files import ensemble_card, ensemble_from, ensemble_tensors
+from ncc.coarsening.head import LEAST_SPEEDUP, MOST_SPEEDUP, CoarseningPrediction, best_factor, check_axes
 from ncc.encoder.inference import Ensemble
-from ncc.errors import AssetError, InputError
+from ncc.errors import InputError
 from ncc.kernels.reading import Kernel
-from ncc.runtime.storage import read_model, text_in, write_model
 
-__all__ = ["LSTMCoarseningHead", "device_columns", "load_lstm_coarsening_head", "save_lstm_coarsening_head"]
+__all__ = ["LSTMCoarseningHead", "device_columns"]
 
 Array = NDArray[np.float64]
 
@@ -54,7 +43,7 @@ class LSTMCoarseningHead:
         Raises:
             InputError: A shape is wrong, or a number is out of range.
         """
-        check_factors(self.factors, self.spread)
+        check_axes(self.devices, self.factors, self.spread)
         for member in self.ensemble.members:
             found = (member.head.num_outputs, member.head.num_auxiliary)
             if found != (len(self.factors) - 1, len(self.devices)):
@@ -91,42 +80,3 @@ class LSTMCoarseningHead:
 def device_columns(names: Sequence[str], devices: Sequence[str]) -> NDArray[np.float32]:
     """A column for each device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
     return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)
-
-
-def save_lstm_coarsening_head(head: LSTMCoarseningHead, folder: str | Path) -> None:
-    """Writes ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    card = {
-        "format_version": FORMAT_VERSION,
-        "model": "lstm",
-        **ensemble_card(head.ensemble),
-        "devices": head.devices,
-        "factors": head.factors,
-        "embedding_id": head.embedding_id,
-        "about": head.about,
-    }
-    write_model(Path(folder), "head", card, ensemble_tensors(head.ensemble) | {"spread": head.spread})
-
-
-def load_lstm_coarsening_head(folder: str | Path) -> LSTMCoarseningHead:
-    """Reads what `save_lstm_coarsening_head` wrote.
-
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
-    """
-    folder = Path(folder)
-    card, tensors = read_model(folder, "head", FORMAT_VERSION, ("spread",), kinds="f")
-    try:
-        return LSTMCoarseningHead(
-            ensemble=ensemble_from(card, tensors),
-            devices=check_names(card["devices"]),
-            factors=tuple(card["factors"]),
-            spread=tensors["spread"].astype(np.float64),
-            embedding_id=text_in(card, "embedding_id"),
-            about=dict(card["about"]),
-        )
-    except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
-        raise AssetError(f"{folder}: is not a thread-coarsening head of networks ({error!r}); it is damaged") from error

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import ncc
-from ncc.coarsening.files import AnyCoarseningHead
-from ncc.coarsening.head import CoarseningHead, load_coarsening_head
+from ncc.coarsening.files import AnyCoarseningHead, load_head
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
@@ -46,13 +45,13 @@ class CoarseningAdvice:
 
 
 @functools.cache
-def load_shipped_coarsening_head() -> CoarseningHead:
+def load_shipped_coarsening_head() -> AnyCoarseningHead:
     """The head that ships with ncc.
 
     Raises:
         AssetError: Its files are missing or damaged.
     """
-    return load_coarsening_head(Path(ncc.__file__).with_name("assets") / "coarsening")
+    return load_head(Path(ncc.__file__).with_name("assets") / "coarsening")
 
 
 def predict_coarsening(

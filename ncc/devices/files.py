@@ -1,136 +1,83 @@
-"""Files of device heads: ``head.safetensors`` and ``head.json``, of Gaussian processes or of an ensemble of LSTMs."""
+"""Files of device heads: of Gaussian processes, which is what ships, or of an ensemble of LSTMs."""
 
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from msgspec import convert
 
 from ncc.devices.head import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
-from ncc.devices.lstm_head import LSTMMapperHead, load_lstm_mapper_head, save_lstm_mapper_head
-from ncc.errors import AssetError
+from ncc.devices.lstm_head import LSTMMapperHead
+from ncc.encoder.files import HeadFiles, HeadParts
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.runtime.storage import number_in, read_json, read_model, text_in, write_model
 
-__all__ = ["DeviceHead", "load_head", "load_mapper_head", "save_head", "save_mapper_head"]
+__all__ = ["FILES", "DeviceHead", "load_head", "save_head"]
 
-FORMAT_VERSION = 2
 _BLOCKS = ("mean", "scale", "training")
-_ARRAYS = ("process_scale", "reference", "calibration.score", "calibration.log_ratio")
 _LARGEST, _SMALLEST = 1e9, 1e-9
 """Bounds of what is multiplied and divided by, so that no product overflows."""
 _LARGEST_LOG = 100.0
 """Of the bytes that a kernel moves: e¹⁰⁰ of them are out of this world."""
 
-
 DeviceHead = MapperHead | LSTMMapperHead
-"""What predicts the faster device: Gaussian processes, which is what ships, or an ensemble of LSTMs."""
 
 
-def load_head(folder: str | Path) -> DeviceHead:
-    """Reads what `save_head` wrote.
+@dataclass(frozen=True)
+class _ProcessCard:
+    """What the card says of a `Process`."""
 
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version, or there is no such model.
-    """
-    model = read_json(Path(folder) / "head.json", FORMAT_VERSION).get("model", "gp")
-    if model not in ("gp", "lstm"):
-        raise AssetError(f"{folder}: is of model {model!r:.40}; expected gp or lstm")
-    return load_lstm_mapper_head(folder) if model == "lstm" else load_mapper_head(folder)
+    mean: float
+    terms: tuple[Term, ...]
 
 
-def save_head(head: DeviceHead, folder: str | Path) -> None:
-    """Writes ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    if isinstance(head, LSTMMapperHead):
-        save_lstm_mapper_head(head, folder)
-    else:
-        save_mapper_head(head, folder)
-
-
-def save_mapper_head(head: MapperHead, folder: str | Path) -> None:
-    """Writes a head; training rows as float32, embeddings among them as float16.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    folder = Path(folder)
-    arrays = {
+def _split(head: MapperHead) -> HeadParts:
+    """Training rows as float32, embeddings among them as float16."""
+    tensors = {
         f"{kind}.{name}": columns.astype(np.float16 if (kind, name) == ("training", "embedding") else np.float32)
         for kind in _BLOCKS
         for name, columns in getattr(head, kind).items()
     }
-    arrays |= {f"process{i}.weights": process.weights for i, process in enumerate(head.processes)}
-    arrays |= {
-        "process_scale": head.process_scale,
-        "reference": head.reference,
-        "calibration.score": head.calibration.score,
-        "calibration.log_ratio": head.calibration.log_ratio,
-    }
+    tensors |= {f"process{i}.weights": process.weights for i, process in enumerate(head.processes)}
+    tensors |= {"process_scale": head.process_scale, "reference": head.reference}
+    tensors |= {f"calibration.{name}": getattr(head.calibration, name) for name in ("score", "log_ratio")}
     card = {
-        "format_version": FORMAT_VERSION,
-        "processes": [
-            {"mean": process.mean, "terms": [asdict(term) for term in process.terms]} for process in head.processes
-        ],
+        "processes": [asdict(_ProcessCard(process.mean, process.terms)) for process in head.processes],
         "calibration_slope": head.calibration.slope,
         "embedding_id": head.embedding_id,
         "platform": head.platform,
         "about": head.about,
     }
-    write_model(folder, "head", card, arrays)
+    return HeadParts(card, tensors)
 
 
-def load_mapper_head(folder: str | Path) -> MapperHead:
-    """Reads what `save_mapper_head` wrote.
-
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
-    """
-    folder = Path(folder)
-    card, tensors = read_model(folder, "head", FORMAT_VERSION, _ARRAYS, kinds="f")
+def _join(parts: HeadParts) -> MapperHead:
+    card = parts.card
+    if any(tensor.dtype.kind != "f" for tensor in parts.tensors.values()):
+        raise TypeError("numbers are no floats")
     with np.errstate(invalid="ignore"):  # what is no number is refused below
-        arrays = {name: array.astype(np.float64) for name, array in tensors.items()}
-    try:
-        blocks = {kind: _block(arrays, kind) for kind in _BLOCKS}
-        head = MapperHead(
-            **blocks,
-            processes=tuple(
-                Process(
-                    tuple(
-                        Term(number_in(term, "variance"), _shares(term["weights"]), number_in(term, "length"))
-                        for term in process["terms"]
-                    ),
-                    number_in(process, "mean"),
-                    arrays[f"process{i}.weights"],
-                )
-                for i, process in enumerate(card["processes"])
-            ),
-            process_scale=arrays["process_scale"],
-            calibration=Calibration(
-                arrays["calibration.score"], arrays["calibration.log_ratio"], number_in(card, "calibration_slope")
-            ),
-            reference=arrays["reference"],
-            embedding_id=text_in(card, "embedding_id"),
-            # heads of earlier versions of ncc name their platform in the card alone
-            platform=text_in(card if "platform" in card else {"platform": "unknown"} | card["about"], "platform"),
-            about=dict(card["about"]),
-        )
-        _check_shapes(head)
-        _check_numbers(head)
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise AssetError(f"{folder}: is not a device-mapping head ({error!r}); it is damaged") from error
+        arrays = {name: array.astype(np.float64) for name, array in parts.tensors.items()}
+    processes = convert(card["processes"], tuple[_ProcessCard, ...])
+    about = convert(card["about"], dict[str, Any])
+    slope = convert(card["calibration_slope"], float)
+    head = MapperHead(
+        **{kind: _block(arrays, f"{kind}.") for kind in _BLOCKS},
+        processes=tuple(Process(one.terms, one.mean, arrays[f"process{i}.weights"]) for i, one in enumerate(processes)),
+        process_scale=arrays["process_scale"],
+        calibration=Calibration(arrays["calibration.score"], arrays["calibration.log_ratio"], slope),
+        reference=arrays["reference"],
+        embedding_id=convert(card["embedding_id"], str),
+        # heads of earlier versions of ncc name their platform in the card alone
+        platform=convert(card.get("platform", about.get("platform", "unknown")), str),
+        about=about,
+    )
+    _check_shapes(head)
+    _check_numbers(head)
     return head
 
 
-def _block(arrays: Blocks, kind: str) -> Blocks:
-    return {name.removeprefix(f"{kind}."): array for name, array in arrays.items() if name.startswith(f"{kind}.")}
-
-
-def _shares(weights: dict[str, float]) -> dict[str, float]:
-    return {name: number_in(weights, name) for name in weights}
+def _block(arrays: Blocks, prefix: str) -> Blocks:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _check_shapes(head: MapperHead) -> None:
@@ -179,3 +126,13 @@ def _check_numbers(head: MapperHead) -> None:
     transfer = head.training["data"][:, 0] * head.scale["data"][0] + head.mean["data"][0]
     if (np.abs(transfer) > _LARGEST_LOG).any():
         raise ValueError("a transfer in training is out of range")
+
+
+FILES: HeadFiles[DeviceHead] = HeadFiles(
+    "device-mapping head",
+    2,
+    {"gp": MapperHead, "lstm": LSTMMapperHead},
+    split={MapperHead: _split},
+    join={MapperHead: _join},
+)
+load_head, save_head = FILES.load, FILES.save

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ncc.devices.head import sample_sizes
-from ncc.devices.lstm_head import LSTMMapperHead
-from ncc.devices.mixture import LOG_SCALE_RANGE, NUM_AUXILIARY, auxiliary_features
+from ncc.devices.lstm_head import LOG_SCALE_RANGE, NUM_AUXILIARY, LSTMMapperHead, auxiliary_features
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences

@@ -1,26 +1,26 @@
-"""`LSTMMapperHead`: log(CPU time / GPU time) of a kernel from its statements in order, in NumPy; and its files."""
+"""`LSTMMapperHead`: log(CPU time / GPU time) of a kernel from its statements in order, in NumPy."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import RatioPrediction, checked_ratio, fill_sizes
-from ncc.devices.mixture import NUM_AUXILIARY, auxiliary_features, predict_mixture
-from ncc.encoder.files import ensemble_card, ensemble_from, ensemble_tensors
+from ncc.devices.head import INTERVAL, RatioPrediction, checked_ratio, fill_sizes
 from ncc.encoder.inference import Ensemble
 from ncc.errors import AssetError, InputError
 from ncc.kernels.reading import Kernel
-from ncc.runtime.storage import read_model, text_in, write_model
 
-__all__ = ["LSTMMapperHead", "load_lstm_mapper_head", "save_lstm_mapper_head"]
+__all__ = ["LOG_SCALE_RANGE", "NUM_AUXILIARY", "LSTMMapperHead", "auxiliary_features", "predict_mixture"]
 
-FORMAT_VERSION = 2
-"""The same as of a `MapperHead`: the field ``model`` tells them apart."""
-_ARRAYS = ("mean", "std", "reference")
+Array = NDArray[np.float64]
+
+LOG_SCALE_RANGE = (-3.0, 2.0)
+_BUMPS = np.linspace(-2.0, 2.0, 9)
+_BUMP_WIDTH = 0.4
+_FARTHEST = 10.0  # standard deviations: sizes beyond are as good as these, and a straight line would say e^400
+NUM_AUXILIARY = 2 * (1 + len(_BUMPS))
 _LARGEST_LOG = 100.0
 """Of what is said of sizes: e¹⁰⁰ bytes are out of this world."""
 
@@ -40,9 +40,9 @@ class LSTMMapperHead:
     """
 
     ensemble: Ensemble
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
-    reference: NDArray[np.float64]
+    mean: Array
+    std: Array
+    reference: Array
     transfer_range: tuple[float, float]
     embedding_id: str
     platform: str
@@ -98,42 +98,49 @@ class LSTMMapperHead:
         return checked_ratio(predict_mixture(outputs))
 
 
-def save_lstm_mapper_head(head: LSTMMapperHead, folder: str | Path) -> None:
-    """Writes ``head.safetensors`` and ``head.json``.
+def auxiliary_features(values: Array, mean: Array, std: Array) -> NDArray[np.float32]:
+    """Transfer bytes and work-group sizes as the head takes them: (n, 2 * (1 + number of bumps)) float32.
 
-    Raises:
-        OutputError: The folder can't be written.
+    The logarithm, standardised, and Gaussian bumps along it: which device wins turns over and back as data grows, and
+    a straight line can't say so.
+
+    Args:
+        values: (n, 2) transfer bytes and work-group sizes.
+        mean: (2,) of log1p of the same in training.
+        std: (2,) likewise.
     """
-    card = {
-        "format_version": FORMAT_VERSION,
-        "model": "lstm",
-        **ensemble_card(head.ensemble),
-        "transfer_range": list(head.transfer_range),
-        "embedding_id": head.embedding_id,
-        "platform": head.platform,
-        "about": head.about,
-    }
-    arrays = {name: getattr(head, name) for name in _ARRAYS}
-    write_model(Path(folder), "head", card, ensemble_tensors(head.ensemble) | arrays)
+    standard = np.clip((np.log1p(values) - mean) / std, -_FARTHEST, _FARTHEST)
+    bumps = np.exp(-0.5 * ((standard[:, :, None] - _BUMPS) / _BUMP_WIDTH) ** 2)
+    return np.concatenate([standard[:, :, None], bumps], axis=2).reshape(len(values), -1).astype(np.float32)
 
 
-def load_lstm_mapper_head(folder: str | Path) -> LSTMMapperHead:
-    """Reads what `save_lstm_mapper_head` wrote.
+def mixture_cdf(location: Array, scale: Array, x: float) -> float:
+    """Probability that a mixture of Laplace distributions with equal weights lies below x."""
+    z = (x - location) / scale
+    below = np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0)))
+    return float(below.mean())
 
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
+
+def mixture_quantile(location: Array, scale: Array, probability: float) -> float:
+    """Where the mixture's distribution function reaches a probability, by bisection."""
+    low, high = float((location - 40 * scale).min()), float((location + 40 * scale).max())
+    for _ in range(60):
+        middle = (low + high) / 2
+        if mixture_cdf(location, scale, middle) < probability:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def predict_mixture(outputs: NDArray[np.floating]) -> RatioPrediction:
+    """What an ensemble's outputs say.
+
+    Args:
+        outputs: (members, 2) location and log scale of a Laplace distribution each.
     """
-    folder = Path(folder)
-    card, tensors = read_model(folder, "head", FORMAT_VERSION, _ARRAYS, kinds="f")
-    try:
-        low, high = (float(value) for value in card["transfer_range"])
-        return LSTMMapperHead(
-            ensemble=ensemble_from(card, tensors),
-            **{name: tensors[name].astype(np.float64) for name in _ARRAYS},
-            transfer_range=(low, high),
-            embedding_id=text_in(card, "embedding_id"),
-            platform=text_in(card, "platform"),
-            about=dict(card["about"]),
-        )
-    except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
-        raise AssetError(f"{folder}: is not a device-mapping head of networks ({error!r}); it is damaged") from error
+    location = outputs[:, 0].astype(np.float64)
+    scale = np.exp(np.clip(outputs[:, 1], *LOG_SCALE_RANGE)).astype(np.float64)
+    tail = (1 - INTERVAL) / 2
+    low, middle, high = (mixture_quantile(location, scale, q) for q in (tail, 0.5, 1 - tail))
+    return RatioPrediction(middle, (low, high), 1 - mixture_cdf(location, scale, 0.0))

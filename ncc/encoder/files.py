@@ -1,51 +1,114 @@
-"""An `Ensemble` as a part of a head's two files: fields of the card, and tensors."""
+"""Heads of any model as two files: arrays in ``head.safetensors``, all else in ``head.json``, fields by name."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar, get_origin, get_type_hints
 
 import numpy as np
+from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.encoder.config import EncoderConfig
 from ncc.encoder.inference import Ensemble, NumpyNetwork
+from ncc.errors import AssetError, InputError
+from ncc.runtime.storage import read_model, write_model
 
-__all__ = ["ensemble_card", "ensemble_from", "ensemble_tensors"]
+__all__ = ["HeadFiles", "HeadParts"]
+
+H = TypeVar("H")
 
 _LARGEST = 1e9
-"""Bound of every number, so that no product overflows."""
+"""Bound of every number of an ensemble, so that no product overflows."""
 
 
-def ensemble_card(ensemble: Ensemble) -> dict[str, Any]:
-    """Fields of the card."""
-    return {"members": len(ensemble.members), "encoder": asdict(ensemble.members[0].encoder.config)}
+class HeadParts(NamedTuple):
+    """What a head's two files hold."""
+
+    card: dict[str, Any]
+    tensors: dict[str, NDArray[Any]]
 
 
-def ensemble_tensors(ensemble: Ensemble) -> dict[str, NDArray[np.float32]]:
-    """All that the members learnt, by names of their own."""
-    return {
-        f"member{number}.{name}": tensor
-        for number, member in enumerate(ensemble.members)
-        for name, tensor in member.tensors.items()
-    }
+@dataclass(frozen=True)
+class HeadFiles(Generic[H]):
+    """The files of all heads that answer one question.
 
-
-def ensemble_from(card: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Ensemble:
-    """Reads what the other two gave; tensors with other names are ignored.
-
-    Raises:
-        KeyError, TypeError, ValueError, InputError: Something is missing, or is not what it should be.
+    Attributes:
+        title: What messages call such a head.
+        version: Of the format, which all its models share: the field ``model`` tells them apart.
+        models: Name → class; files that name none are of the first. Their dataclasses say what is in the files.
+        split: Classes whose files are laid out otherwise → what makes them.
+        join: The same → what reads them.
     """
-    sizes, members = card["encoder"], card["members"]
-    if type(members) is not int or not 1 <= members <= len(tensors):
-        raise ValueError(f"{members!r:.40} members")
-    if not isinstance(sizes, dict) or not isinstance(sizes.get("pooling"), list):
-        raise TypeError("sizes of the encoder are not what they should be")
-    for name, field in EncoderConfig.__dataclass_fields__.items():
-        if field.type in (int, "int", bool, "bool") and type(sizes[name]) not in (int, bool):
-            raise TypeError(f"{name} is {sizes[name]!r:.40}; expected a whole number")
-    config = EncoderConfig(**sizes | {"pooling": tuple(sizes["pooling"])})
-    return Ensemble(tuple(_member(tensors, f"member{number}.", config) for number in range(members)))
+
+    title: str
+    version: int
+    models: Mapping[str, type[H]]
+    split: Mapping[type, Callable[[Any], HeadParts]] = field(default_factory=dict)
+    join: Mapping[type, Callable[[HeadParts], H]] = field(default_factory=dict)
+
+    def save(self, head: H, folder: str | Path) -> None:
+        """Writes ``head.safetensors`` and ``head.json``.
+
+        Raises:
+            OutputError: The folder can't be written.
+        """
+        model = next(name for name, kind in self.models.items() if isinstance(head, kind))
+        parts = self.split.get(type(head), _split)(head)
+        write_model(Path(folder), "head", {"format_version": self.version, "model": model, **parts.card}, parts.tensors)
+
+    def load(self, folder: str | Path) -> H:
+        """Reads what `save` wrote.
+
+        Raises:
+            AssetError: A file is missing, damaged, or of another format version, or there is no such model.
+        """
+        parts = HeadParts(*read_model(Path(folder), "head", self.version, ()))
+        try:
+            model = parts.card.get("model", next(iter(self.models)))
+            if model not in self.models:
+                raise ValueError(f"model is {model!r:.40}; expected {' or '.join(self.models)}")
+            kind = self.models[model]
+            return self.join.get(kind, partial(_join, kind))(parts)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
+            raise AssetError(f"{folder}: is not a {self.title} ({error!r}); it is damaged") from error
+
+
+def _split(head: Any) -> HeadParts:
+    parts = HeadParts({}, {})
+    for name in head.__dataclass_fields__:
+        value = getattr(head, name)
+        if isinstance(value, Ensemble):
+            parts.card.update(members=len(value.members), encoder=asdict(value.members[0].encoder.config))
+            for number, member in enumerate(value.members):
+                parts.tensors.update({f"member{number}.{key}": tensor for key, tensor in member.tensors.items()})
+        else:
+            (parts.tensors if isinstance(value, np.ndarray) else parts.card)[name] = value
+    return parts
+
+
+def _join(kind: type[H], parts: HeadParts) -> H:
+    def read(name: str, annotation: Any) -> Any:
+        if annotation is Ensemble:
+            return _ensemble(parts)
+        if get_origin(annotation) is not np.ndarray:
+            return convert(parts.card[name], annotation)
+        if parts.tensors[name].dtype.kind != "f":
+            raise TypeError(f"{name} is {parts.tensors[name].dtype}")
+        with np.errstate(invalid="ignore"):  # what is no number is refused by the head
+            return parts.tensors[name].astype(np.float64)
+
+    hints = get_type_hints(kind)
+    return kind(**{one.name: read(one.name, hints[one.name]) for one in fields(kind)})  # type: ignore[arg-type]
+
+
+def _ensemble(parts: HeadParts) -> Ensemble:
+    sizes, members = parts.card["encoder"], convert(parts.card["members"], int)
+    if not 1 <= members <= len(parts.tensors) or sizes.keys() != EncoderConfig.__dataclass_fields__.keys():
+        raise ValueError(f"{members} members of {sizes!r:.80}")
+    config = convert(sizes, EncoderConfig)
+    return Ensemble(tuple(_member(parts.tensors, f"member{number}.", config) for number in range(members)))
 
 
 def _member(tensors: Mapping[str, NDArray[Any]], prefix: str, config: EncoderConfig) -> NumpyNetwork:

@@ -23,13 +23,11 @@ from ncc.runtime.limits import refuse_large
 from ncc.runtime.writable import only_writer
 
 __all__ = [
-    "number_in",
     "open_atomically",
     "read_compressed",
     "read_json",
     "read_model",
     "read_tensors",
-    "text_in",
     "write_atomically",
     "write_compressed",
     "write_model",
@@ -223,30 +221,6 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
     if found != format_version or type(found) is not int:
         raise AssetError(f"{path}: format version {found!r:.40}; this ncc reads version {format_version}")
     return about
-
-
-def number_in(card: Mapping[str, Any], name: str) -> float:
-    """A number of a JSON object.
-
-    Raises:
-        KeyError, TypeError, OverflowError: it is not there, is something else, or is too large.
-    """
-    value = card[name]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} is {value!r:.40}; expected a number")
-    return float(value)
-
-
-def text_in(card: Mapping[str, Any], name: str) -> str:
-    """A text of a JSON object.
-
-    Raises:
-        KeyError, TypeError: it is not there, or is something else.
-    """
-    value = card[name]
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r:.40}; expected a text")
-    return value
 
 
 def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:

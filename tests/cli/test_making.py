@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncc.devices.files import load_mapper_head
+from ncc.devices.files import load_head
 from ncc.devices.predict import load_shipped_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
@@ -157,7 +157,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     assert (finished.code, finished.err) == (0, "halfway\n")
     assert asked.pop("model") == "gp"
     assert asked == {"platform": "amd", "embedding": head.embedding_id, "folder": str(tmp_path), "seed": 7}
-    again = load_mapper_head(tmp_path / "head")
+    again = load_head(tmp_path / "head")
     assert json.loads(finished.out) == again.about == head.about
     assert set(again.about) == {"platform", "command"}
     assert again.embedding_id == head.embedding_id

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.devices.files import load_head, save_head
 from ncc.devices.predict import PLATFORMS, load_shipped_device_head
 from ncc.embedding import load_embedding
 from ncc.errors import AssetError, OutputError
@@ -14,13 +14,13 @@ from ncc.errors import AssetError, OutputError
 
 @pytest.fixture
 def saved(mapper_head, tmp_path, forget_hash):
-    save_mapper_head(mapper_head(), tmp_path)
+    save_head(mapper_head(), tmp_path)
     forget_hash(tmp_path / "head.json")
     return tmp_path
 
 
 def test_a_head_is_read_as_it_was_written(mapper_head, saved):
-    head, again = mapper_head(), load_mapper_head(saved)
+    head, again = mapper_head(), load_head(saved)
     for name in ("embedding_id", "platform", "about"):
         assert getattr(again, name) == getattr(head, name)
     assert again.calibration.slope == head.calibration.slope
@@ -41,7 +41,7 @@ def test_a_head_is_read_as_it_was_written(mapper_head, saved):
 
 
 def test_a_head_that_was_read_says_the_same(mapper_head, saved, kernel_inputs):
-    head, again = mapper_head(), load_mapper_head(saved)
+    head, again = mapper_head(), load_head(saved)
     for seed in range(5):
         for given in ((None, None), (1e5, 64.0), (1e9, None)):
             before, after = (one.predict(kernel_inputs(seed=seed), *given) for one in (head, again))
@@ -51,8 +51,8 @@ def test_a_head_that_was_read_says_the_same(mapper_head, saved, kernel_inputs):
 
 
 def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
-    save_mapper_head(load_mapper_head(saved), tmp_path / "once")
-    save_mapper_head(load_mapper_head(tmp_path / "once"), tmp_path / "twice")
+    save_head(load_head(saved), tmp_path / "once")
+    save_head(load_head(tmp_path / "once"), tmp_path / "twice")
     for name in ("head.json", "head.safetensors"):
         assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
@@ -60,14 +60,14 @@ def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
 def test_a_folder_that_can_not_be_written_is_named(mapper_head, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match=r"file/head\.safetensors: can't be written"):
-        save_mapper_head(mapper_head(), tmp_path / "file")
+        save_head(mapper_head(), tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["head.json", "head.safetensors"])
 def test_a_missing_file_is_named(saved, name):
     (saved / name).unlink()
     with pytest.raises(AssetError, match="can't be read") as refusal:
-        load_mapper_head(saved)
+        load_head(saved)
     assert str(saved / name) in str(refusal.value)
 
 
@@ -79,7 +79,7 @@ def _edit_card(folder, edit):
 
 def _refused(folder, message):
     with pytest.raises(AssetError, match=message) as refusal:
-        load_mapper_head(folder)
+        load_head(folder)
     assert str(folder) in str(refusal.value)
 
 

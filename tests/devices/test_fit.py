@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ncc.devices import fit as mapper
-from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.devices.files import load_head, save_head
 from ncc.devices.fit import MapperConfig, MapperMethod, _calibrate
 from ncc.devices.head import Calibration, KernelInputs, MapperHead
 from ncc.devices.samples import DeviceMappingSamples
@@ -266,8 +266,8 @@ def test_a_head_is_the_same_after_a_round_trip(
     shipped: tuple[MapperHead, MapperMethod, DeviceMappingSamples, KernelInputs], tmp_path: Any
 ) -> None:
     head, _, _, inputs = shipped
-    save_mapper_head(head, tmp_path)
-    again = load_mapper_head(tmp_path)
+    save_head(head, tmp_path)
+    again = load_head(tmp_path)
     for row in range(0, 120, 11):
         kernel = inputs.rows(np.array([row]))
         before, after = head.predict(kernel, 1e5), again.predict(kernel, 1e5)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ncc.devices.lstm import Forms, LSTMMethod, RatioTraining, laplace_loss
-from ncc.devices.mixture import NUM_AUXILIARY, auxiliary_features
+from ncc.devices.lstm_head import NUM_AUXILIARY, auxiliary_features
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.embedding import Embedding, Vocabulary
 from ncc.encoder.config import EncoderConfig, HeadConfig

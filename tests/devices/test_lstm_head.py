@@ -8,8 +8,7 @@ import pytest
 
 from ncc.devices import explain_device, predict_device, predict_device_curve
 from ncc.devices.files import load_head, save_head
-from ncc.devices.lstm_head import LSTMMapperHead
-from ncc.devices.mixture import NUM_AUXILIARY
+from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
 from ncc.embedding import load_embedding
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.inference import Ensemble, NumpyNetwork

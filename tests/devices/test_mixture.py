@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import laplace
 
-from ncc.devices.mixture import (
+from ncc.devices.lstm_head import (
     LOG_SCALE_RANGE,
     NUM_AUXILIARY,
     auxiliary_features,

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from fuzz import samples
-from ncc.classification.files import load_classifier_head, save_classifier_head
-from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
-from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.classification.files import FILES as CLASSIFIERS
+from ncc.coarsening.files import FILES as COARSENING_HEADS
+from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.embedding import load_embedding, save_embedding
 from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.errors import AssetError
 
 KINDS = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),
-    "mapper": (save_mapper_head, load_mapper_head, samples.mapper_head, "head"),
-    "coarsening": (save_coarsening_head, load_coarsening_head, samples.coarsening_head, "head"),
-    "classifier": (save_classifier_head, load_classifier_head, samples.classifier_head, "head"),
+    "mapper": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.mapper_head, "head"),
+    "coarsening": (COARSENING_HEADS.save, COARSENING_HEADS.load, samples.coarsening_head, "head"),
+    "classifier": (CLASSIFIERS.save, CLASSIFIERS.load, samples.classifier_head, "head"),
 }
 
 

@@ -14,7 +14,7 @@ from ncc.classification.head import ClassifierHead
 from ncc.classification.ngram_fit import encoded_programs
 from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
 from ncc.embedding import Embedding
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.columns import aligned
 from ncc.study.classification.metrics import measure
@@ -113,10 +113,13 @@ def measure_head(
 
     Raises:
         AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
-        InputError, NccError, OutputError: As for `load_programs`.
+        InputError: The classifier does not say what it was trained on, or as for `load_programs`.
+        NccError, OutputError: As for `load_programs`.
     """
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
         raise AssetError("the classifier was trained on other classes, or on another embedding")
+    if not {"training", "programs"} <= head.about.keys():
+        raise InputError("the classifier's card does not say how many programs it was trained on, and of how many")
     if head.about["training"] == head.about["programs"]:
         raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
     load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)

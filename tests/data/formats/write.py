@@ -13,15 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ncc.classification import files as classifier_files
-from ncc.classification.files import load_classifier_head, save_classifier_head
-from ncc.coarsening import head as coarsening
-from ncc.coarsening.head import load_coarsening_head, save_coarsening_head
-from ncc.coarsening.lstm_head import load_lstm_coarsening_head, save_lstm_coarsening_head
-from ncc.devices import files as mapper_files
-from ncc.devices.files import load_mapper_head, save_mapper_head
+from ncc.classification.files import FILES as CLASSIFIERS
+from ncc.coarsening.files import FILES as COARSENING_HEADS
+from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.head import KernelInputs
-from ncc.devices.lstm_head import load_lstm_mapper_head, save_lstm_mapper_head
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
 from ncc.encoder.program import EncodedProgram
 
@@ -29,11 +24,11 @@ HERE = Path(__file__).parent
 VERSIONS = {
     "embedding": table.FORMAT_VERSION,
     "counts": counts.FORMAT_VERSION,
-    "mapper": mapper_files.FORMAT_VERSION,
-    "coarsening": coarsening.FORMAT_VERSION,
-    "classifier": classifier_files.FORMAT_VERSION,
-    "mapper-lstm": mapper_files.FORMAT_VERSION,
-    "coarsening-lstm": coarsening.FORMAT_VERSION,
+    "mapper": DEVICE_HEADS.version,
+    "coarsening": COARSENING_HEADS.version,
+    "classifier": CLASSIFIERS.version,
+    "mapper-lstm": DEVICE_HEADS.version,
+    "coarsening-lstm": COARSENING_HEADS.version,
 }
 STATEMENTS = (
     "<%ID> = load float, ptr <%ID>, align 4",
@@ -88,12 +83,12 @@ def ask_counts(folder: Path) -> dict[str, Any]:
 def write_mapper(folder: Path) -> None:
     from fuzz import samples
 
-    save_mapper_head(samples.mapper_head(), folder)
+    DEVICE_HEADS.save(samples.mapper_head(), folder)
 
 
 def ask_mapper(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel of three sizes."""
-    head = load_mapper_head(folder)
+    head = DEVICE_HEADS.load(folder)
     blocks = (head.training["profile"], head.training["opcodes"], head.training["embedding"])
     num_opcodes, dim = blocks[1].shape[1], blocks[2].shape[1]
     from ncc.kernels import FEATURE_NAMES
@@ -118,12 +113,12 @@ def ask_mapper(folder: Path) -> dict[str, Any]:
 def write_coarsening(folder: Path) -> None:
     from fuzz import samples
 
-    save_coarsening_head(samples.coarsening_head(), folder)
+    COARSENING_HEADS.save(samples.coarsening_head(), folder)
 
 
 def ask_coarsening(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel on every device."""
-    head = load_coarsening_head(folder)
+    head = COARSENING_HEADS.load(folder)
     answers = [head.predict(np.linspace(0, 2, len(head.feature_names)), device) for device in (None, *head.devices)]
     return {
         "factor": [answer.factor for answer in answers],
@@ -137,12 +132,12 @@ def ask_coarsening(folder: Path) -> dict[str, Any]:
 def write_classifier(folder: Path) -> None:
     from fuzz import samples
 
-    save_classifier_head(samples.classifier_head(), folder)
+    CLASSIFIERS.save(samples.classifier_head(), folder)
 
 
 def ask_classifier(folder: Path) -> dict[str, Any]:
     """Probabilities for an invented program."""
-    head = load_classifier_head(folder)
+    head = CLASSIFIERS.load(folder)
     length = 30
     words = (np.arange(length) * 7 % len(head.network.row)).astype(np.int32)
     literals = (np.arange(length, dtype=np.uint64) * 2_654_435_761 % 2**32).astype(np.uint32)
@@ -160,12 +155,12 @@ def ask_classifier(folder: Path) -> dict[str, Any]:
 def write_lstm_mapper(folder: Path) -> None:
     from fuzz import samples
 
-    save_lstm_mapper_head(samples.lstm_mapper_head(), folder)
+    DEVICE_HEADS.save(samples.lstm_mapper_head(), folder)
 
 
 def ask_lstm_mapper(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel of two sizes."""
-    head = load_lstm_mapper_head(folder)
+    head = DEVICE_HEADS.load(folder)
     encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
     answers = [head.predict(encoded, *sizes) for sizes in ((None, None), (1e5, 64.0))]
     return {
@@ -179,12 +174,12 @@ def ask_lstm_mapper(folder: Path) -> dict[str, Any]:
 def write_lstm_coarsening(folder: Path) -> None:
     from fuzz import samples
 
-    save_lstm_coarsening_head(samples.lstm_coarsening_head(), folder)
+    COARSENING_HEADS.save(samples.lstm_coarsening_head(), folder)
 
 
 def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel on every device."""
-    head = load_lstm_coarsening_head(folder)
+    head = COARSENING_HEADS.load(folder)
     encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
     return {
         "speedups": [head.predict(encoded, device).speedups.tolist() for device in (None, *head.devices)],

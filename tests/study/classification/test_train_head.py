@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ncc.classification import fit
-from ncc.classification.files import load_classifier_head, save_classifier_head
+from ncc.classification.files import load_head, save_head
 from ncc.classification.fit import CombinedMethod
 from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
 from ncc.classification.network_model import program_encoder, program_head
@@ -15,7 +15,7 @@ from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.refit import refit_classifier
 from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
-from ncc.errors import AssetError
+from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.robustness import measure_head
@@ -66,8 +66,8 @@ def _same(one, other) -> bool:
 
 
 def test_a_head_ships_what_was_trained(samples, embedding, head, method, tmp_path):
-    save_classifier_head(head, tmp_path)
-    loaded = load_classifier_head(tmp_path)
+    save_head(head, tmp_path)
+    loaded = load_head(tmp_path)
     assert loaded.classes == ("gemm", "stencil")
     assert loaded.levels == ("-O1", "-O0")
     assert loaded.embedding_id == embedding.fingerprint
@@ -259,3 +259,5 @@ def test_a_head_is_measured_at_a_level_that_it_has_not_seen(classes, cache, embe
         measure_head(replace(head, embedding_id="another"), embedding, files, variants, cache=cache)
     with pytest.raises(AssetError, match="trained on all programs"):
         measure_head(refitted, embedding, files, variants, cache=cache)
+    with pytest.raises(InputError, match="does not say how many programs"):
+        measure_head(replace(head, about={}), embedding, files, variants, cache=cache)
