@@ -59,7 +59,7 @@ def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
 
 def test_a_folder_that_can_not_be_written_is_named(mapper_head, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match=r"file/head\.safetensors: can't be written"):
+    with pytest.raises(OutputError, match="file: can't be written"):
         save_head(mapper_head(), tmp_path / "file")
 
 
