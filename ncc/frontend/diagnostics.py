@@ -25,7 +25,7 @@ _OUT_OF_MEMORY = re.compile(
 )
 _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
-_NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '((?:/|\.\./).+)' file not found")
+_NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
@@ -107,7 +107,7 @@ def _confined(error: str) -> str | None:
     except (OSError, ValueError):
         return None
     return (
-        f"{name} lies outside of what a source may read: its own folder, the system's headers and folders that are "
+        f"{name} lies outside of what a source may read: what is not hidden in its own folder, the system's headers and folders that are "
         f"named; if you trust it, name its folder: -I {folder}"
     )
 

@@ -4,13 +4,12 @@ A source is a stranger's: beside its own folder it reads nothing that the user d
 every path in them counts as named.
 """
 
-import itertools
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ncc.frontend.beside import is_everything, readable_around, readable_below
 from ncc.frontend.compilers import Compiler
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
@@ -38,11 +37,6 @@ _JOINED = (
 _NO_PATHS = ("-D", "-U", "-W")
 
 _PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
-_BESIDE = (
-    *(".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tpp", ".def"),
-    *(".c", ".cc", ".cpp", ".cxx", ".cl", ".clh", ".cu", ".cuh"),
-)
-_MOST_BESIDE = 1000  # they go on a command line
 
 
 def compile_permissions(
@@ -59,7 +53,7 @@ def compile_permissions(
         compiler: From `find_compiler`, its executable by its path.
         options: Those of the compilation; include paths, and paths in flags, may be read.
         source: The file to compile; None for text.
-        readable: More folders that may be read.
+        readable: More folders that may be read, but for what is hidden in them.
         writable: Folders that may be written.
     """
     read = [
@@ -67,10 +61,10 @@ def compile_permissions(
         str(OWN_HEADERS),
         *options.include_paths,
         *_named_by(options.flags),
-        *(os.fspath(path) for path in readable),
+        *(path for folder in readable for path in readable_below(folder)),
     ]
     if source is not None:
-        read += _around(Path(source).parent)
+        read += readable_around(source, readable)
         if not readable:  # a file that the user named himself, which may be a link to anywhere
             read.append(source)
     if compiler.headers is not None:
@@ -80,26 +74,6 @@ def compile_permissions(
         execute = [*_programs(compiler.argv[0]), *find_loaders()]
         read += [path for name in _SEARCH_VARIABLES for path in os.environ.get(name, "").split(os.pathsep) if path]
     return Permissions(read=tuple(read), write=tuple(writable), execute=tuple(execute))
-
-
-def _around(folder: Path) -> list[str]:
-    """A folder and all below it; of one that holds everything of a user's, only the sources and headers in it."""
-    if not _is_everything(folder):
-        return [str(folder)]
-    with os.scandir(folder) as entries:
-        found = (
-            entry.path  # no link, which could lead anywhere, and no folder, which would bring all below it
-            for entry in entries
-            if entry.name.lower().endswith(_BESIDE) and entry.is_file(follow_symlinks=False)
-        )
-        return list(itertools.islice(found, _MOST_BESIDE))
-
-
-def _is_everything(folder: Path) -> bool:
-    """Is this the folder of a user, one above it, or that of all temporary files?"""
-    resolved = folder.resolve()
-    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() fails without a home
-    return home.is_relative_to(resolved) or resolved == Path(tempfile.gettempdir()).resolve()
 
 
 def _named_by(flags: Sequence[str]) -> Iterator[str]:
@@ -118,9 +92,9 @@ def _named_by(flags: Sequence[str]) -> Iterator[str]:
             path = flag.removeprefix("@")
         if path:
             # -iquote is what ncc writes for a source's own folder, that of a user's home among them
-            yield from _around(Path(path)) if quoted and os.path.isdir(path) else (path,)  # noqa: PTH112 - see below
+            yield from readable_below(path) if quoted and os.path.isdir(path) else (path,)  # noqa: PTH112 - see below
             if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may be no name for a file at all
-                yield from _around(Path(path).parent)
+                yield from readable_below(Path(path).parent)
             folder_too = quoted = False
 
 
@@ -132,7 +106,7 @@ def _programs(name: str, *, depth: int = 2) -> Iterator[str]:
     for path in dict.fromkeys((Path(found).absolute(), Path(found).resolve())):
         yield str(path)
         prefix = path.parent.parent if path.parent.name == "bin" else path.parent
-        if _is_everything(prefix) or str(prefix) in ("/usr", "/usr/local"):
+        if is_everything(prefix) or str(prefix) in ("/usr", "/usr/local"):
             yield from (str(prefix / part) for part in _PARTS)
         else:
             yield str(prefix)

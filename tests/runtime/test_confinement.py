@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -171,6 +172,81 @@ def test_links_and_folders_beside_a_source_in_a_home_are_not_its_own(tmp_path, m
     (home / "all.h").symlink_to(secret)
     (home / "nosy.c").write_text(f'#include "{named}"\nint f(void) {{ return key; }}\n')
     refused(home / "nosy.c", named)
+
+
+@with_landlock
+def test_a_home_that_is_given_whole_is_its_sources_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id").write_text("1, 2")
+    (tmp_path / "notes").write_text("3, 4")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "beside.h").write_text("int beside;\n")
+    (tmp_path / "work" / "good.c").write_text('#include "beside.h"\nint *f(void) { return &beside; }\n')
+    for number, named in enumerate((".ssh/id", "notes", "../.ssh/id", "../notes")):
+        nosy = tmp_path / ("work" if named.startswith("..") else "") / f"nosy{number}.c"
+        nosy.write_text(f'char key[] = {{\n#embed "{named}"\n}};\nchar *f(void) {{ return key; }}\n')
+    monkeypatch.chdir(tmp_path)
+    for given in (".", str(tmp_path)):
+        for item in expand_inputs([given]):
+            if "good" in item.name:
+                assert load_module(item.source).num_functions == 1
+            else:
+                with pytest.raises(CompileError, match="file not found|lies outside"):
+                    load_module(item.source)
+
+
+@with_landlock
+@pytest.mark.parametrize("place", ["", "below"])
+def test_what_is_hidden_is_for_no_source(project, place):
+    (project / "src" / place / ".git").mkdir(parents=True)
+    (project / "src" / place / ".git" / "config").write_text("int token;\n")
+    (project / "src" / place / ".env").write_text("int secret;\n")
+    (project / "src" / place / "plain.h").write_text("int plain;\n")
+    for named in (".git/config", ".env"):
+        (project / "src" / "nosy.c").write_text(f'#include "{place or "."}/{named}"\n')
+        refused(project / "src" / "nosy.c", named, "lies outside")
+        refused(project / "src" / "nosy.c", named, "lies outside", readable=[project])
+    (project / "src" / "f.c").write_text(
+        f'#include "{place or "."}/plain.h"\n#include "own/deep.h"\nint f(void) {{ return plain + deep; }}\n'
+    )
+    for readable in ([], [project]):
+        assert b"@plain" in compile_source(project / "src" / "f.c", readable=readable).ir
+        assert b"ret i32 5" in compile_source(project / "src" / "up.c", readable=[project]).ir
+    (project / "src" / place / "later.h").write_text("int later;\n")
+    (project / "src" / "f.c").write_text(f'#include "{place or "."}/later.h"\nint f(void) {{ return later; }}\n')
+    assert b"@later" in compile_source(project / "src" / "f.c", readable=[project]).ir
+
+
+@with_landlock
+def test_a_source_of_a_hidden_folder_reads_the_code_in_it(project):
+    (project / ".store").mkdir()
+    (project / ".store" / "token").write_text("int token;\n")
+    (project / ".store" / "own.h").write_text("int own;\n")
+    (project / ".store" / "f.c").write_text('#include "own.h"\nint f(void) { return own; }\n')
+    (project / ".store" / "nosy.c").write_text('#include "token"\n')
+    by_name = {Path(item.name).name: item for item in expand_inputs([str(project)])}
+    assert load_module(by_name["f.c"].source).num_functions == 1
+    with pytest.raises(CompileError, match="lies outside"):
+        load_module(by_name["nosy.c"].source)
+
+
+@with_landlock
+@pytest.mark.parametrize("which", ["/tmp", "TMPDIR", "shared"])
+def test_a_folder_of_temporary_files_is_its_sources_one_by_one(tmp_path, monkeypatch, which):
+    folder = Path("/tmp") if which == "/tmp" else tmp_path / "shared"
+    if which == "shared":
+        folder.mkdir()
+        folder.chmod(0o1777)
+    else:  # where TMPDIR names another, /tmp holds files of others all the same
+        (tmp_path / "shared").mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "shared"))
+    with tempfile.TemporaryDirectory(dir=folder) as other, tempfile.NamedTemporaryFile(dir=folder, suffix=".c") as nosy:
+        Path(other, "secret").write_text("int key;\n")
+        nosy.write(f'#include "{Path(other).name}/secret"\nint f(void) {{ return key; }}\n'.encode())
+        nosy.flush()
+        refused(nosy.name, "lies outside")
+        refused(nosy.name, "lies outside", readable=[folder])
 
 
 @with_landlock
