@@ -3,6 +3,7 @@
 import csv
 import inspect
 import json
+import os
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, replace
@@ -191,10 +192,10 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
     path = tmp_path / "secret.c"
     path.write_text("int f(void) { return 1; }\n")
 
-    def refuse(self):
+    def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(InputError, match=r"secret\.c: can't be read: Permission denied"):
         ncc.embed(path)
 
@@ -290,7 +291,7 @@ VERBS = {
     "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors",
     "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
     "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
-    "count_contexts",
+    "count_contexts", "require_confinement",
 }  # fmt: skip
 
 

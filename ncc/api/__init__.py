@@ -57,6 +57,7 @@ _HOMES = {
     "ncc.graph": ("XFG", "build_xfg", "count_contexts"),
     "ncc.inputs": ("load_module",),
     "ncc.ir": ("Module", "read_module"),
+    "ncc.runtime.confinement": ("require_confinement",),
 }
 """Where a public name is defined, or re-exported."""
 

@@ -21,6 +21,7 @@ from ncc.cli.evaluate_devmap import evaluate_devmap
 from ncc.cli.evaluate_embedding import evaluate_embedding
 from ncc.cli.graph import graph
 from ncc.cli.info import info
+from ncc.cli.options import may_require_confinement
 from ncc.cli.predict_coarsening import predict_coarsening
 from ncc.cli.predict_device import predict_device
 from ncc.cli.streams import standard_streams
@@ -45,30 +46,30 @@ def _group(about: str) -> typer.Typer:
 
 
 app = _group("Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.")
-app.command("embed")(embed)
-app.command("graph")(graph)
-app.command("predict-device")(predict_device)
-app.command("predict-coarsening")(predict_coarsening)
-app.command("classify")(classify)
+app.command("embed")(may_require_confinement(embed))
+app.command("graph")(may_require_confinement(graph))
+app.command("predict-device")(may_require_confinement(predict_device))
+app.command("predict-coarsening")(may_require_confinement(predict_coarsening))
+app.command("classify")(may_require_confinement(classify))
 
 corpus = _group("Build corpora of co-occurrence counts.")
-corpus.command("build")(corpus_build)
+corpus.command("build")(may_require_confinement(corpus_build))
 
 train = _group("Train embeddings and heads.")
 train.command("embedding")(train_embedding)
-train.command("devmap")(train_devmap)
-train.command("coarsening")(train_coarsening)
-train.command("classify")(train_classify)
+train.command("devmap")(may_require_confinement(train_devmap))
+train.command("coarsening")(may_require_confinement(train_coarsening))
+train.command("classify")(may_require_confinement(train_classify))
 
 evaluate = _group("Measure methods beside their controls.")
 evaluate.command("embedding")(evaluate_embedding)
-evaluate.command("coverage")(evaluate_coverage)
-evaluate.command("devmap")(evaluate_devmap)
-evaluate.command("coarsening")(evaluate_coarsening)
-evaluate.command("classify")(evaluate_classify)
+evaluate.command("coverage")(may_require_confinement(evaluate_coverage))
+evaluate.command("devmap")(may_require_confinement(evaluate_devmap))
+evaluate.command("coarsening")(may_require_confinement(evaluate_coarsening))
+evaluate.command("classify")(may_require_confinement(evaluate_classify))
 
 bench = _group("Time what ncc does.")
-bench.command("scaling")(bench_scaling)
+bench.command("scaling")(may_require_confinement(bench_scaling))
 
 data = _group("List, fetch and verify datasets.")
 data.command("list")(data_list)

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +29,7 @@ __all__ = [
     "TorchDevice",
     "Trees",
     "arguments_of",
+    "may_require_confinement",
     "split_list",
     "takes_compile_options",
 ]
@@ -133,6 +135,28 @@ def takes_compile_options(*, without: str | None = None) -> Callable[[Callable[.
         return run
 
     return decorate
+
+
+def may_require_confinement(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command that compiles the option to refuse that where compilers can't be confined."""
+    own = inspect.signature(command)
+    option = Annotated[
+        bool, typer.Option("--require-confinement", help="Refuse to compile where nothing confines the compiler.")
+    ]
+    parameter = inspect.Parameter(
+        "require_confinement", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=option
+    )
+
+    @wraps(command)
+    def run(*, require_confinement: bool, **arguments: Any) -> None:
+        from ncc.runtime import confinement
+
+        with confinement.require_confinement() if require_confinement else nullcontext():
+            command(**arguments)
+
+    run.__signature__ = own.replace(parameters=[*own.parameters.values(), parameter])  # type: ignore[attr-defined]
+    run.__annotations__ = command.__annotations__ | {parameter.name: option}
+    return run
 
 
 def arguments_of(options: dict[str, Any]) -> dict[str, Any]:

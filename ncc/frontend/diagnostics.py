@@ -107,8 +107,8 @@ def _confined(error: str) -> str | None:
     except (OSError, ValueError):
         return None
     return (
-        f"{name} lies outside of what a source may read: what is not hidden in its own folder, the system's headers and folders that are "
-        f"named; if you trust it, name its folder: -I {folder}"
+        f"{name} lies outside of what a source may read: what is not hidden in its own folder, the system's headers "
+        f"and folders that are named; if you trust it, name its folder: -I {folder}"
     )
 
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from ncc.errors import NccError
-from ncc.runtime.confinement import Permissions, confine, find_loaders, quiet_environment
+from ncc.runtime.confinement import Permissions, check_confinement, confine, find_loaders, quiet_environment
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import WatchedProcess
 
@@ -116,6 +116,7 @@ def print_module(data: bytes) -> bytes:
     Raises:
         LLVMRefusalError: LLVM refuses it, or died of it.
     """
+    check_confinement()  # the helper may have been started before that was required
     with _lock:
         if not _helpers:
             _helpers.append(_Helper())

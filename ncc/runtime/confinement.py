@@ -6,21 +6,30 @@ Landlock, and becomes the program. `SECURITY.md` says what that is for.
 
 import functools
 import glob
+import logging
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ncc.errors import NccError
+
 __all__ = [
     "Permissions",
+    "check_confinement",
     "confine",
     "describe_confinement",
     "find_loaders",
     "landlock_version",
     "launcher_failure",
     "quiet_environment",
+    "require_confinement",
+    "tell_unconfined",
 ]
+
+logger = logging.getLogger(__name__)
 
 _LOADERS = (
     *("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*"),
@@ -29,6 +38,7 @@ _LOADERS = (
 _LAUNCHER = Path(__file__).parents[1] / "native" / "_confine"
 _FAILED = 125
 _CAN_NOT_START = b"_confine: exec "
+_REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 
 # What programs need to start and to print; the rest of an environment may hold passwords.
 _ORDINARY = (
@@ -58,6 +68,52 @@ def find_loaders() -> tuple[str, ...]:
     return tuple(path for pattern in _LOADERS for path in sorted(glob.glob(pattern)))  # noqa: PTH207 - no root to start at
 
 
+@contextmanager
+def require_confinement() -> Iterator[None]:
+    """Within it, nothing is compiled or given to LLVM where the system can't confine that; in worker processes too.
+
+    The environment variable NCC_REQUIRE_CONFINEMENT=1 has the same effect on a whole process.
+
+    >>> with require_confinement():
+    ...     pass
+    """
+    before = os.environ.get(_REQUIRED)
+    os.environ[_REQUIRED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_REQUIRED]
+        else:
+            os.environ[_REQUIRED] = before
+
+
+def check_confinement() -> None:
+    """Says, once, that nothing but limits holds here, where that is so.
+
+    Raises:
+        NccError: It is so, and confinement is required.
+    """
+    if _LAUNCHER.exists() and landlock_version():
+        return
+    if os.environ.get(_REQUIRED):
+        raise NccError(
+            "confinement is required, but this system has no Landlock, or forbids it, to confine compilers and LLVM; "
+            "use Linux 5.13 or later, or a container of its own without the requirement"
+        )
+    tell_unconfined()
+
+
+@functools.cache
+def tell_unconfined() -> None:
+    """Says that nothing but limits holds here, where that is so and was not said."""
+    if not _LAUNCHER.exists() or not landlock_version():
+        logger.warning(
+            "ncc: this system can't confine compilers and LLVM (no Landlock): what they are given can read all that "
+            "you can; --require-confinement, or NCC_REQUIRE_CONFINEMENT=1, refuses that"
+        )
+
+
 def confine(
     command: Sequence[str],
     permissions: Permissions,
@@ -77,7 +133,11 @@ def confine(
 
     Returns:
         The arguments to start; those given where there is no launcher.
+
+    Raises:
+        NccError: The system can't do that, and confinement is required.
     """
+    check_confinement()
     if not _LAUNCHER.exists():
         return list(command)
     options: list[str] = []

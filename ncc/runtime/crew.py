@@ -6,6 +6,7 @@ the time, since a thread of the worker could not interrupt native code that hold
 """
 
 import json
+import logging
 import os
 import pickle
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ncc.errors import NccError, OutputError
+from ncc.runtime import confinement
 from ncc.runtime.failures import describe_failure
 from ncc.runtime.limits import memory_limit
 from ncc.runtime.processes import WatchedProcess, python_command, signal_name, wait_for_answers
@@ -253,6 +255,7 @@ def _last_words(exit_code: int) -> str:
 
 
 def _start(memory_bytes: int) -> _Worker:
+    confinement.tell_unconfined()
     command = python_command(f"from ncc.runtime.crew import serve; serve({memory_bytes})")
     try:
         # in our group, so that Ctrl-Z stops them too
@@ -273,6 +276,7 @@ def _fair_share(jobs: int) -> int:
 def serve(memory_bytes: int) -> None:
     """In a worker: does the tasks that the parent sends, until it has no more."""
     limit_memory(memory_bytes)
+    logging.getLogger(confinement.__name__).setLevel(logging.ERROR)  # the parent has told it
     parent = Parent()
 
     def tell(kind: str, value: Any = None) -> None:

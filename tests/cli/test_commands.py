@@ -38,8 +38,8 @@ VERBS = {
 OTHERWISE = {"transfer": "transfer_bytes"}
 """Option → argument, where their names differ: units are in the names of arguments."""
 
-ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level"}
-"""Options that say what is printed or written, and the inputs that a command runs over."""
+ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "require_confinement"}
+"""Options that say what is printed or written, over what a command runs, and what must hold while it does."""
 
 OF_OTHER_VERBS = {
     "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},

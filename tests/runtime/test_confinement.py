@@ -13,15 +13,23 @@ import pytest
 from typer.testing import CliRunner
 
 from ncc.cli import app
-from ncc.errors import CompileError, InputError
+from ncc.errors import CompileError, InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
 from ncc.frontend.permissions import compile_permissions
 from ncc.frontend.precompiled import with_header
 from ncc.frontend.programs import compile_program
 from ncc.inputs import expand_inputs, load_module, load_program
+from ncc.ir.llvm import print_module, stop_helper
 from ncc.runtime import confinement
-from ncc.runtime.confinement import Permissions, confine, describe_confinement, landlock_version, quiet_environment
+from ncc.runtime.confinement import (
+    Permissions,
+    confine,
+    describe_confinement,
+    landlock_version,
+    quiet_environment,
+    require_confinement,
+)
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher is for Linux")
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
@@ -192,7 +200,7 @@ def test_a_home_that_is_given_whole_is_its_sources_one_by_one(tmp_path, monkeypa
             if "good" in item.name:
                 assert load_module(item.source).num_functions == 1
             else:
-                with pytest.raises(CompileError, match="file not found|lies outside"):
+                with pytest.raises(CompileError, match=r"file not found|lies outside"):
                     load_module(item.source)
 
 
@@ -431,6 +439,50 @@ def test_without_the_launcher_a_command_is_started_as_it_is(monkeypatch, tmp_pat
     assert confine(["a", "b"], Permissions(read=("/",)), memory_bytes=1) == ["a", "b"]
     assert describe_confinement() == "none (time limits only)"
     assert b"@dot(" in compile_source(sources / "dot.c").ir
+
+
+@pytest.fixture
+def unconfined(monkeypatch, tmp_path):
+    monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
+    confinement.tell_unconfined.cache_clear()
+    stop_helper()
+    yield
+    confinement.tell_unconfined.cache_clear()
+    stop_helper()
+
+
+def test_what_is_not_confined_is_told_once(unconfined, sources, caplog):
+    for _ in range(2):
+        compile_source(sources / "dot.c")
+    print_module(b"")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "can't confine compilers and LLVM" in caplog.text
+
+
+def test_confinement_can_be_required(unconfined, sources):
+    with require_confinement():
+        with pytest.raises(NccError, match="confinement is required, but this system has no Landlock"):
+            compile_source(sources / "dot.c")
+        with pytest.raises(NccError, match="confinement is required"):
+            print_module(b"")
+        with require_confinement():
+            pass
+        with pytest.raises(NccError, match="confinement is required"):
+            compile_source(sources / "dot.c")
+    assert b"@dot(" in compile_source(sources / "dot.c").ir
+
+
+def test_commands_can_require_confinement(unconfined, sources):
+    finished = CliRunner().invoke(app, ["embed", str(sources / "dot.c"), "--require-confinement"])
+    assert finished.exit_code == 1
+    assert "confinement is required" in finished.stderr
+    assert not os.environ.get("NCC_REQUIRE_CONFINEMENT")
+
+
+@with_landlock
+def test_what_is_required_holds_here(sources):
+    with require_confinement():
+        assert b"@dot(" in compile_source(sources / "dot.c").ir
 
 
 def test_info_says_what_holds():
