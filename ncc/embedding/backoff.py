@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-__all__ = ["BackoffLevel", "generalisations", "generalise"]
+__all__ = ["BackoffLevel", "generalisations", "generalise", "in_newer_steps", "of_any_version"]
 
 
 class BackoffLevel(IntEnum):
@@ -26,6 +26,12 @@ class BackoffLevel(IntEnum):
 _FLAGS = re.compile(
     r" (?:nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw|volatile|weak|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc"
     r"|inalloca|swifterror|cleanup)\b"
+)
+_INFERRED = ("nuw", "nusw", "nneg", "disjoint", "samesign", "contract")
+_CONSTANT_OFFSET = re.compile(
+    r"(?P<address><%ID> = getelementptr(?: inbounds)?)(?: nuw| nusw)* (?P<type>.+)"
+    r"(?P<base>, ptr(?: addrspace\([^)]*\))? <[%@]ID>)"
+    r"(?P<variable>(?:, i\d+ <(?:%ID|INT)>)*?)(?P<constant>(?:, i\d+ <INT>)+)"
 )
 _BUCKET = re.compile(r"<INT:[^>]*>")
 _TAIL = re.compile(r"\b(?:tail|musttail|notail) ")
@@ -45,6 +51,37 @@ _OPERATION = re.compile(
 )
 _CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)(?:\(| …)")
 _CALLS = frozenset({"call", "invoke", "callbr"})
+
+
+def of_any_version(text: str) -> str:
+    """A statement, or lines of them, without what depends on the LLVM that wrote it: flags that only newer ones infer.
+
+    >>> of_any_version("<%ID> = getelementptr inbounds nuw i32, ptr <%ID>, i64 <%ID>")
+    '<%ID> = getelementptr inbounds i32, ptr <%ID>, i64 <%ID>'
+    """
+    for flag in _INFERRED:
+        text = text.replace(f" {flag} ", " ")
+    return text.replace("trunc nsw ", "trunc ").replace(" undef", " poison")
+
+
+def in_newer_steps(text: str) -> str:
+    """An address as LLVM computes it since version 19: constant distances in bytes, in a step of their own.
+
+    Of an address that takes two steps then, the first; other statements as they are.
+
+    >>> in_newer_steps("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i32 <INT>, i32 <INT>")
+    '<%ID> = getelementptr inbounds nuw i8, ptr <%ID>, i64 <INT>'
+    >>> in_newer_steps("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>, i32 <INT>")
+    '<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>'
+    """
+    found = _CONSTANT_OFFSET.fullmatch(text)
+    if not found:
+        return text
+    address, type_, base, variable, constant = found.groups()
+    if variable:
+        return f"{address} {type_}{base}{variable}"
+    of_a_field = " nuw" if "inbounds" in address and constant.count(",") > 1 else ""  # never before its structure
+    return f"{address}{of_a_field} i8{base}, i64 <INT>"
 
 
 def _without_flags(text: str) -> str:

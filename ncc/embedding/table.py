@@ -243,8 +243,12 @@ def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
     Raises:
         ValueError: They are not.
     """
-    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-        raise ValueError("words are not a list of texts")
+    if (
+        not isinstance(words, list)
+        or not words
+        or not all(isinstance(word, str) and "\n" not in word for word in words)
+    ):
+        raise ValueError("words are not a list of texts, a line each")
     "".join(words).encode()  # halves of surrogate pairs are no text
     if counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
         raise ValueError("counts are not whole numbers, 0 or more")

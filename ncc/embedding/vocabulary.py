@@ -6,11 +6,12 @@ Reference: Ben-Nun et al. 2018, section 4.1 (vocabulary); the back-off is ours.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.backoff import BackoffLevel, generalisations, generalise
+from ncc.embedding.backoff import BackoffLevel, generalisations, generalise, in_newer_steps, of_any_version
 from ncc.errors import InputError
 from ncc.ir import OPCODES
 
@@ -56,15 +57,29 @@ class Vocabulary:
     def find(self, text: str) -> tuple[int, BackoffLevel]:
         """The word that stands for a statement, and how far it had to be generalised.
 
+        A statement that differs from a word only by the version of LLVM that wrote it is that word.
+
         >>> vocabulary = Vocabulary(("ret void", "ret", "<unknown>"), np.array([5, 1, 0]))
         >>> vocabulary.find("ret i32 <INT>")
         (1, <BackoffLevel.OPCODE: 6>)
         """
+        for form in (text, in_newer_steps(text)):
+            plain = of_any_version(form)
+            for row in (self._index.get(form), self._index.get(plain), self._of_any_version.get(plain)):
+                if row is not None:
+                    return row, BackoffLevel.EXACT
         for level, form in zip(BackoffLevel, generalisations(text), strict=True):
             row = self._index.get(form)
             if row is not None:
                 return row, level
         return len(self.words) - 1, BackoffLevel.OPCODE
+
+    @cached_property
+    def _of_any_version(self) -> dict[str, int]:
+        """Rows of the words that depend on the version of LLVM, by what `of_any_version` leaves of them."""
+        plain = of_any_version("\n".join(self.words)).split("\n")  # at once, since there are many
+        rows = [row for row, (word, form) in enumerate(zip(self.words, plain, strict=True)) if word != form]
+        return {plain[row]: row for row in sorted(rows, key=lambda row: (len(self.words[row]), self.words[row]))}
 
     def encode(self, texts: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Words and back-off levels of statements: (n,) int32 and (n,) uint8."""
@@ -107,6 +122,8 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         pending, example = rarer, rarer_example
     for opcode in OPCODES:
         chosen.setdefault(opcode, 0)
-    ordered = sorted(chosen, key=lambda form: (-chosen[form], form))
-    words = (*ordered, UNKNOWN)
-    return Vocabulary(words, np.array([*(chosen[form] for form in ordered), 0], np.int64))
+    words = sorted(chosen)
+    found, _ = Vocabulary((*words, UNKNOWN), np.zeros(len(words) + 1, np.int64)).encode(statement_counts)
+    counts = np.bincount(found, list(statement_counts.values()), len(words) + 1).astype(np.int64)
+    order = [*np.argsort(-counts[:-1], kind="stable").tolist(), len(words)]
+    return Vocabulary(tuple((*words, UNKNOWN)[row] for row in order), counts[order])
