@@ -95,4 +95,8 @@ def evaluate_coverage(
     embedding = embedding or load_embedding()
     found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
     coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
-    return replace(coverage, failures=found.failures)
+    by_compiler = {}
+    for compiler, counts in sorted(found.by_compiler.items()):
+        one = measure_coverage(counts, embedding.vocabulary, num_misses=0)
+        by_compiler[compiler] = (one.num_statements, one.exact_rate)
+    return replace(coverage, failures=found.failures, by_compiler=by_compiler)

@@ -20,9 +20,16 @@ __all__ = ["StatementCounts", "count_statements"]
 
 @dataclass(frozen=True)
 class StatementCounts:
-    """Abstracted statements and how often each was seen, and what could not be read: input → reason."""
+    """Abstracted statements and how often each was seen.
+
+    Attributes:
+        counts: Of all inputs.
+        by_compiler: Compiler that a module names → those of its modules.
+        failures: Input → reason, of those that could not be read.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
+    by_compiler: dict[str, Counter[str]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
 
@@ -63,5 +70,8 @@ def count_statements(
                 result.failures[item.name] = summarize_failure(item.name, error)
                 continue
             seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
-            result.counts.update(dict(zip(module.texts, seen, strict=True)))
+            statements = dict(zip(module.texts, seen, strict=True))
+            result.counts.update(statements)
+            if module.compiler:
+                result.by_compiler.setdefault(module.compiler, Counter()).update(statements)
     return result

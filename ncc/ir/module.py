@@ -18,6 +18,9 @@ _EXTERNAL = re.compile(
     rb'^(?:declare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(|@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) )', re.MULTILINE
 )
 
+_IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
+_COMPILER = re.compile(r"(\w+) version (\d+)")
+
 Int32Array = NDArray[np.int32]
 
 
@@ -114,6 +117,13 @@ class Module:
     def num_lines(self) -> int:
         """Lines of the text that was read."""
         return self._ir.count(b"\n")
+
+    @property
+    def compiler(self) -> str:
+        """The compiler that made it, as "clang 19"; empty where the module does not say."""
+        ident = _IDENT.search(self._ir)
+        found = ident and _COMPILER.search(self.metadata_source(int(ident[1])))
+        return f"{found[1]} {found[2]}" if found else ""
 
     @property
     def first_kernel(self) -> int:

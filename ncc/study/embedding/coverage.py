@@ -42,6 +42,7 @@ class Coverage:
         num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
         misses: The most frequent statements that are no words themselves.
         failures: File → reason, of those that could not be read.
+        by_compiler: Compiler → statements of its modules, and the share of them that are words as they stand.
     """
 
     num_statements: int
@@ -50,6 +51,7 @@ class Coverage:
     num_unknown: int
     misses: tuple[Miss, ...]
     failures: dict[str, str] = field(default_factory=dict)
+    by_compiler: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Coverage({self.num_statements} statements, {self.exact_rate:.1%} as they stand)"
@@ -85,6 +87,10 @@ class Coverage:
         shares = {level: count / max(self.num_statements, 1) for level, count in self.by_level.items()}
         rows = [(f"  {level}", f"{count:,}", f"{shares[level]:.1%}") for level, count in self.by_level.items()]
         lines += aligned(rows)
+        if self.by_compiler:
+            lines.append("words as they stand, by the compiler that made the code:")
+            made = [(f"  {name}", f"{count:,}", f"{share:.1%}") for name, (count, share) in self.by_compiler.items()]
+            lines += aligned(made)
         if self.misses:
             lines.append("most frequent statements that are no words, and what stands for them:")
             missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
