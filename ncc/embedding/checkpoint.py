@@ -1,6 +1,7 @@
 """Checkpoints of an embedding's training: matrices, moments and losses in one file, written whole or not at all."""
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def load_checkpoint(
 
     try:
         with safe_open(path, framework="numpy") as file:
-            about = file.metadata() or {}
+            about, names = file.metadata() or {}, set(file.keys())
         losses = [float(loss) for loss in json.loads(about["losses"])]
         if not np.isfinite(losses).all():
             raise ValueError("a loss is not finite")
@@ -59,8 +60,8 @@ def load_checkpoint(
     if about.get("format_version") != str(FORMAT_VERSION) or about.get("fingerprint") != fingerprint:
         raise AssetError(f"{path}: is of other counts or another configuration; delete it to start anew")
     expected = {f"{name}{suffix}": shape for name, shape in shapes.items() for suffix in ("", ".mean", ".variance")}
-    state = read_tensors(path, expected, kinds="f")
-    for name, array in state.items():
-        if array.dtype != np.float32 or array.shape != expected.get(name) or not np.isfinite(array).all():
+    state = read_tensors(path, expected, kinds="f", most_bytes=sys.maxsize)
+    for name in sorted(names):
+        if name not in expected or state[name].dtype != np.float32 or not np.isfinite(state[name]).all():
             raise AssetError(f"{path}: {name!r:.80} is damaged, or of another model; delete the file to start anew")
     return state, losses

@@ -5,6 +5,7 @@ Counts add up over files, processes and machines, which is what makes training i
 
 import itertools
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,7 +229,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
 
     folder = Path(folder)
     card = read_counts_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i", others=False)
+    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i", most_bytes=sys.maxsize)
     statements, *columns = (arrays[name] for name in _COLUMNS)
     check_columns(folder, len(card.texts), statements, *columns)
     center, context, count = columns

@@ -217,9 +217,11 @@ def _load_shipped() -> Embedding:
 
 
 def _load(folder: Path) -> Embedding:
+    from ncc.runtime.limits import input_limit
     from ncc.runtime.storage import read_model
 
-    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, ("vectors", "counts"), kinds="fi", others=False)
+    names = ("vectors", "counts")
+    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, names, kinds="fi", most_bytes=input_limit())
     try:
         vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
         vectors = arrays["vectors"]

@@ -64,7 +64,7 @@ class HeadFiles(Generic[H]):
         Raises:
             AssetError: A file is missing, damaged, or of another format version, or there is no such model.
         """
-        parts = HeadParts(*read_model(Path(folder), "head", self.version, ()))
+        parts = HeadParts(*read_model(Path(folder), "head", self.version, (), others=r"(?s).*"))
         try:
             model = parts.card.get("model", next(iter(self.models)))
             if model not in self.models:

@@ -4,7 +4,9 @@ import errno
 import gzip
 import hashlib
 import json
+import math
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError, OutputError
-from ncc.runtime.limits import refuse_large
+from ncc.runtime.limits import input_limit, refuse_large
 from ncc.runtime.writable import only_writer
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "read_json",
     "read_model",
     "read_tensors",
+    "read_whole",
     "write_atomically",
     "write_compressed",
     "write_model",
@@ -199,6 +202,29 @@ def read_compressed(path: Path, most_bytes: int = _MOST_UNCOMPRESSED) -> bytes |
     return b"".join(pieces) or None
 
 
+def read_whole(path: Path) -> bytes:
+    """The bytes of a file that ncc wrote, whose size is looked at first.
+
+    Raises:
+        AssetError: It can't be read, is no regular file, or is too large.
+    """
+    with _refusing(path):
+        refuse_large(path)
+        return path.read_bytes()
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Has what is wrong with a file told as an error of assets; devices and pipes, which may never end, are refused."""
+    try:
+        _require_regular(path)
+        yield
+    except OSError as error:
+        raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
+    except InputError as error:
+        raise AssetError(str(error)) from error
+
+
 def read_json(path: Path, format_version: int) -> dict[str, Any]:
     """Reads a JSON object of a known format version.
 
@@ -206,13 +232,7 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
         AssetError: It is missing, damaged, too large or of another version.
     """
     try:
-        _require_regular(path)
-        refuse_large(path)
-        about = json.loads(path.read_bytes())
-    except OSError as error:
-        raise AssetError(f"{path}: can't be read: {error.strerror}") from error
-    except InputError as error:
-        raise AssetError(str(error)) from error
+        about = json.loads(read_whole(path))
     except MemoryError as error:
         raise AssetError(f"{path}: needs more memory than there is") from error
     except (ValueError, RecursionError) as error:
@@ -242,16 +262,34 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
 
 
 def read_model(
-    folder: Path, stem: str, format_version: int, names: Iterable[str], *, kinds: str = "fiub", others: bool = True
+    folder: Path,
+    stem: str,
+    format_version: int,
+    names: Iterable[str],
+    *,
+    kinds: str = "fiub",
+    others: str | None = None,
+    most_bytes: int | None = None,
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The card and the tensors that `write_model` wrote; `names`, `kinds` and `others` are those of `read_tensors`.
+    """The card and the tensors that `write_model` wrote.
+
+    Args:
+        folder: Of the model.
+        stem: Name of its files.
+        format_version: That the card must have.
+        names: As for `read_tensors`.
+        kinds: As for `read_tensors`.
+        others: As for `read_tensors`.
+        most_bytes: Of all tensors; default an eighth of what a file may have, as halves may become doubles.
 
     Raises:
-        AssetError: One is missing, damaged, or of another version, or they were not written together.
+        AssetError: One is missing, damaged, too large, or of another version, or they were not written together.
     """
     card = read_json(folder / f"{stem}.json", format_version)
     path = folder / f"{stem}.safetensors"
-    tensors = read_tensors(path, names, kinds=kinds, others=others)
+    with _refusing(path):
+        refuse_large(path)
+    tensors = read_tensors(path, names, kinds=kinds, others=others, most_bytes=most_bytes or input_limit() // 8)
     if _HASH in card and card[_HASH] != _sha256(path):
         raise AssetError(f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed")
     return card, tensors
@@ -263,33 +301,46 @@ def _sha256(path: Path) -> str:
 
 
 def read_tensors(
-    path: Path, names: Iterable[str], *, kinds: str = "fiub", others: bool = True
+    path: Path,
+    names: Iterable[str],
+    *,
+    kinds: str = "fiub",
+    others: str | None = None,
+    most_bytes: int | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Reads arrays of a safetensors file.
+    """Reads arrays of a safetensors file; no others take memory, nor do these before their sizes are looked at.
 
     Args:
-        path: The file; that its shapes, types and offsets fit its size is known before memory is taken for them.
-        names: Of arrays that must be there.
+        path: The file.
+        names: Of arrays that must be there; a mapping says their shapes.
         kinds: Of numbers that may be there, as NumPy names them: f, i, u, b.
-        others: Read the arrays that have other names as well.
+        others: Regular expression of the names of further arrays to read.
+        most_bytes: Of all that is read; default NCC_INPUT_GB, then 2 GiB.
 
     Raises:
-        AssetError: The file is missing or damaged, lacks one of them, or has other numbers.
+        AssetError: The file is missing or damaged, lacks one of them, is too large, or has other numbers or shapes.
     """
     from safetensors import SafetensorError, safe_open
 
+    shapes = dict(names) if isinstance(names, Mapping) else {}
     names = tuple(names)
+    most_bytes = most_bytes or input_limit()
     try:
-        _require_regular(path)
-        with safe_open(path, framework="numpy") as file:
-            found = [name for name in file.keys() if others or name in names]  # noqa: SIM118 - it is no dictionary
+        with _refusing(path), safe_open(path, framework="numpy") as file:
+            found = [name for name in file.keys() if name in names or re.fullmatch(others or "(?!)", name)]  # noqa: SIM118
             for name in found:
-                dtype = file.get_slice(name).get_dtype()
+                array = file.get_slice(name)
+                dtype, shape = array.get_dtype(), tuple(array.get_shape())
                 if _NUMBERS.get(dtype, "none") not in kinds:
                     raise AssetError(f"{path}: {name!r:.80} has numbers of type {dtype}; the file is damaged")
+                if shape != shapes.get(name, shape):
+                    raise AssetError(
+                        f"{path}: {name!r:.80} is damaged, or of another model: {shape} for {shapes[name]}"
+                    )
+                most_bytes -= math.prod(shape) * (1 if dtype == "BOOL" else int(dtype[1:]) // 8)
+                if most_bytes < 0:
+                    raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; NCC_INPUT_GB allows more")
             arrays = {name: file.get_tensor(name) for name in found}
-    except OSError as error:
-        raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
     except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: is not a safetensors file ({error}); the file is damaged") from error
     missing = [name for name in names if name not in arrays]

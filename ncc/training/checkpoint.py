@@ -6,6 +6,7 @@ Reading one never runs what it says (``weights_only``); a stop while one is writ
 import io
 import json
 import logging
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from torch import nn
 
 from ncc.errors import AssetError
 from ncc.runtime.ranks import rank_and_world
-from ncc.runtime.storage import write_atomically
+from ncc.runtime.storage import read_whole, write_atomically
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
@@ -171,15 +172,13 @@ class Checkpoints:
         content, error = None, None
         if self._rank == 0:
             try:
-                content = self.path.read_bytes()
-            except FileNotFoundError:
-                pass
-            except OSError as problem:
+                content = read_whole(self.path) if os.path.lexists(self.path) else None
+            except AssetError as problem:
                 content, error = b"", problem  # the others learn of it before this rank gives up
         if self._world > 1:
             content = _from_first(content)
         if error:
-            raise AssetError(f"{self.path}: can't be read: {error.strerror or error}") from error
+            raise error
         return content
 
     def _check(self, state: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Atomic writes, and reading of files that may be damaged."""
 
+import json
 import os
 import signal
 import stat
@@ -331,3 +332,46 @@ def test_a_folder_has_one_writer(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file: can't be written"), only_writer(tmp_path / "file"):
         pass
+
+
+def _sparse(path: Path, **shapes: tuple[int, ...]) -> None:
+    """A safetensors file of bytes 0, of which the disk holds the header alone."""
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        size = int(np.prod(shape))
+        header[name] = {"dtype": "U8", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    os.truncate(path, 8 + len(text) + at)
+
+
+@pytest.fixture
+def _little_memory():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
+    path = tmp_path / "m.safetensors"
+    _sparse(path, a=(3,), b1=(2, 2), extra=(5 << 32,))
+    assert read_tensors(path, ["a"]).keys() == {"a"}
+    assert read_tensors(path, {"a": (3,)}, others=r"b\d").keys() == {"a", "b1"}
+    for names, others in ((["extra"], None), (["a"], ".+")):
+        with pytest.raises(
+            AssetError, match=r"'extra' is too large, of shape .21474836480,.; NCC_INPUT_GB allows more"
+        ):
+            read_tensors(path, names, others=others)
+    with pytest.raises(AssetError, match=r"'a' is damaged, or of another model: \(3,\) for \(2,\)"):
+        read_tensors(path, {"a": (2,)})
+    (tmp_path / "m.json").write_text('{"format_version": 1}')
+    with pytest.raises(AssetError, match=r"m\.safetensors: has 21,474,\d+,\d+ bytes, more than 2 GB; NCC_INPUT_GB"):
+        read_model(tmp_path, "m", 1, ["a"])
+    _sparse(path, a=(3,), extra=(1 << 30,))
+    assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
+    with pytest.raises(AssetError, match="'extra' is too large"):
+        read_model(tmp_path, "m", 1, ["a"], others=".+")

@@ -1,5 +1,6 @@
 """Checkpoints: taken up inside an epoch to the bit, at the right time, and refused where they do not fit."""
 
+import os
 import runpy
 from pathlib import Path
 
@@ -148,3 +149,11 @@ def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
             due.append(second)
     assert due[0] == 1000
     assert len(told) < 25  # 1, 2, 4 … steps apart, and at the end every step from 1000 s on
+
+
+def test_a_checkpoint_that_is_too_large_is_refused_unread(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    path.touch()
+    os.truncate(path, 1 << 36)
+    with pytest.raises(AssetError, match=r"checkpoint\.pt: has 68,719,476,736 bytes, more than 2 GB; NCC_INPUT_GB"):
+        _go_on(path)
