@@ -8,14 +8,6 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc.api.classifier": ("train_classifier",),
-    "ncc.api.evaluation": (
-        "evaluate_classification",
-        "evaluate_classifier",
-        "evaluate_coarsening",
-        "evaluate_devmap",
-        "write_report",
-    ),
     "ncc.api.heads": (
         "load_classifier",
         "load_coarsening_head",
@@ -24,14 +16,7 @@ _HOMES = {
         "save_coarsening_head",
         "save_device_head",
     ),
-    "ncc.api.intrinsic": ("draw_embedding", "evaluate_coverage", "evaluate_embedding"),
-    "ncc.api.scaling": ("bench_scaling",),
-    "ncc.api.training": (
-        "build_corpus",
-        "train_coarsening",
-        "train_devmap",
-        "train_embedding",
-    ),
+    "ncc.api.training": ("build_corpus", "train_embedding"),
     "ncc.api.vectors": ("EmbeddedModule", "Level", "build_graph", "embed", "save_vectors"),
     "ncc.classification": ("ProgramClasses", "classify"),
     "ncc.coarsening": ("CoarseningAdvice", "predict_coarsening"),
@@ -58,6 +43,16 @@ _HOMES = {
     "ncc.inputs": ("load_module",),
     "ncc.ir": ("Module", "read_module"),
     "ncc.runtime.confinement": ("require_confinement",),
+    "ncc.study.classification.comparison": ("evaluate_classification",),
+    "ncc.study.classification.robustness": ("evaluate_classifier",),
+    "ncc.study.classification.train_head": ("train_classifier",),
+    "ncc.study.coarsening.comparison": ("evaluate_coarsening",),
+    "ncc.study.coarsening.train_head": ("train_coarsening",),
+    "ncc.study.devices.comparison": ("evaluate_devmap",),
+    "ncc.study.devices.train_head": ("train_devmap",),
+    "ncc.study.embedding": ("draw_embedding", "evaluate_coverage", "evaluate_embedding"),
+    "ncc.study.report": ("write_report",),
+    "ncc.study.scaling": ("bench_scaling",),
 }
 """Where a public name is defined, or re-exported."""
 

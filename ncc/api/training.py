@@ -1,26 +1,23 @@
-"""What ``ncc corpus build`` and ``ncc train`` do, as functions: corpora, embeddings and heads.
+"""What ``ncc corpus build`` and ``ncc train embedding`` do, as functions.
 
 Each takes the folder that gets the result, and then goes on from where an earlier call was stopped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import Embedding
 from ncc.errors import InputError, NccError
-from ncc.runtime.ranks import process_group, rank_and_world
-from ncc.runtime.writable import check_folder, only_writer
+from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
+from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
-    from ncc.coarsening.files import AnyCoarseningHead
     from ncc.corpus import CorpusReport, Recipe
-    from ncc.devices.files import DeviceHead
-    from ncc.devices.samples import Platform
 
-__all__ = ["build_corpus", "sole_training", "torch_threads", "train_coarsening", "train_devmap", "train_embedding"]
+__all__ = ["build_corpus", "train_embedding"]
 
 Progress = Callable[[str], None]
 
@@ -198,28 +195,6 @@ def train_embedding(
     return embedding
 
 
-def sole_training(folder: Path | None) -> AbstractContextManager[None]:
-    """Has the ranks of this training be the only ones that write to a folder, which the first of them claims.
-
-    Raises:
-        OutputError: Another training writes there.
-    """
-    return only_writer(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()
-
-
-@contextmanager
-def torch_threads(number: int) -> Iterator[None]:
-    """Has torch use so many threads for a while."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 @contextmanager
 def _curves(folder: str | Path | None, progress: Progress | None) -> Iterator[Callable[[int, float], None]]:
     """Tells epochs and losses, also to TensorBoard where a folder is given."""
@@ -242,91 +217,3 @@ def _curves(folder: str | Path | None, progress: Progress | None) -> Iterator[Ca
     finally:
         if writer:
             writer.close()
-
-
-def train_devmap(
-    output: str | Path | None = None,
-    *,
-    platform: "Platform" = "nvidia",
-    model: Literal["gp", "lstm"] = "gp",
-    embedding: Embedding | None = None,
-    seed: int = 204,
-    data: str | None = None,
-    about: dict[str, Any] | None = None,
-    progress: Progress | None = None,
-) -> "DeviceHead":
-    """Fits a device head to the CGO'17 tables, measured on kernels and on applications held out.
-
-    Args:
-        output: Folder that gets the head.
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: "gp": Gaussian processes on what the kernel does, as in the head that ships; "lstm": an ensemble of LSTMs
-            on its statements in order, which takes an hour.
-        embedding: What the head is to work on; default the one that ships with ncc.
-        seed: Of the folds, and of all that is drawn in training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        about: What else the card is to say, such as the command.
-        progress: Called with a line of text now and then.
-
-    Returns:
-        The head, with its scores in the card.
-
-    Raises:
-        InputError: There is no such platform.
-        DataError: The tables or the IR are missing or damaged.
-        OutputError: The folder can't be written.
-
-    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
-    """
-    from ncc.devices.files import save_head
-    from ncc.study.devices import train_head
-
-    folder = None if output is None else Path(output)
-    check_folder(folder)
-    embedding = embedding or load_embedding()
-    head = train_head.train_device_head(platform, embedding, model=model, folder=data, seed=seed, progress=progress)
-    head.about.update(about or {})
-    if folder:
-        save_head(head, folder)
-    return head
-
-
-def train_coarsening(
-    output: str | Path | None = None,
-    *,
-    model: Literal["line", "lstm"] = "line",
-    embedding: Embedding | None = None,
-    seed: int = 204,
-    data: str | None = None,
-    about: dict[str, Any] | None = None,
-) -> "AnyCoarseningHead":
-    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out.
-
-    Args:
-        output: Folder that gets the head.
-        model: "line": a line in one feature of the kernel, as in the head that ships, where nothing is random; "lstm":
-            an ensemble of LSTMs on its statements in order.
-        embedding: Vectors that the LSTMs read; default those that ship with ncc.
-        seed: Of all that is drawn in their training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        about: What else the card is to say, such as the command.
-
-    Returns:
-        The head, with its scores in the card.
-
-    Raises:
-        DataError: The table or the IR is missing or damaged.
-        OutputError: The folder can't be written.
-
-    Reference: Magni, Dubach, O'Boyle 2014.
-    """
-    from ncc.coarsening.files import save_head
-    from ncc.study.coarsening import train_head
-
-    folder = None if output is None else Path(output)
-    check_folder(folder)
-    head = train_head.train_coarsening_head(data, model=model, embedding=embedding, seed=seed)
-    head.about.update(about or {})
-    if folder:
-        save_head(head, folder)
-    return head

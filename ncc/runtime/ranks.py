@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ncc.errors import NccError
+from ncc.runtime.writable import only_writer
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["process_group", "rank_and_world", "sum_over_ranks", "wait_for_ranks"]
+__all__ = ["process_group", "rank_and_world", "sole_training", "sum_over_ranks", "torch_threads", "wait_for_ranks"]
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -72,3 +74,25 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
         yield device
     finally:
         distributed.destroy_process_group()
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Has torch use so many threads for a while."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def sole_training(folder: Path | None) -> AbstractContextManager[None]:
+    """Has the ranks of this training be the only ones that write to a folder, which the first of them claims.
+
+    Raises:
+        OutputError: Another training writes there.
+    """
+    return only_writer(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()

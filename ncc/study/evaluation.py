@@ -14,11 +14,25 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.data import cache_folder
 from ncc.errors import InputError
+from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Bootstrap, Estimate
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
 
-__all__ = ["SEED", "Comparison", "Score", "Task", "choose", "choose_methods", "evaluate", "evaluate_all", "score_runs"]
+__all__ = [
+    "SEED",
+    "Comparison",
+    "Score",
+    "Task",
+    "choose",
+    "choose_methods",
+    "evaluate",
+    "evaluate_all",
+    "runs_folder",
+    "score_runs",
+    "seeds_from",
+]
 
 SEED = 204
 """Seed of the published folds, and the first of every study's seeds."""
@@ -132,34 +146,10 @@ class Score(Generic[M]):
 
 
 def evaluate(
-    task: Task[S, M],
-    method: Method[S],
-    protocol: str,
-    seeds: Sequence[int] = (SEED,),
-    *,
-    bootstrap: Bootstrap | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    task: Task[S, M], method: Method[S], protocol: str, seeds: Sequence[int] = (SEED,), **options: Any
 ) -> Score[M]:
-    """Measure one method under one protocol.
-
-    Args:
-        task: What it is measured on.
-        method: What to measure.
-        protocol: One of the task's protocols.
-        seeds: Seeds of the runs.
-        bootstrap: How intervals are drawn; None for the task's usual way.
-        jobs: Folds run at a time, as for `run_plans`.
-        cache: Folder of earlier results; None keeps none.
-        progress: Called with a line of text after each fold.
-
-    Raises:
-        InputError: As for `evaluate_all`.
-    """
-    (score,) = evaluate_all(
-        task, [method], [protocol], seeds, bootstrap=bootstrap, jobs=jobs, cache=cache, progress=progress
-    )
+    """Measure one method under one protocol; options and errors are those of `evaluate_all`."""
+    (score,) = evaluate_all(task, [method], [protocol], seeds, **options)
     return score
 
 
@@ -302,6 +292,15 @@ class Comparison(ABC, Generic[M]):
         """Tables for people: every method under every protocol."""
 
     @abstractmethod
+    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
+        """A report as one HTML document that needs no other file and no net.
+
+        Args:
+            about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
+            data: Folder of datasets; None stands for NCC_DATA, then the cache.
+        """
+
+    @abstractmethod
     def describe(self, score: Score[M]) -> dict[str, Any]:
         """Return a method's figures, as ``--json`` prints them."""
 
@@ -331,12 +330,35 @@ def choose_methods(patterns: Sequence[str], known: Iterable[str]) -> list[str]:
     """Return the names that match one of some patterns, as a shell matches files, in their own order.
 
     Raises:
-        InputError: A pattern matches none, or there is no pattern.
+        InputError: A pattern matches none.
     """
     names = list(known)
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise InputError(f"no method {pattern!r}; expected a pattern that matches one of {', '.join(names)}")
-    if not patterns:
-        raise InputError("expected at least one method, found none")
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def seeds_from(first: int, number: int) -> range:
+    """Return the seeds of so many runs.
+
+    Raises:
+        InputError: There would be none.
+    """
+    if number < 1:
+        raise InputError(f"seeds is {number}; expected 1 or more")
+    return range(first, first + number)
+
+
+def runs_folder(cache: str | Path | None, no_cache: bool) -> Path | None:
+    """Return where results of folds are kept, if anywhere.
+
+    Raises:
+        InputError: A folder is named although none is to be used.
+        OutputError: It can't be written.
+    """
+    if cache and no_cache:
+        raise InputError("--cache and --no-cache exclude each other")
+    if cache:
+        check_folder(Path(cache))
+    return None if no_cache else Path(cache) if cache else cache_folder() / "runs"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.data import FileState, cache_folder, verify
+from ncc.data import FileState, verify
 from ncc.embedding import load_embedding
 from ncc.errors import DataError, InputError
 
@@ -122,18 +122,16 @@ def test_a_corpus_of_another_abstraction_is_refused(ncc, code, tmp_path):
     assert "was counted with" in finished.err
 
 
-class Comparison:
-    """What `compare_devices` was asked for, in the place of what it answers."""
+class Scores:
+    """What a verb was asked for, in the place of what it answers."""
 
-    def __init__(self, protocol, platform, *, progress, **options):
+    def __init__(self, *, progress, **options):
         for number in range(1000):
             progress(f"{number} of 1000")
-        self.asked = {"protocol": protocol, "platform": platform} | options
+        self.asked = options
 
     def to_dict(self):
-        folder, vocabulary = (str(self.asked[name]) for name in ("cache_folder", "ir2vec"))
-        seeds = list(self.asked["seeds"])
-        return {"asked": self.asked | {"cache_folder": folder, "ir2vec": vocabulary, "seeds": seeds}}
+        return {"asked": {name: str(value) if isinstance(value, Path) else value for name, value in self.asked.items()}}
 
     def to_text(self):
         return "a table"
@@ -141,11 +139,11 @@ class Comparison:
 
 @pytest.fixture
 def asked(ncc, monkeypatch):
-    """Runs `ncc evaluate devmap` up to the comparison, and returns what that was asked for."""
-    monkeypatch.setattr("ncc.study.devices.comparison.compare_devices", Comparison)
+    """Runs `ncc evaluate` up to the verb, and returns what that was asked for."""
 
-    def ask(*arguments):
-        finished = ncc("evaluate", "devmap", "--json", *arguments)
+    def ask(task, *arguments):
+        monkeypatch.setattr(f"ncc.api.evaluate_{task}", Scores, raising=False)
+        finished = ncc("evaluate", task, "--json", *arguments)
         assert finished.code == 0, finished.err
         assert "0 of 1000" in finished.err
         return json.loads(finished.out)["asked"]
@@ -153,38 +151,43 @@ def asked(ncc, monkeypatch):
     return ask
 
 
-def test_device_mapping_runs_everything_unless_told_otherwise(asked):
-    assert asked() == {
-        "protocol": "all",
-        "platform": "all",
-        "methods": ["*"],
-        "seeds": [204, 205, 206, 207, 208],
-        "num_network_seeds": 1,
-        "num_trees": 300,
-        "ir2vec": "None",
-        "jobs": 1,
-        "cache_folder": str(cache_folder() / "runs"),
-        "folder": None,
-    }
+def test_everything_is_run_unless_told_otherwise(asked):
+    for task, own in (
+        ("devmap", {"platform": "all", "network_seeds": 1, "ir2vec": None}),
+        ("coarsening", {"networks": False}),
+    ):
+        assert asked(task) == own | {
+            "protocol": "all",
+            "method": None,
+            "seeds": 5,
+            "seed": 204,
+            "trees": 300,
+            "jobs": 1,
+            "cache": None,
+            "no_cache": False,
+            "data": None,
+        }
 
 
-def test_device_mapping_passes_its_options_on(asked, tmp_path):
-    options = ["--protocol", "suite", "--platform", "amd", "--method", "opcode*", "--method", "lstm", "--seeds", "2"]
-    options += ["--seed", "7", "--trees", "9", "--jobs", "3", "--cache", tmp_path / "here", "--data", "there"]
-    options += ["--network-seeds", "3", "--ir2vec", "seeds.txt"]
-    assert asked(*options) == {
-        "protocol": "suite",
-        "platform": "amd",
-        "methods": ["opcode*", "lstm"],
-        "seeds": [7, 8],
-        "num_network_seeds": 3,
-        "num_trees": 9,
-        "ir2vec": "seeds.txt",
+def test_options_are_passed_on(asked, tmp_path):
+    options = ["--method", "opcode*", "--method", "lstm", "--seeds", "2", "--seed", "7", "--trees", "9", "--jobs", "3"]
+    options += ["--cache", tmp_path / "here", "--data", "there"]
+    expected = {
+        "method": ["opcode*", "lstm"],
+        "seeds": 2,
+        "seed": 7,
+        "trees": 9,
         "jobs": 3,
-        "cache_folder": str(tmp_path / "here"),
-        "folder": "there",
+        "cache": str(tmp_path / "here"),
+        "no_cache": False,
+        "data": "there",
     }
-    assert asked("--no-cache")["cache_folder"] == "None"
+    own = ["--protocol", "suite", "--platform", "amd", "--network-seeds", "3", "--ir2vec", "seeds.txt"]
+    found = {"protocol": "suite", "platform": "amd", "network_seeds": 3, "ir2vec": "seeds.txt"}
+    assert asked("devmap", *options, *own) == expected | found
+    found = {"protocol": "pair", "networks": True}
+    assert asked("coarsening", *options, "--protocol", "pair", "--networks") == expected | found
+    assert asked("devmap", "--no-cache")["no_cache"]
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
@@ -204,7 +207,7 @@ def test_device_mapping_says_what_fails(ncc, monkeypatch, error, code):
     def fail(*_, **__):
         raise error("the reason")
 
-    monkeypatch.setattr("ncc.study.devices.comparison.compare_devices", fail)
+    monkeypatch.setattr("ncc.api.evaluate_devmap", fail, raising=False)
     finished = ncc("evaluate", "devmap")
     assert (finished.code, finished.err) == (code, "ncc: the reason\n")
 
@@ -240,28 +243,6 @@ def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
     assert again["protocols"] == figures["protocols"]  # the seconds of the runs, too
     text = ncc("evaluate", "devmap", *options).out
     assert f"{suite['methods']['majority']['accuracy']:.1%}" in text
-
-
-class CoarseningTable(Comparison):
-    """What `compare_coarsening` was asked for, in the place of what it answers."""
-
-    def __init__(self, protocol, seeds, *, progress, **options):
-        super().__init__(protocol, "all", progress=progress, seeds=seeds, **options)
-
-    def to_dict(self):
-        return {"asked": self.asked | {name: str(self.asked[name]) for name in ("cache", "seeds")}}
-
-
-def test_coarsening_passes_its_options_on(ncc, monkeypatch, tmp_path):
-    monkeypatch.setattr("ncc.study.coarsening.comparison.compare_coarsening", CoarseningTable)
-    options = ["--protocol", "pair", "--seeds", "2", "--seed", "7", "--networks", "--jobs", "3", "--data", "there"]
-    options += ["--trees", "9"]
-    finished = ncc("evaluate", "coarsening", "--json", *options, "--cache", tmp_path)
-    assert finished.code == 0, finished.err
-    asked = json.loads(finished.out)["asked"]
-    assert (asked["protocol"], asked["seeds"], asked["with_networks"]) == ("pair", "range(7, 9)", True)
-    assert (asked["jobs"], asked["num_trees"], asked["cache"], asked["folder"]) == (3, 9, str(tmp_path), "there")
-    assert "0 of 1000" in finished.err
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
 from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
-from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening_head
+from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening
 
 
 def head(**changes: object) -> CoarseningHead:
@@ -132,7 +132,7 @@ def test_head_says_what_the_method_says(toy: CoarseningSamples, toy_features: ND
 
 
 def test_published_head(published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path) -> None:
-    save_head(train_coarsening_head(), tmp_path)
+    save_head(train_coarsening(), tmp_path)
     found = load_head(tmp_path)
     assert found.devices == DEVICES
     assert found.about["num_samples"] == len(published)

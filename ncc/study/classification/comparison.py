@@ -1,24 +1,33 @@
 """The table of algorithm classification: controls, the paper's head and ours with its ablations, on the same splits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ncc.classification.fit import CombinedMethod
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining, paper_training
-from ncc.classification.ngram_fit import NgramMethod
+from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.study.classification.controls import Majority, count_controls
 from ncc.study.classification.metrics import ClassificationMetrics
 from ncc.study.classification.protocols import PROTOCOLS
 from ncc.study.classification.task import Classification, ClassificationMethod
-from ncc.study.evaluation import Comparison, Score, choose, choose_methods, evaluate_all
-from ncc.study.report.classification import classification_text
+from ncc.study.evaluation import (
+    Comparison,
+    Score,
+    choose,
+    choose_methods,
+    evaluate_all,
+    runs_folder,
+    seeds_from,
+)
+from ncc.study.report.classification import classification_report, classification_text
 
-__all__ = ["ClassificationComparison", "all_methods", "compare_classifiers"]
+if TYPE_CHECKING:
+    from ncc.classification.network_fit import NetworkTraining
+
+__all__ = ["ClassificationComparison", "all_methods", "compare_classifiers", "evaluate_classification"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,9 +70,13 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
         """Tables for people: every method under every protocol."""
         return classification_text(self)
 
+    def to_page(self, about: Mapping[str, Any], _data: str | None) -> str:
+        """A report with pictures."""
+        return classification_report(self, about)
+
 
 def all_methods(
-    embedding: Embedding, training: NetworkTraining | None = None, num_trees: int = 300
+    embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Controls, the paper's head, ours and its ablations.
 
@@ -72,6 +85,10 @@ def all_methods(
         training: How our network is trained; None for the defaults.
         num_trees: Trees of the controls' forests.
     """
+    from ncc.classification.fit import CombinedMethod  # with torch
+    from ncc.classification.network_fit import NetworkMethod, NetworkTraining, paper_training
+    from ncc.classification.ngram_fit import NgramMethod
+
     ours = training or NetworkTraining()
     encoder = ours.encoder
     ablations = {
@@ -94,6 +111,76 @@ def all_methods(
     )
 
 
+def evaluate_classification(
+    folder: str | Path | None = None,
+    *,
+    protocol: str = "grouped",
+    method: Sequence[str] | None = None,
+    per_class: Sequence[int] | None = None,
+    levels: Sequence[str] = ("1",),
+    embedding: Embedding | None = None,
+    epochs: int = 12,
+    seeds: int = 1,
+    seed: int = 204,
+    trees: int = 300,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ClassificationComparison:
+    """Measures classifiers of programs beside their controls.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        protocol: "grouped", "published", or "all".
+        method: As for `evaluate_devmap`.
+        per_class: Train on so many programs of a class; several numbers make a learning curve.
+        levels: Optimisation levels to compile programs at.
+        embedding: Vectors to begin with; default those that ship with ncc.
+        epochs: Passes over the programs, for ours.
+        seeds: As for `evaluate_devmap`.
+        seed: As for `evaluate_devmap`.
+        trees: As for `evaluate_devmap`.
+        jobs: As for `evaluate_devmap`.
+        cache: As for `evaluate_devmap`.
+        no_cache: As for `evaluate_devmap`.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: As for `evaluate_devmap`.
+        progress: As for `evaluate_devmap`.
+
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
+
+    Raises:
+        InputError: There is no such protocol, method or level, or there are too few classes or programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+        OutputError: A cache can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    from ncc.classification.network_fit import NetworkTraining  # with torch
+
+    runs = runs_folder(cache, no_cache)
+    embedding = embedding or load_embedding()
+    samples = load_labelled_programs(folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress)
+    training = NetworkTraining()
+    training = replace(training, loop=replace(training.loop, epochs=epochs))
+    methods = all_methods(embedding, training, trees)
+    return compare_classifiers(
+        samples,
+        methods,
+        protocol=protocol,
+        patterns=method or ("*",),
+        per_class=per_class or (),
+        seeds=seeds_from(seed, seeds),
+        jobs=jobs,
+        cache=runs,
+        progress=progress,
+    )
+
+
 def compare_classifiers(
     samples: ProgramSamples,
     methods: Sequence[ClassificationMethod],
@@ -101,27 +188,9 @@ def compare_classifiers(
     protocol: str = "grouped",
     patterns: Sequence[str] = ("*",),
     per_class: Sequence[int] = (),
-    seeds: Sequence[int] = (204,),
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> ClassificationComparison:
-    """Measures methods under protocols.
-
-    Args:
-        samples: The programs.
-        methods: As of `all_methods`.
-        protocol: One of `PROTOCOLS`, or "all".
-        patterns: Which methods to run, by their names, as a shell matches files.
-        per_class: A learning curve: train on at most so many programs of each class; empty for all.
-        seeds: Of the methods.
-        jobs: Runs at a time.
-        cache: Folder of earlier results; None keeps none.
-        progress: Called with a line of text after each run.
-
-    Raises:
-        InputError: No method matches, or there is no such protocol.
-    """
+    """Measure the methods that match a pattern; as `evaluate_classification`, with options of `evaluate_all`."""
     protocols = choose("protocol", protocol, PROTOCOLS)
     chosen = set(choose_methods(patterns, [method.name for method in methods]))
     if any(size < 1 for size in per_class):
@@ -131,9 +200,6 @@ def compare_classifiers(
         Classification(samples),
         [method for method in methods if method.name in chosen],
         [f"{name}{size}" for name in protocols for size in sizes],
-        seeds,
-        jobs=jobs,
-        cache=cache,
-        progress=progress,
+        **options,
     )
     return ClassificationComparison(tuple(scores), samples.classes, len(samples), samples.ways, samples.failures)

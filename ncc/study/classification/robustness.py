@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.head import ClassifierHead
-from ncc.classification.ngram_fit import encoded_programs
+from ncc.classification.loading import labelled_files, tell_batches
+from ncc.classification.places import programs_cache
 from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
-from ncc.embedding import Embedding
+from ncc.embedding import Embedding, load_embedding
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.columns import aligned
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
 
-__all__ = ["RobustnessScore", "RobustnessTable", "measure_head"]
+__all__ = ["RobustnessScore", "RobustnessTable", "evaluate_classifier", "measure_head"]
 
 _MISTAKES = 8
 
@@ -90,6 +91,52 @@ class RobustnessTable:
         return "\n".join([*aligned(rows, left=(0, 1)), confused])
 
 
+def evaluate_classifier(
+    head: ClassifierHead,
+    folder: str | Path | None = None,
+    *,
+    levels: Sequence[str] = ("1",),
+    clang: Sequence[str] | None = None,
+    embedding: Embedding | None = None,
+    jobs: int = 1,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> RobustnessTable:
+    """Measures a trained classifier on its test programs, as other levels and compilers make them.
+
+    Args:
+        head: The classifier.
+        folder: Has all programs, those that it was trained on included; default POJ-104.
+        levels: Optimisation levels.
+        clang: Compilers beside the bundled one.
+        embedding: That it was trained on; default the one that ships with ncc.
+        jobs: Compilers at a time.
+        programs: As for `ncc.evaluate_classification`.
+        data: As for `ncc.evaluate_classification`.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        Scores for each level and compiler, with 95 % intervals.
+
+    Raises:
+        InputError: A level is unknown, or there are too few classes or programs.
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    files, names = labelled_files(folder, levels, data)
+    scores = measure_head(
+        head,
+        embedding or load_embedding(),
+        files,
+        [CompileOptions(optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        cache=programs_cache() if programs is None else Path(programs),
+        jobs=jobs,
+        progress=tell_batches(progress),
+    )
+    return RobustnessTable(tuple(scores))
+
+
 def measure_head(
     head: ClassifierHead,
     embedding: Embedding,
@@ -100,7 +147,7 @@ def measure_head(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[RobustnessScore]:
-    """Measures a classifier on the test programs of the split that it was trained by, in several variants.
+    """Measure a classifier on the test programs of the split that it was trained by, in several variants.
 
     Args:
         head: The classifier.
@@ -149,9 +196,9 @@ def measure_head(
 
     scores = [score(None, test, answers)]
     part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
-    for options in variants:
-        found = load(part, (options.optimization,), options=options)
-        scores.append(score(options, test[found.row], _answers(head, embedding, [*found.views.values()])))
+    for variant in variants:
+        found = load(part, (variant.optimization,), options=variant)
+        scores.append(score(variant, test[found.row], _answers(head, embedding, [*found.views.values()])))
     return scores
 
 
@@ -170,6 +217,8 @@ class _Answers:
 
 def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
     """For the programs of tables, one of each level, read together."""
+    from ncc.classification.ngram_fit import encoded_programs  # with torch
+
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
     found = [head.predict(*views) for views in programs]
     unknown = sum(

@@ -3,27 +3,188 @@
 With ``--refit`` it is trained further on all of them: `ncc.classification.refit`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.fit import fit_combined
+from ncc.classification import load_shipped_classifier
+from ncc.classification.files import load_head, save_head
 from ncc.classification.head import ClassifierHead
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
+from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding
+from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError, NccError
+from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
+from ncc.runtime.writable import check_folder
 from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
 from ncc.study.classification.task import load_split
 
-__all__ = ["train_classifier"]
+if TYPE_CHECKING:
+    from ncc.classification.network_fit import NetworkTraining
+
+__all__ = ["fit_classifier", "train_classifier"]
 
 
 def train_classifier(
+    folder: str | Path | None = None,
+    output: str | Path | None = None,
+    *,
+    levels: Sequence[str] = ("1", "2", "0"),
+    refit: str | Path | ClassifierHead | None = None,
+    embedding: Embedding | None = None,
+    epochs: int = 12,
+    hidden: int = 128,
+    layers: int = 1,
+    min_steps: int = 600,
+    batch_size: int = 64,
+    learning_rate: float = 2e-3,
+    strategy: str = "mirrored",
+    staleness: int = 1,
+    sync_every: int = 8,
+    compression: str = "none",
+    accumulate: int = 1,
+    search: int = 0,
+    seed: int = 204,
+    jobs: int = 1,
+    device: str = "cpu",
+    cache: str | Path | None = None,
+    data: str | None = None,
+    about: dict[str, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ClassifierHead | None:
+    """Trains a classifier on labelled folders of programs. Under torchrun the ranks share the work.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        output: Folder that gets the classifier, and while it is trained a checkpoint to go on from after a stop.
+        levels: Optimisation levels to compile programs at.
+        refit: A classifier, or its folder, to train further on all programs; its calibration and scores are kept.
+        embedding: Vectors to begin with; default the one that ships with ncc.
+        epochs: Passes over the programs.
+        hidden: Units of each direction of the LSTM.
+        layers: Bidirectional LSTM layers.
+        min_steps: Steps at least; few programs are seen more often.
+        batch_size: Programs of a step, over all ranks.
+        learning_rate: Of AdamW.
+        strategy: How ranks share the work: "mirrored", "central", "stale" or "local".
+        staleness: Steps that a stale gradient may be late.
+        sync_every: Steps between averages of local weights.
+        compression: How mirrored gradients are sent: "none", "fp16", "bf16", "topk", "int8", "int4" or "powersgd".
+        accumulate: Pieces that a rank's part of a batch is computed in.
+        search: Number of sets of hyper-parameters to try first, to take the best.
+        seed: Of everything that is drawn.
+        jobs: Compilers at a time.
+        device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
+        cache: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        about: What else the card is to say, such as the command.
+        progress: Called with a line of text now and then, for most of them on the first rank.
+
+    Returns:
+        The classifier; None on all ranks but the first.
+
+    Raises:
+        InputError: A value is out of its range, unknown, or does not go with another.
+        DataError: POJ-104 is asked for and is missing or damaged.
+        AssetError: The classifier to refit knows other classes, levels or words.
+        OutputError: A folder can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    from ncc.classification.network_fit import NetworkTraining  # with torch
+    from ncc.classification.network_model import program_encoder
+    from ncc.classification.refit import refit_classifier
+    from ncc.training import TrainingConfig
+
+    place = None if output is None else Path(output)
+    if search and refit:
+        raise InputError("--search and --refit don't go together: a classifier that is trained further keeps its sizes")
+    if search and not place:
+        raise InputError("a search needs a folder for its trials; expected output, found None")
+    check_folder(place)
+    measured = load_head(refit) if isinstance(refit, str | Path) else refit
+    loop = TrainingConfig(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        mixed_precision=True,
+        strategy=strategy,
+        staleness=staleness,
+        sync_every=sync_every,
+        compression=compression,
+        accumulate=accumulate,
+        seed=seed,
+    )
+    checkpoint = place / "checkpoint.pt" if place else None
+    about = dict(about or {})
+    with process_group(device) as own_device, sole_training(place), torch_threads(1):
+        embedding = embedding or load_embedding()
+        samples = load_labelled_programs(
+            folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress
+        )
+        how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, loop=loop)
+        if search and place:
+            how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
+        tell = progress if progress and rank_and_world()[0] == 0 else None
+        head = (partial(refit_classifier, measured=measured) if measured else fit_classifier)(
+            samples,
+            embedding,
+            training=how,
+            device=own_device,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=(lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}")) if tell else None,
+        )
+        if head:
+            head.about.update(about)
+            head.titles.update((measured or load_shipped_classifier()).titles if measured or folder is None else {})
+            if place:
+                save_head(head, place)
+            if checkpoint:
+                checkpoint.unlink(missing_ok=True)
+    return head
+
+
+def _search(
     samples: ProgramSamples,
     embedding: Embedding,
-    training: NetworkTraining | None = None,
+    training: "NetworkTraining",
+    num_trials: int,
+    folder: Path,
+    device: str,
+    progress: Callable[[str], None] | None,
+) -> tuple["NetworkTraining", list[dict[str, Any]]]:
+    """The best of so many trials, and all of them.
+
+    Raises:
+        NccError: The search failed, or there are several ranks.
+    """
+    from ncc.study.classification.tuning import tune_training
+
+    if rank_and_world()[1] > 1:
+        raise NccError("--search runs on one rank: search first, then train with what it found")
+    return tune_training(
+        samples,
+        embedding,
+        training,
+        num_trials,
+        folder / "search.journal",
+        device=device,
+        seed=training.loop.seed,
+        progress=lambda trial: (
+            progress(f"trial {trial.number}: {trial.state} {trial.value} with {trial.parameters}") if progress else None
+        ),
+    )
+
+
+def fit_classifier(
+    samples: ProgramSamples,
+    embedding: Embedding,
+    training: "NetworkTraining | None" = None,
     *,
     device: str = "cpu",
     seed: int = 204,
@@ -44,6 +205,9 @@ def train_classifier(
     Returns:
         The classifier; None on all ranks but the first, which are done when the network is.
     """
+    from ncc.classification.fit import fit_combined  # with torch
+    from ncc.classification.network_fit import NetworkMethod, probabilities
+
     split, groups = load_split(samples)
     network = NetworkMethod(embedding, training, device=device, checkpoint=checkpoint, progress=progress)
     method = fit_combined(network, samples, split.train, seed)

@@ -1,11 +1,11 @@
 """Every method of thread coarsening under every protocol: the table that a score has to stand in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import hash as content_hash
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ncc.coarsening.features import opcode_histograms, sample_features
 from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.lstm import LSTMMethod, load_words
 from ncc.coarsening.samples import CoarseningSamples, Folder, load_kernel_ir, load_samples
 from ncc.devices.samples import load_samples as load_device_samples
 from ncc.embedding import load_embedding
@@ -23,14 +22,23 @@ from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import Metrics
 from ncc.study.coarsening.protocols import PROTOCOLS
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
-from ncc.study.evaluation import Comparison, Score, choose, choose_methods, estimates, evaluate_all
-from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
+from ncc.study.evaluation import (
+    Comparison,
+    Score,
+    choose,
+    choose_methods,
+    estimates,
+    evaluate_all,
+    runs_folder,
+    seeds_from,
+)
 from ncc.study.peers.magni import MagniCascade
-from ncc.study.report.coarsening import coarsening_text
+from ncc.study.report.coarsening import coarsening_report, coarsening_text
 
-__all__ = ["CoarseningComparison", "all_methods", "compare_coarsening"]
+if TYPE_CHECKING:
+    from ncc.study.peers.deeptune_coarsening import LanguageModel
 
-SEEDS = (204, 205, 206, 207, 208)
+__all__ = ["CoarseningComparison", "all_methods", "evaluate_coarsening"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,62 +63,71 @@ class CoarseningComparison(Comparison[Metrics]):
         """Tables for people: every method under every protocol."""
         return coarsening_text(self)
 
+    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
+        """A report with pictures."""
+        return coarsening_report(self, load_samples(data), about)
 
-def compare_coarsening(
+
+def evaluate_coarsening(
     protocol: str = "all",
-    seeds: Sequence[int] = SEEDS,
     *,
-    methods: Sequence[str] = (),
-    with_networks: bool = True,
-    num_trees: int = NUM_TREES,
+    method: Sequence[str] | None = None,
+    seeds: int = 5,
+    seed: int = 204,
+    networks: bool = False,
+    trees: int = 300,
     jobs: int = 1,
-    cache: Path | None = None,
-    folder: Folder = None,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> CoarseningComparison:
-    """Run the controls, the published methods and ours under protocols.
+    """Measures thread coarsening under every protocol, controls beside published methods and ours.
 
     Args:
-        protocol: One of `PROTOCOLS`, or "all".
-        seeds: Seeds of the runs; no run is left out.
-        methods: Patterns of names, as a shell matches files; none for all, networks as `with_networks` says.
-        with_networks: Run our LSTM, DeepTune and DeepTune-TL as well, which take nearly all the time: some ten seconds
-            a fold, and minutes to train DeepTune-TL on device mapping first.
-        num_trees: Trees of the controls' forests.
-        jobs: Folds run at a time.
-        cache: Folder of earlier results; None keeps none.
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-        progress: Called with a line of text after each fold.
+        protocol: "kernel", "source", "pair", "device", or "all".
+        method: Patterns of names of methods to run, as "*line*"; default all, networks if asked for.
+        seeds: As for `evaluate_devmap`.
+        seed: As for `evaluate_devmap`.
+        networks: Whether to run our LSTM, DeepTune and DeepTune-TL too, which takes hours.
+        trees: As for `evaluate_devmap`.
+        jobs: As for `evaluate_devmap`.
+        cache: As for `evaluate_devmap`.
+        no_cache: As for `evaluate_devmap`.
+        data: As for `evaluate_devmap`.
+        progress: As for `evaluate_devmap`.
+
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
 
     Raises:
-        InputError: There is no such protocol or method, or there are no seeds.
-        DataError: The tables or the IR are missing or damaged.
+        InputError: There is no such protocol.
+        DataError: The table or the IR is missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
+    from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
+    from ncc.study.peers.deeptune_coarsening import DeepTune
+
     protocols = choose("protocol", protocol, PROTOCOLS)
-    samples = load_samples(folder)
-    quick = {method.name: method for method in all_methods(samples, folder, num_trees)}
-    networks: dict[str, Callable[[], CoarseningMethod]] = {
-        LSTMMethod.name: lambda: _lstm(samples, folder),
+    runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
+    samples = load_samples(data)
+    quick = {one.name: one for one in all_methods(samples, data, trees)}
+    slow: dict[str, Callable[[], CoarseningMethod]] = {
+        LSTMMethod.name: lambda: LSTMMethod(
+            table := load_embedding(), load_words(samples, load_kernel_ir(data), table)
+        ),
         "DeepTune": DeepTune,
-        "DeepTune-TL": lambda: DeepTune(_language_model(cache, folder, progress)),
+        "DeepTune-TL": lambda: DeepTune(_language_model(runs, data, progress)),
     }
-    known = [*quick, *networks]
-    names = choose_methods(methods, known) if methods else known if with_networks else list(quick)
+    known = [*quick, *slow]
+    names = choose_methods(method, known) if method else known if networks else list(quick)
+    methods = [slow[name]() if name in slow else quick[name] for name in names]
     scores = evaluate_all(
-        ThreadCoarsening(samples),
-        [networks[name]() if name in networks else quick[name] for name in names],
-        protocols,
-        seeds,
-        jobs=jobs,
-        cache=cache,
-        progress=progress,
+        ThreadCoarsening(samples), methods, protocols, numbers, jobs=jobs, cache=runs, progress=progress
     )
     return CoarseningComparison(tuple(scores))
-
-
-def _lstm(samples: CoarseningSamples, folder: Folder) -> LSTMMethod:
-    embedding = load_embedding()
-    return LSTMMethod(embedding, load_words(samples, load_kernel_ir(folder), embedding))
 
 
 def all_methods(
@@ -143,8 +160,10 @@ def _without_divergence(features: NDArray[np.float64]) -> NDArray[np.float64]:
     return features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]
 
 
-def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> LanguageModel:
+def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> "LanguageModel":
     """DeepTune's network trained on device mapping, once for all seeds as in the original, from the cache if there."""
+    from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
+
     samples = load_device_samples("amd", folder)
     key = content_hash((vars(samples), DeepTune.version, version("torch")))
     file = cache / f"deeptune-{key}.npz" if cache else None

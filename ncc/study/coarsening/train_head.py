@@ -2,59 +2,81 @@
 
 import time
 from dataclasses import asdict
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.coarsening.features import sample_features
-from ncc.coarsening.files import AnyCoarseningHead
+from ncc.coarsening.files import AnyCoarseningHead, save_head
 from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.head import INTERVAL, CoarseningHead
-from ncc.coarsening.lstm import LSTMMethod, load_words
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.samples import (
     CoarseningSamples,
-    Folder,
     clamp_to_measured,
     load_kernel_ir,
     load_samples,
 )
 from ncc.embedding import Embedding, load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.runtime.writable import check_folder
 from ncc.study.coarsening.task import CoarseningScore, ThreadCoarsening
 from ncc.study.evaluation import SEED, evaluate
 
-__all__ = ["fit_coarsening_head", "fit_lstm_head", "train_coarsening_head"]
+if TYPE_CHECKING:
+    from ncc.coarsening.lstm import LSTMMethod
+
+__all__ = ["fit_coarsening_head", "fit_lstm_head", "train_coarsening"]
 
 Array = NDArray[np.float64]
 
 
-def train_coarsening_head(
-    folder: Folder = None,
-    grid: LineGrid | None = None,
+def train_coarsening(
+    output: str | Path | None = None,
     *,
     model: Literal["line", "lstm"] = "line",
     embedding: Embedding | None = None,
     seed: int = 204,
+    data: str | None = None,
+    about: dict[str, Any] | None = None,
 ) -> AnyCoarseningHead:
-    """Train a head on the published measurements.
+    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out.
 
     Args:
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-        grid: What the line is chosen from; None for the defaults.
-        model: "line", in which nothing is random, or "lstm" for an ensemble of LSTMs.
-        embedding: Vectors that the LSTMs read; None for those that ship.
-        seed: Of the LSTMs' training.
+        output: Folder that gets the head.
+        model: "line": a line in one feature of the kernel, as in the head that ships, where nothing is random; "lstm":
+            an ensemble of LSTMs on its statements in order.
+        embedding: Vectors that the LSTMs read; default those that ship with ncc.
+        seed: Of all that is drawn in their training.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        about: What else the card is to say, such as the command.
+
+    Returns:
+        The head, with its scores in the card.
 
     Raises:
-        DataError: The tables or the IR are missing or damaged.
+        DataError: The table or the IR is missing or damaged.
+        OutputError: The folder can't be written.
+
+    Reference: Magni, Dubach, O'Boyle 2014.
     """
-    samples, ir = load_samples(folder), load_kernel_ir(folder)
+    folder = None if output is None else Path(output)
+    check_folder(folder)
+    samples, ir = load_samples(data), load_kernel_ir(data)
+    head: AnyCoarseningHead
     if model == "lstm":
+        from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
+
         embedding = embedding or load_embedding()
-        return fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
-    return fit_coarsening_head(samples, sample_features(samples, ir), grid)
+        head = fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
+    else:
+        head = fit_coarsening_head(samples, sample_features(samples, ir))
+    head.about.update(about or {})
+    if folder:
+        save_head(head, folder)
+    return head
 
 
 def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineGrid | None = None) -> CoarseningHead:
@@ -78,7 +100,7 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineG
     return method.to_head(spread, about | {"chosen": chosen})
 
 
-def fit_lstm_head(samples: CoarseningSamples, method: LSTMMethod, seed: int) -> LSTMCoarseningHead:
+def fit_lstm_head(samples: CoarseningSamples, method: "LSTMMethod", seed: int) -> LSTMCoarseningHead:
     """Fit the head of LSTMs to some samples, and measure it likewise.
 
     Args:
@@ -91,7 +113,7 @@ def fit_lstm_head(samples: CoarseningSamples, method: LSTMMethod, seed: int) -> 
 
 
 def _measure_and_fit(
-    samples: CoarseningSamples, method: ChosenLine | LSTMMethod, seed: int
+    samples: CoarseningSamples, method: "ChosenLine | LSTMMethod", seed: int
 ) -> tuple[dict[str, Any], Array]:
     """Card and spread of a method that is then fitted to all rows."""
     start = time.perf_counter()

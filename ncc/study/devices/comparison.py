@@ -1,23 +1,28 @@
 """Every method under every protocol, controls beside heads: the table that a score has to stand in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from ncc.devices.samples import Platform, load_legacy_ir, load_samples
-from ncc.errors import InputError
-from ncc.study.devices.methods import standard_methods
 from ncc.study.devices.metrics import Metrics
 from ncc.study.devices.protocols import PROTOCOLS, LeakageReport, audit_leakage
 from ncc.study.devices.task import DeviceMapping, fold_seed
-from ncc.study.evaluation import Comparison, Score, choose, choose_methods, estimates, evaluate_all
-from ncc.study.report.devices import device_text
+from ncc.study.evaluation import (
+    Comparison,
+    Score,
+    choose,
+    choose_methods,
+    estimates,
+    evaluate_all,
+    runs_folder,
+    seeds_from,
+)
+from ncc.study.report.devices import device_report, device_text
 
-__all__ = ["DeviceComparison", "compare_devices"]
-
-SEEDS = (204, 205, 206, 207, 208)
+__all__ = ["DeviceComparison", "evaluate_devmap"]
 
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
@@ -61,61 +66,79 @@ class DeviceComparison(Comparison[Metrics]):
         """Tables for people: every method under every protocol; then the leakage."""
         return device_text(self)
 
+    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
+        """A report with pictures."""
+        platforms = [name for name in _PLATFORMS if any(score.platform == name for score in self.scores)]
+        return device_report(self, {name: load_samples(name, data) for name in platforms}, about)
 
-def compare_devices(
+
+def evaluate_devmap(
     protocol: str = "all",
     platform: str = "all",
     *,
-    methods: Sequence[str] = ("*",),
-    seeds: Sequence[int] = SEEDS,
-    num_network_seeds: int = 1,
-    num_trees: int = 300,
-    ir2vec: Path | None = None,
+    method: Sequence[str] | None = None,
+    seeds: int = 5,
+    seed: int = 204,
+    network_seeds: int = 1,
+    trees: int = 300,
+    ir2vec: str | Path | None = None,
     jobs: int = 1,
-    cache_folder: Path | None = None,
-    folder: str | None = None,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> DeviceComparison:
-    """Runs controls, published methods and ours under protocols and platforms.
+    """Measures device mapping under every protocol, controls beside published methods and ours.
+
+    A call that was stopped goes on from the folds that were finished.
 
     Args:
-        protocol: One of `PROTOCOLS`, or "all".
+        protocol: "published", "kernel", "application", "suite", or "all".
         platform: "amd", "nvidia", or "all".
-        methods: Patterns of names, such as "auxiliary*"; a method that matches one of them is run.
-        seeds: Of the runs, as for `evaluate`.
-        num_network_seeds: How many of these are run by slow methods, which train a recurrent network, a minute a fold.
-        num_trees: Trees of the controls' forests.
-        ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
-        jobs: Folds run at a time, each in a process of its own with one thread; 1 runs them here.
-        cache_folder: Earlier results; None keeps none.
-        folder: Data folder; None stands for NCC_DATA, then the cache.
+        method: Patterns of the names of methods to run, such as "opcode*"; default all.
+        seeds: Number of runs.
+        seed: Of the first of them.
+        network_seeds: Number of runs of methods that train a recurrent network, a minute a fold.
+        trees: Trees of the controls' forests.
+        ir2vec: File of IR2Vec's seed vectors; default those of our embedding.
+        jobs: Folds run at a time, each with one thread.
+        cache: Folder that keeps results of folds; default the user's cache.
+        no_cache: Whether to run every fold, and keep none.
+        data: Folder of datasets; default NCC_DATA, then the cache.
         progress: Called with a line of text after each fold.
 
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
+
     Raises:
-        InputError: There is no such protocol or platform, no method of such a name, or no seed.
+        InputError: There is no such protocol, platform or method.
         DataError: The tables or the IR are missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
+    from ncc.study.devices.methods import standard_methods  # with torch
+
     protocols = choose("protocol", protocol, PROTOCOLS)
     platforms = choose("platform", platform, _PLATFORMS)
-    if not seeds:
-        raise InputError("expected at least one seed, found none")
+    runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
     scores: list[Score[Metrics]] = []
     leakage: list[LeakageReport] = []
     for name in platforms:
-        samples = load_samples(name, folder)
-        known = standard_methods(samples, folder, num_trees=num_trees, ir2vec=ir2vec)
-        chosen = [known[method]() for method in choose_methods(methods, known)]
-        legacy = load_legacy_ir(folder)
+        samples = load_samples(name, data)
+        known = standard_methods(samples, data, num_trees=trees, ir2vec=None if ir2vec is None else Path(ir2vec))
+        chosen = [known[one]() for one in choose_methods(method or ("*",), known)]
+        legacy = load_legacy_ir(data)
         ir = [legacy[samples.ir_name(row)] for row in range(len(samples))]
-        leakage += [audit_leakage(samples, each, fold_seed(each, seeds[0]), ir) for each in protocols]
+        leakage += [audit_leakage(samples, each, fold_seed(each, seed), ir) for each in protocols]
         scores += evaluate_all(
             DeviceMapping(samples),
             chosen,
             protocols,
-            seeds,
-            num_slow_seeds=num_network_seeds,
+            numbers,
+            num_slow_seeds=network_seeds,
             jobs=jobs,
-            cache=cache_folder,
+            cache=runs,
             progress=partial(_tell, progress, name) if progress else None,
         )
     return DeviceComparison(tuple(scores), tuple(leakage))

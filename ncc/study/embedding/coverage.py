@@ -1,17 +1,20 @@
 """How much of a program's or corpus's statements a vocabulary knows as they stand, and what it misses most."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ncc.corpus import count_statements
+from ncc.embedding import Embedding, load_embedding
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
+from ncc.frontend import CompileOptions
 from ncc.runtime.columns import aligned
 
-__all__ = ["Coverage", "Miss", "measure_coverage"]
+__all__ = ["Coverage", "Miss", "evaluate_coverage", "measure_coverage"]
 
 
 @dataclass(frozen=True)
@@ -126,3 +129,35 @@ def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary
         for at in missed[:num_misses]
     )
     return Coverage(int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))
+
+
+def evaluate_coverage(
+    inputs: Sequence[str],
+    *,
+    embedding: Embedding | None = None,
+    misses: int = 20,
+    options: CompileOptions | None = None,
+) -> Coverage:
+    """Counts how many statements of code an embedding has as they stand, and how far others back off.
+
+    Args:
+        inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.
+        embedding: Default the one that ships with ncc.
+        misses: Number of the most frequent misses to list.
+        options: How source is compiled.
+
+    Returns:
+        The counts; files that could not be read are named in ``failures``.
+
+    Raises:
+        InputError: ``misses`` is negative, or a corpus was counted with another abstraction.
+        AssetError: A corpus is damaged.
+    """
+    embedding = embedding or load_embedding()
+    found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
+    coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
+    by_compiler = {}
+    for compiler, counts in sorted(found.by_compiler.items()):
+        one = measure_coverage(counts, embedding.vocabulary, num_misses=0)
+        by_compiler[compiler] = (one.num_statements, one.exact_rate)
+    return replace(coverage, failures=found.failures, by_compiler=by_compiler)

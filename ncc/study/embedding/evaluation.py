@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ncc.embedding import load_embedding
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
@@ -144,25 +145,29 @@ def _rounded(percent: float | None) -> float | None:
 
 
 def evaluate_embedding(
-    embedding: Embedding, *, neighbors_of: Sequence[str] = DEFAULT_STATEMENTS, k: int = 5
+    embedding: Embedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
 ) -> IntrinsicScores:
-    """Runs the intrinsic evaluation: analogies, the semantic distance test, and neighbours to look at.
+    """Asks the paper's analogies and semantic distance test of an embedding.
 
     Args:
-        embedding: The vectors.
-        neighbors_of: Abstracted statements whose neighbours are wanted; by back-off where one is no word.
-        k: Number of nearest words, both for the analogies and for the neighbours.
+        embedding: Default the one that ships with ncc.
+        nearest: Abstracted statements whose neighbours are wanted; default a few everyday ones.
+        k: Number of nearest words among which an answer must be.
+
+    Returns:
+        Scores of each kind of analogy and of the distance test, in percent, and neighbours.
 
     Raises:
         InputError: ``k`` is below 1.
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
+    embedding = embedding or load_embedding()
     return IntrinsicScores(
         k=k,
         analogies=tuple(score_analogies(embedding, k=k)),
         distance=score_distance(embedding),
-        neighbors=tuple(_neighbors(embedding, text, k) for text in neighbors_of),
+        neighbors=tuple(_neighbors(embedding, text, k) for text in nearest or DEFAULT_STATEMENTS),
     )
 
 

@@ -10,18 +10,33 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.embedding import load_embedding
 from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.runtime.storage import write_output
+from ncc.runtime.writable import check_writable
 from ncc.study.embedding.statements import exact_rows
 
-__all__ = ["FAMILIES", "MARKS", "METHODS", "Mark", "Projection", "family_of", "project", "write_html", "write_png"]
+__all__ = [
+    "FAMILIES",
+    "MARKS",
+    "METHODS",
+    "Mark",
+    "Projection",
+    "draw_embedding",
+    "family_of",
+    "project",
+    "write_html",
+    "write_png",
+]
 
 _FEWEST = 5
 
@@ -217,3 +232,29 @@ def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
     families = [{"name": family, **asdict(MARKS[family]), "count": sizes[family]} for family in drawn]
     data = {"families": families, "points": points, "texts": projection.texts}
     write_output(path, render_page("words.html.j2", title=projection.title, data=data).encode())
+
+
+def draw_embedding(
+    embedding: Embedding | None = None,
+    *,
+    picture: str | Path | None = None,
+    page: str | Path | None = None,
+    method: Literal["umap", "tsne"] = "tsne",
+) -> None:
+    """Draws the words of an embedding in two dimensions, coloured by family.
+
+    Args:
+        embedding: Default the one that ships with ncc.
+        picture: A .png file.
+        page: A .html file, to explore in a browser.
+        method: Of the projection.
+
+    Raises:
+        OutputError: A file can't be written.
+    """
+    files = [None if path is None else Path(path) for path in (picture, page)]
+    check_writable(*files)
+    projection = project(embedding or load_embedding(), method=method)
+    for path, write in zip(files, (write_png, write_html), strict=True):
+        if path:
+            write(projection, path)

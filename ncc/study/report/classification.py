@@ -12,7 +12,7 @@ from ncc.study.report.drawing import Heat, Picture, draw_heat
 from ncc.study.report.kinds import KIND_TITLES, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, to_text
 
-if TYPE_CHECKING:  # comparing loads every method, and torch with it
+if TYPE_CHECKING:
     from ncc.study.classification.comparison import ClassificationComparison
     from ncc.study.classification.task import ClassificationScore
 

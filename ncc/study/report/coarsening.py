@@ -15,7 +15,7 @@ from ncc.study.report.coarsening_figures import coarsening_figures, mean_speedup
 from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, show, table_of, table_of_kinds, to_text
 
-if TYPE_CHECKING:  # comparing loads every method, and torch with it
+if TYPE_CHECKING:
     from ncc.study.coarsening.comparison import CoarseningComparison
 
 __all__ = ["coarsening_report", "coarsening_text"]

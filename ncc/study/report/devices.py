@@ -13,7 +13,7 @@ from ncc.study.report.device_figures import accuracy, device_figures
 from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, table_of_kinds, to_text
 
-if TYPE_CHECKING:  # comparing loads every method, and torch with it
+if TYPE_CHECKING:
     from ncc.study.devices.comparison import DeviceComparison
 
 __all__ = ["device_report", "device_text"]

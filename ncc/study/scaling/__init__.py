@@ -7,7 +7,7 @@ to fool the masses when giving performance results on parallel computers").
 from ncc.study.scaling.plan import Run, Setting, SweepConfig
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import RunResult
-from ncc.study.scaling.sweep import ScalingSweep, run_sweep
+from ncc.study.scaling.sweep import ScalingSweep, bench_scaling, run_sweep
 
 __all__ = [
     "ProgramSource",
@@ -16,5 +16,6 @@ __all__ = [
     "ScalingSweep",
     "Setting",
     "SweepConfig",
+    "bench_scaling",
     "run_sweep",
 ]

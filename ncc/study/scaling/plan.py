@@ -1,10 +1,12 @@
 """The runs of a sweep: ranks × strategy × compression × batch size × model size, each as often as asked for."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from ncc.classification.network_fit import NetworkTraining
-from ncc.classification.network_model import program_encoder
 from ncc.errors import InputError
+
+if TYPE_CHECKING:
+    from ncc.classification.network_fit import NetworkTraining
 
 __all__ = ["SCALINGS", "Run", "Setting", "SweepConfig"]
 
@@ -36,12 +38,15 @@ class Setting:
     epochs: int
     per_class: int | None
 
-    def training(self, seed: int) -> NetworkTraining:
+    def training(self, seed: int) -> "NetworkTraining":
         """How the network is trained: as by ``ncc train classify``, but for what the setting says.
 
         Raises:
             InputError: A value is out of its range, unknown, or does not go with another.
         """
+        from ncc.classification.network_fit import NetworkTraining  # with torch
+        from ncc.classification.network_model import program_encoder
+
         loop = replace(
             NetworkTraining().loop,
             epochs=self.epochs,

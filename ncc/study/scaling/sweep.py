@@ -1,11 +1,12 @@
 """Runs a sweep, one run after the other, and keeps every one of them with what it cost to measure."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from ncc.errors import InputError
 from ncc.study.scaling.launch import start_run
@@ -14,7 +15,7 @@ from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.study.scaling.results import RunResult
 from ncc.study.scaling.scores import BreakEven, SettingScore, break_even, score_settings
 
-__all__ = ["Overhead", "ScalingSweep", "run_sweep"]
+__all__ = ["Overhead", "ScalingSweep", "bench_scaling", "run_sweep"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,12 @@ class ScalingSweep:
             runs_s=sum(result.wall_s for result in self.results),
         )
 
+    def to_page(self, about: Mapping[str, Any], _data: str | None = None) -> str:
+        """A report with pictures, as one HTML document."""
+        from ncc.study.scaling.report import scaling_report
+
+        return scaling_report(self, about)
+
     def to_dict(self, report_s: float = 0.0) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them, with the seconds that a report has taken."""
         overhead = self.overhead(report_s)
@@ -126,6 +133,83 @@ class ScalingSweep:
             "measuring": asdict(overhead) | {"share": overhead.share},
             "runs": [result.to_dict() for result in self.results],
         }
+
+
+def bench_scaling(
+    folder: str | Path | None = None,
+    *,
+    world: Sequence[int] = (1, 2),
+    strategy: Sequence[str] = ("mirrored",),
+    compression: Sequence[str] = ("none",),
+    batch_size: Sequence[int] = (64,),
+    hidden: Sequence[int] = (128,),
+    epochs: int = 12,
+    per_class: int | None = None,
+    scaling: Literal["strong", "weak"] = "strong",
+    threads: Sequence[int] = (1,),
+    target: float | None = None,
+    repeats: int = 3,
+    device: str = "cpu",
+    timeout: float = 3600.0,
+    levels: Sequence[str] = ("1",),
+    embedding: str | Path | None = None,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    seed: int = 204,
+    progress: Callable[[str], None] | None = None,
+) -> ScalingSweep:
+    """Measures how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
+
+    Every run has processes of its own and is in the answer, failed ones among them.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        world: Numbers of ranks, 1 among them.
+        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
+        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4", "powersgd".
+        batch_size: Programs of a step: over all ranks, or with weak scaling for each.
+        hidden: Units of each direction of the LSTM: sizes of the model.
+        epochs: Passes over the programs.
+        per_class: Train on so many programs of a class, with weak scaling for each rank.
+        scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
+        threads: Numbers of threads to try for one rank; several ranks have one each.
+        target: Accuracy on validation programs, the time to which is measured too.
+        repeats: Runs of each setting.
+        device: "cpu" or "cuda"; each rank takes a GPU of its own.
+        timeout: Time limit of a run in seconds.
+        levels: Optimisation levels to compile programs at.
+        embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        seed: Of the first run of each setting.
+        progress: Called with a line of text after each run.
+
+    Returns:
+        Every run and the scores of every setting: seconds, programs a second, speedups.
+
+    Raises:
+        InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    config = SweepConfig(
+        worlds=tuple(world),
+        strategies=tuple(strategy),
+        compressions=tuple(compression),
+        batch_sizes=tuple(batch_size),
+        hidden=tuple(hidden),
+        epochs=epochs,
+        per_class=per_class,
+        scaling=scaling,
+        threads=tuple(threads),
+        target=target,
+        repeats=repeats,
+        device=device,
+        seed=seed,
+        timeout_s=timeout,
+    )
+    paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
+    source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
+    return run_sweep(config, source, progress=progress)
 
 
 def run_sweep(

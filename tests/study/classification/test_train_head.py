@@ -20,7 +20,7 @@ from ncc.frontend import CompileOptions
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.robustness import measure_head
 from ncc.study.classification.task import load_split
-from ncc.study.classification.train_head import train_classifier
+from ncc.study.classification.train_head import fit_classifier
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(
@@ -39,7 +39,7 @@ def embedding():
 
 @pytest.fixture(scope="module")
 def head(samples, embedding):
-    return train_classifier(samples, embedding, SMALL)
+    return fit_classifier(samples, embedding, SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def mixed(samples):
 
 @pytest.fixture(scope="module")
 def mixed_head(mixed, embedding):
-    return train_classifier(mixed, embedding, SHORT)
+    return fit_classifier(mixed, embedding, SHORT)
 
 
 def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
@@ -143,7 +143,7 @@ def test_answers_are_calibrated_on_programs_held_out(mixed, embedding, mixed_hea
 
 def test_one_level_is_enough(samples, embedding):
     alone = replace(samples, views={"-O0": samples.views["-O0"]})
-    head = train_classifier(alone, embedding, SHORT)
+    head = fit_classifier(alone, embedding, SHORT)
     assert head.levels == ("-O0",)
     assert set(head.about["test_accuracy"]) == {"all levels together", "-O0"}
     assert len(set(head.about["test_accuracy"].values())) == 1
@@ -168,7 +168,7 @@ def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, ref
 def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples, embedding, head):
     before = {name: array.copy() for name, array in _arrays(head).items()}
     fresh, further = [], []
-    train_classifier(samples, embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss))
+    fit_classifier(samples, embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss))
     other = replace(
         SHORT,
         encoder=replace(program_encoder(5, 2, 5), dropout=0.0),
@@ -212,7 +212,7 @@ def test_training_goes_on_after_a_stop(samples, embedding, head, tmp_path, again
         training = replace(SMALL, loop=replace(SMALL.loop, epochs=4))
         if again:
             return refit_classifier(samples, embedding, head, training, **options)
-        return train_classifier(samples, embedding, training, **options)
+        return fit_classifier(samples, embedding, training, **options)
 
     whole = train()
     with pytest.raises(StopError):
@@ -233,7 +233,7 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     monkeypatch.setattr(NgramMethod, "fit", refuse)
     epochs = []
     options = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}
-    assert train_classifier(samples, embedding, **options) is None
+    assert fit_classifier(samples, embedding, **options) is None
     assert refit_classifier(samples, embedding, head, **options) is None
     assert epochs == [1, 2, 1, 2]
 

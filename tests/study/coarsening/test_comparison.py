@@ -12,7 +12,7 @@ from ncc.coarsening.samples import DEVICES, CoarseningSamples
 from ncc.devices.samples import read_table
 from ncc.errors import InputError
 from ncc.study.coarsening import comparison
-from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, compare_coarsening
+from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, evaluate_coarsening
 from ncc.study.coarsening.controls import ConstantFactor
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
@@ -58,7 +58,7 @@ def test_table(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> Non
 
 def test_unknown_protocols_are_refused() -> None:
     with pytest.raises(InputError, match="protocol is 'suite'; expected one of kernel, source, pair, device, all"):
-        compare_coarsening("suite")
+        evaluate_coarsening("suite")
 
 
 @pytest.mark.full
@@ -70,12 +70,12 @@ def test_published_comparison(
 
     monkeypatch.setattr(comparison, "all_methods", few)
     told: list[str] = []
-    first = compare_coarsening("source", (204,), with_networks=False, cache=tmp_path, progress=told.append)
+    first = evaluate_coarsening("source", seeds=1, cache=tmp_path, progress=told.append)
     assert len(told) == 16 * len(first.scores)
     methods = first.to_dict()["protocols"]["source"]["methods"]
     assert {"ncc", "always 4", "best constant per device", "opcode histogram (label)"} <= set(methods)
     assert methods["ncc"]["mean_speedup"] > methods["best constant"]["mean_speedup"] + 0.05
-    again = compare_coarsening("source", (204,), with_networks=False, cache=tmp_path)
+    again = evaluate_coarsening("source", seeds=1, cache=tmp_path)
     assert again.to_text() == first.to_text()
 
 

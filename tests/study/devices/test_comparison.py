@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices import comparison as module
 from ncc.study.devices import methods as methods_module
-from ncc.study.devices.comparison import compare_devices
+from ncc.study.devices.comparison import DeviceComparison, evaluate_devmap
 from ncc.study.devices.controls import Majority, auxiliary_trees
 from ncc.study.devices.methods import opcode_histograms, standard_methods
 from ncc.study.devices.protocols import audit_leakage
@@ -39,6 +40,11 @@ def _tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(each, "load_legacy_ir", lambda folder: texts)
 
 
+def run(*arguments: Any, **options: Any) -> DeviceComparison:
+    """Compares methods, and keeps nothing."""
+    return evaluate_devmap(*arguments, **options, no_cache=True, data="data")
+
+
 NEED_THE_EMBEDDING = ("inst2vec", "IR2Vec", "lstm", "ncc mapper")
 
 
@@ -56,9 +62,7 @@ def test_every_method_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytes
 
 def test_networks_are_run_from_fewer_seeds(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Majority, "slow", True)
-    found = compare_devices(
-        "suite", "amd", methods=("majority", "always*"), seeds=(3, 4, 5), num_network_seeds=2, folder="data"
-    )
+    found = run("suite", "amd", method=("majority", "always*"), seed=3, seeds=3, network_seeds=2)
     seeds = {score.method: score.seeds for score in found.scores}
     assert seeds == {"majority": (3, 4), "always CPU": (3, 4, 5), "always GPU": (3, 4, 5)}
 
@@ -71,14 +75,15 @@ def test_opcodes_of_the_rows_kernels_are_counted(toy: DeviceMappingSamples) -> N
 
 def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) -> None:
     lines: list[str] = []
-    found = compare_devices(
+    found = evaluate_devmap(
         "suite",
         "amd",
-        methods=("auxiliary*", "major*", "*only (label)"),
-        seeds=(3, 4),
-        num_trees=5,
-        cache_folder=tmp_path,
-        folder="data",
+        method=("auxiliary*", "major*", "*only (label)"),
+        seed=3,
+        seeds=2,
+        trees=5,
+        cache=tmp_path,
+        data="data",
         progress=lines.append,
     )
     assert [score.method for score in found.scores] == [
@@ -94,7 +99,7 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
 
 
 def test_the_table_for_machines_has_every_seed(toy: DeviceMappingSamples) -> None:
-    found = compare_devices("kernel", methods=("always*", "auxiliary*"), seeds=(3, 4), num_trees=5, folder="data")
+    found = run("kernel", method=("always*", "auxiliary*"), seed=3, seeds=2, trees=5)
     figures = json.loads(json.dumps(found.to_dict()))["protocols"]
     assert list(figures) == ["kernel/amd", "kernel/nvidia"]
     entry = figures["kernel/nvidia"]
@@ -126,8 +131,8 @@ class Intervals:
 
 
 def test_coverage_stands_in_both_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "standard_methods", lambda *_, **__: {"intervals": Intervals})
-    found = compare_devices("suite", "amd", seeds=(1,), folder="data")
+    monkeypatch.setattr(methods_module, "standard_methods", lambda *_, **__: {"intervals": Intervals})
+    found = run("suite", "amd", seed=1, seeds=1)
     figures = found.to_dict()["protocols"]["suite/amd"]["methods"]["intervals"]
     assert figures["coverage"] == 0.5
     assert figures["per_seed"]["coverage"] == [0.5]
@@ -143,11 +148,11 @@ def test_coverage_stands_in_both_tables(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ({"protocol": "random"}, "protocol is 'random'; expected one of published, kernel, application, suite, all"),
         ({"platform": "intel"}, "platform is 'intel'; expected one of amd, nvidia, all"),
-        ({"methods": ("majority", "svm*")}, r"no method 'svm\*'; expected a pattern that matches one of majority, "),
-        ({"methods": ()}, "expected at least one method, found none"),
-        ({"seeds": ()}, "expected at least one seed, found none"),
+        ({"method": ("majority", "svm*")}, r"no method 'svm\*'; expected a pattern that matches one of majority, "),
+        ({"seeds": 0}, "seeds is 0; expected 1 or more"),
+        ({"cache": "x"}, "--cache and --no-cache exclude each other"),
     ],
 )
 def test_what_there_is_not_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        compare_devices(**{"folder": "data", "protocol": "suite"} | options)  # type: ignore[arg-type]
+        run(**{"protocol": "suite"} | options)

@@ -54,7 +54,7 @@ def test_the_table_has_a_line_for_everything(shipped):
 
 
 def test_what_was_not_asked_has_no_score(tiny):
-    scores = evaluate_embedding(tiny, neighbors_of=["<%ID> = add i8 <%ID>, <%ID>"], k=2)
+    scores = evaluate_embedding(tiny, nearest=["<%ID> = add i8 <%ID>, <%ID>"], k=2)
     found = scores.to_dict()
     assert all(group["percent"] is None for group in found["groups"])
     assert found["distance"]["percent"] == 0.0  # all are equally far, so that no pair is nearer
@@ -63,10 +63,10 @@ def test_what_was_not_asked_has_no_score(tiny):
 
 
 def test_neighbours_say_what_stands_for_a_statement(tiny):
-    (near,) = evaluate_embedding(tiny, neighbors_of=["<%ID> = add i8 <%ID>, <%ID>"], k=2).neighbors
+    (near,) = evaluate_embedding(tiny, nearest=["<%ID> = add i8 <%ID>, <%ID>"], k=2).neighbors
     assert (near.level, near.word) == ("opcode", "add")
     assert len(near.neighbors) == 2
-    text = evaluate_embedding(tiny, neighbors_of=["<%ID> = add i8 <%ID>, <%ID>"]).to_text()
+    text = evaluate_embedding(tiny, nearest=["<%ID> = add i8 <%ID>, <%ID>"]).to_text()
     assert "Nearest to <%ID> = add i8 <%ID>, <%ID>  (by opcode: add)" in text
 
 

@@ -2,30 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ncc.classification.places import level_names, programs_cache, programs_folder
+from ncc.classification.samples import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
 from ncc.embedding import Embedding
 from ncc.runtime.ranks import rank_and_world
 from ncc.runtime.writable import check_folder
-
-if TYPE_CHECKING:
-    from ncc.classification.samples import LabelledFiles, ProgramSamples
 
 __all__ = ["labelled_files", "load_labelled_programs", "tell_batches"]
 
 
 def labelled_files(
     folder: str | Path | None, levels: Sequence[str], data: str | None
-) -> tuple["LabelledFiles", tuple[str, ...]]:
+) -> tuple[LabelledFiles, tuple[str, ...]]:
     """The files of a folder of classes, POJ-104's by default, and the names of optimisation levels.
 
     Raises:
         InputError: There are none, or a level is unknown.
         DataError: POJ-104 is asked for and is missing or damaged.
     """
-    from ncc.classification.places import level_names, programs_folder
-    from ncc.classification.samples import find_labelled_files
-
     names = level_names(",".join(levels))
     return find_labelled_files(programs_folder(None if folder is None else Path(folder), data)), names
 
@@ -39,16 +34,13 @@ def load_labelled_programs(
     data: str | None,
     jobs: int,
     progress: Callable[[str], None] | None,
-) -> "ProgramSamples":
+) -> ProgramSamples:
     """The programs of `labelled_files`, compiled at some levels and read for an embedding.
 
     Raises:
         InputError, DataError: As for `labelled_files`.
         NccError: The compiler or the cache fails.
     """
-    from ncc.classification.places import programs_cache
-    from ncc.classification.samples import load_programs
-
     files, names = labelled_files(folder, levels, data)
     place = None if cache is None else Path(cache)
     check_folder(place)
