@@ -10,6 +10,7 @@ from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_com
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.printable import printable
+from ncc.runtime.quantities import parse_bytes, readable_bytes
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["predict_device"]
 
-_FIELDS = ("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform")
+_FIELDS = ("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds")
 _REASONS = 8
 
 
@@ -25,9 +26,10 @@ _REASONS = 8
 def predict_device(
     inputs: Inputs,
     transfer: Annotated[
-        float | None, typer.Option(metavar="BYTES", help="Bytes moved between host and device.")
+        str | None,
+        typer.Option(metavar="BYTES", help="Bytes moved between host and device, as 65536, 64KiB or 1GB."),
     ] = None,
-    wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items a work-group.")] = None,
+    wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items in a work-group.")] = None,
     platform: Annotated[
         Literal["amd", "nvidia"] | None, typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970), the default.")
     ] = None,
@@ -47,7 +49,8 @@ def predict_device(
     from ncc.devices import plot_curves
     from ncc.frontend import language_of
 
-    _check(inputs, transfer, wgsize, plot)
+    transfer_bytes = None if transfer is None else parse_bytes(transfer)
+    _check(inputs, transfer_bytes, wgsize, plot)
     own = None if head is None else api.load_device_head(head)
     table = None if embedding is None else api.load_embedding(embedding)
 
@@ -55,7 +58,7 @@ def predict_device(
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
         how = {"wgsize": wgsize, "platform": platform, "options": chosen, "head": own, "embedding": table}
-        answers = api.predict_device(source, transfer_bytes=transfer, **how)
+        answers = api.predict_device(source, transfer_bytes=transfer_bytes, **how)
         kernels = [answer.to_dict() for answer in answers]
         lines = [f"{name}: {_sentence(answer)}" for answer in answers]
         if plot:
@@ -65,7 +68,7 @@ def predict_device(
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
-            for number, reason in enumerate(api.explain_device(source, transfer_bytes=transfer, **how)):
+            for number, reason in enumerate(api.explain_device(source, transfer_bytes=transfer_bytes, **how)):
                 kernels[number] |= {"explanation": reason.to_dict()["lines"]}
                 lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
@@ -80,11 +83,10 @@ def _check(inputs: list[str], transfer: float | None, wgsize: float | None, plot
         InputError, OutputError: A number is out of its range, or the plot can't be written.
     """
     from ncc.devices import PLOT_FORMATS
+    from ncc.devices.head import check_sizes
     from ncc.inputs import expand_inputs
 
-    for name, value in (("--transfer", transfer), ("--wgsize", wgsize)):
-        if value is not None and not 0 <= value < float("inf"):
-            raise InputError(f"{name} is {value}; expected a number, 0 or more")
+    check_sizes(transfer, wgsize)
     if plot and plot.suffix not in PLOT_FORMATS:
         raise InputError(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
     if plot and len(expand_inputs(inputs)) != 1:
@@ -101,16 +103,12 @@ def _read_once(name: Input) -> Input | bytes:
 
 
 def _sentence(answer: "DevicePrediction") -> str:
-    low, high = answer.interval
-    return (
-        f"{printable(answer.kernel, lines=False)}: {answer.device} (confidence {answer.confidence:.0%}); GPU over CPU "
-        f"{answer.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x; "
-        f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
-    )
+    unknown = f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
+    return f"{printable(answer.kernel, lines=False)}: {answer}; {unknown}"
 
 
 def _sizes(flips: tuple[float, ...]) -> str:
-    return ", ".join(f"{size:.3g} bytes" for size in flips) or "no size of data from 1 KiB to 4 GiB"
+    return ", ".join(map(readable_bytes, flips)) or "no size of data from 1 KiB to 4 GiB"
 
 
 def _reason(share: "LineShare") -> str:

@@ -16,6 +16,7 @@ from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.quantities import readable_bytes
 from ncc.runtime.storage import write_output
 
 if TYPE_CHECKING:
@@ -58,15 +59,19 @@ class DeviceCurve:
     seen: tuple[float, float]
 
     def __repr__(self) -> str:
-        sizes = (
-            f"{len(self.transfer_bytes)} sizes from {self.transfer_bytes[0]:.3g} to {self.transfer_bytes[-1]:.3g} bytes"
-        )
-        flips = ", ".join(f"{size:.3g}" for size in self.flips) or "none"
+        first, last = map(readable_bytes, self.transfer_bytes[[0, -1]].tolist())
+        sizes = f"{len(self.transfer_bytes)} sizes from {first} to {last}"
+        flips = ", ".join(map(readable_bytes, self.flips)) or "none"
         return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """(n,) whether the whole interval speaks for one device; where it doesn't, either may turn out to be faster."""
+        return (self.low > 1) | (self.high < 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "decided")}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
@@ -160,9 +165,13 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
 
 
 def _draw(curve: DeviceCurve, axes: "Axes") -> None:
+    from matplotlib.ticker import NullLocator
+
     sizes = curve.transfer_bytes
     axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80 % interval")
-    axes.plot(sizes, curve.speedup_gpu_over_cpu, color=_GPU, linewidth=2, label="expected")
+    decided = np.where(curve.decided, curve.speedup_gpu_over_cpu, np.nan)
+    axes.plot(sizes, curve.speedup_gpu_over_cpu, ":", color=_GPU, linewidth=2, label="expected, undecided")
+    axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")
     axes.axhline(1, color=_INK, linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -172,7 +181,7 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     for number, flip in enumerate(curve.flips):
         axes.axvline(flip, color=_CPU, linestyle="--", linewidth=1)
         axes.annotate(
-            _readable(flip),
+            readable_bytes(flip),
             (flip, 1),
             textcoords="offset points",
             xytext=(4, 6 + 11 * (number % 4)),
@@ -182,9 +191,10 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
         if sizes[0] < edge < sizes[-1]:
             axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
-    axes.xaxis.set_major_formatter(lambda value, _: _readable(value))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
-    axes.yaxis.set_minor_formatter(lambda _value, _: "")
+    axes.set_xticks(ticks := _size_ticks(sizes[0], sizes[-1]), map(readable_bytes, ticks))
+    axes.set_yticks(ticks := _ratio_ticks(*axes.get_ylim()), [f"{tick:g}×" for tick in ticks])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
     axes.set_title(f"{curve.kernel} on {curve.platform}{group}", loc="left", fontsize=11, color=_INK)
     axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
@@ -195,10 +205,17 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _readable(size: float) -> str:
-    """Bytes in the largest unit that leaves a number above 1."""
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} GiB"
+def _size_ticks(low: float, high: float) -> Array:
+    """Where an axis of bytes has labels: at powers of 2 as far apart as there is room for, three at least."""
+    octaves = np.log2(high / low)
+    if octaves < 4:
+        return np.geomspace(low, high, 3)
+    step = next(step for step in (1, 2, 5, 10, octaves) if octaves / step <= 8)
+    return 2.0 ** np.arange(np.ceil(np.log2(low) / step) * step, np.log2(high) + 1e-9, step)
+
+
+def _ratio_ticks(low: float, high: float) -> Array:
+    """Where an axis of ratios has labels: at 1, 2 and 5 times powers of 10, or at the powers where there are many."""
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    ticks = powers if len(powers) > 4 else np.outer(powers, (1, 2, 5)).ravel()
+    return ticks[(low <= ticks) & (ticks <= high)]

@@ -17,6 +17,7 @@ from ncc.graph import reachable_statements
 from ncc.ir import OPCODES, Module
 from ncc.kernels import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import Kernel
+from ncc.runtime.quantities import LARGEST_BYTES
 
 __all__ = [
     "INTERVAL",
@@ -35,6 +36,7 @@ Blocks = dict[str, Array]
 
 INTERVAL = 0.8
 _EVEN = 0.5 + 1e-6
+_LARGEST_GROUP = 1 << 16
 _LARGEST_LOG = 100.0
 """Of a ratio of times: e¹⁰⁰ is out of this world."""
 
@@ -284,7 +286,7 @@ class MapperHead:
             wgsize: Work-items a work-group; None likewise.
 
         Raises:
-            InputError: An input is negative or not finite.
+            InputError: A size is out of its range; see `check_sizes`.
             AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
         sizes = fill_sizes(self.reference, transfer_bytes, wgsize)
@@ -299,15 +301,25 @@ class MapperHead:
         return score
 
 
+def check_sizes(transfer_bytes: float | None, wgsize: float | None) -> None:
+    """Refuses sizes that no kernel can have.
+
+    Raises:
+        InputError: The transfer is below 0 or beyond all machines, or the work-group size is no whole number from 1.
+    """
+    if transfer_bytes is not None and not 0 <= transfer_bytes <= LARGEST_BYTES:
+        raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
+    if wgsize is not None and not (1 <= wgsize <= _LARGEST_GROUP and wgsize == int(wgsize)):
+        raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_LARGEST_GROUP}")
+
+
 def fill_sizes(reference: Array, transfer_bytes: float | None, wgsize: float | None) -> tuple[Array, Array]:
     """Transfer bytes and work-group sizes to ask for: one of each where both are known, else all that stand for them.
 
     Raises:
-        InputError: One is negative or not finite.
+        InputError: One is out of its range.
     """
-    for name, value in (("transfer", transfer_bytes), ("wgsize", wgsize)):
-        if value is not None and (not np.isfinite(value) or value < 0):
-            raise InputError(f"{name} is {value}; expected a number, 0 or more")
+    check_sizes(transfer_bytes, wgsize)
     rows = reference if transfer_bytes is None or wgsize is None else reference[:1]
     transfer, group = (
         np.full(len(rows), rows[:, column] if value is None else value)

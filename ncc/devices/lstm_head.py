@@ -86,7 +86,7 @@ class LSTMMapperHead:
             wgsize: Work-items a work-group; None likewise.
 
         Raises:
-            InputError: An input is negative or not finite.
+            InputError: A size is out of its range; see `ncc.devices.head.check_sizes`.
             AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
         sizes = np.stack(fill_sizes(self.reference, transfer_bytes, wgsize), axis=1)

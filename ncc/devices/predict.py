@@ -24,7 +24,7 @@ class DevicePrediction:
 
     Attributes:
         kernel: The kernel's name.
-        device: "CPU" or "GPU".
+        device: "CPU" or "GPU", whichever is the more probable; see ``verdict`` for whether that is worth acting on.
         confidence: Probability that this device is the faster one, 0.5 to 1.
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
@@ -45,9 +45,30 @@ class DevicePrediction:
     num_statements: int
     unknown_rate: float
 
+    @property
+    def verdict(self) -> str:
+        """``device`` where the whole interval speaks for it, else "undecided": either may turn out to be faster."""
+        return "undecided" if self.interval[0] <= 1 <= self.interval[1] else self.device
+
+    @property
+    def odds(self) -> dict[str, float]:
+        """Device → probability that it is the faster one."""
+        gpu = self.confidence if self.device == "GPU" else 1 - self.confidence
+        return {"CPU": 1 - gpu, "GPU": gpu}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
+
+    def __str__(self) -> str:
+        odds = " ".join(f"{device} {share:.0%}" for device, share in self.odds.items())
+        sure = (
+            f"undecided ({odds})"
+            if self.verdict == "undecided"
+            else f"{self.device} (confidence {self.confidence:.0%})"
+        )
+        low, high = self.interval
+        return f"{sure}; GPU over CPU {self.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x"
 
 
 def load_shipped_device_head(platform: str) -> DeviceHead:
@@ -96,7 +117,7 @@ def predict_device(
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
         transfer_bytes: Bytes moved between host and device.
-        wgsize: Work-items a work-group.
+        wgsize: Work-items in a work-group.
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU; default "nvidia", or what the
             head was trained on.
         options: How source is compiled.
@@ -107,7 +128,7 @@ def predict_device(
         One prediction a kernel, in the order of the file.
 
     Raises:
-        InputError: No kernel, an unknown platform, a negative input, or what `ncc.embed` raises.
+        InputError: No kernel, an unknown platform, a size out of its range, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
         AssetError: The head was trained on another embedding.
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ncc as package
+from ncc.runtime.quantities import readable_bytes
 
 
 def _rows(out):
@@ -122,6 +123,14 @@ def test_a_prediction_without_sizes_covers_their_range(ncc, kernels):
     assert row["interval"][0] < row["speedup_gpu_over_cpu"] < row["interval"][1]
 
 
+@pytest.mark.parametrize(("written", "size"), [("64KiB", 65536), ("1GB", 1e9), ("16 MB", 16e6), ("1e6", 1e6)])
+def test_sizes_may_have_units(ncc, kernels, written, size):
+    (row,) = _rows(ncc("predict-device", kernels, "--transfer", written, "--json").out)
+    assert row["transfer_bytes"] == size
+    assert row["verdict"] in ("CPU", "GPU", "undecided")
+    assert sum(row["odds"].values()) == pytest.approx(1)
+
+
 def test_people_get_a_line_a_kernel(ncc, kernels):
     lines = ncc("predict-device", kernels).out.splitlines()
     assert len(lines) == 2
@@ -146,9 +155,12 @@ def test_a_file_without_a_kernel_is_said_and_the_others_are_answered(ncc, code):
     ("arguments", "message"),
     [
         (["--platform", "intel"], "'intel' is not one of 'amd', 'nvidia'"),
-        (["--transfer", "-1"], "--transfer is -1.0; expected a number, 0 or more"),
-        (["--wgsize", "nan"], "--wgsize is nan; expected a number, 0 or more"),
-        (["--wgsize", "inf"], "--wgsize is inf; expected a number, 0 or more"),
+        (["--transfer", "-1"], "transfer is -1 bytes; expected 0 to 1e+15"),
+        (["--transfer", "1e30"], "transfer is 1e+30 bytes; expected 0 to 1e+15"),
+        (["--transfer", "3 miles"], "'3 miles' is no size; expected bytes, as 65536, 64KiB, 16MB or 1GB"),
+        (["--wgsize", "nan"], "wgsize is nan work-items; expected a whole number from 1 to 65536"),
+        (["--wgsize", "0"], "wgsize is 0 work-items; expected a whole number from 1 to 65536"),
+        (["--wgsize", "1.5"], "wgsize is 1.5 work-items; expected a whole number from 1 to 65536"),
         (["--wgsize", "many"], "--wgsize"),
     ],
 )
@@ -172,7 +184,7 @@ def test_a_plot_is_drawn_and_says_where_the_answer_flips(ncc, kernels, tmp_path,
     assert len(lines) == len(curves) == 2
     for line, curve in zip(lines, curves, strict=True):
         *_, flips = line.partition("; flips at ")
-        expected = [f"{size:.3g} bytes" for size in curve.flips]
+        expected = [readable_bytes(size) for size in curve.flips]
         assert flips == (", ".join(expected) if expected else "no size of data from 1 KiB to 4 GiB")
 
 

@@ -81,7 +81,7 @@ def test_what_training_saw_is_told(curves):
 
 def test_a_curve_is_plain_data(curves):
     values = curves[0].to_dict()
-    assert set(values) == set(DeviceCurve.__dataclass_fields__)
+    assert set(values) == {*DeviceCurve.__dataclass_fields__, "decided"}
     again = json.loads(json.dumps(values))
     assert again["transfer_bytes"] == curves[0].transfer_bytes.tolist()
     assert again["flips"] == list(curves[0].flips)
@@ -97,7 +97,7 @@ def test_sizes_that_do_not_ascend_are_refused(sizes):
 
 @pytest.mark.parametrize("given", [{"wgsize": -1}, {"transfer_bytes": [1.0, np.inf]}])
 def test_inputs_that_can_not_be_are_refused(given):
-    with pytest.raises(InputError, match="expected a number, 0 or more"):
+    with pytest.raises(InputError, match=r"wgsize is -1 work-items|transfer is inf bytes"):
         predict_device_curve(KERNELS, **given)
 
 
@@ -119,9 +119,12 @@ def test_a_picture_shows_the_curve_its_flips_and_what_training_saw(curves):
     for curve in curves:
         axes = Figure().add_subplot()
         curve.plot(axes=axes)
-        (line,) = (line for line in axes.lines if line.get_label() == "expected")
+        (line,) = (line for line in axes.lines if line.get_label() == "expected, undecided")
         assert np.array_equal(line.get_xdata(), curve.transfer_bytes)
         assert np.array_equal(line.get_ydata(), curve.speedup_gpu_over_cpu)
+        (line,) = (line for line in axes.lines if line.get_label() == "expected, decided")
+        assert np.array_equal(np.isfinite(line.get_ydata()), curve.decided)
+        assert np.array_equal(curve.decided, (curve.low > 1) | (curve.high < 1))
         dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
         assert dashed == list(curve.flips)
         assert len([text for text in axes.texts if text.get_text().endswith("iB")]) == len(curve.flips)
@@ -134,6 +137,26 @@ def test_a_picture_shows_the_curve_its_flips_and_what_training_saw(curves):
         # training saw the smallest sizes that are drawn, but not the largest
         assert curve.seen[0] < curve.transfer_bytes[0]
         assert [(box.x0, box.x1) for box in grey] == [pytest.approx((curve.seen[1], curve.transfer_bytes[-1]))]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "labels"),
+    [
+        (None, ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]),
+        ([2.0**20, 2.0**26], ["1 MiB", "2 MiB", "4 MiB", "8 MiB", "16 MiB", "32 MiB", "64 MiB"]),
+        ([1e6, 1.2e6], ["977 KiB", "1.04 MiB", "1.14 MiB"]),
+    ],
+)
+def test_axes_have_several_labels_in_units(sizes, labels):
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    predict_device_curve(KERNELS, transfer_bytes=sizes)[0].plot(axes=axes)
+    assert [label.get_text() for label in axes.get_xticklabels()] == labels
+    ratios = [label.get_text() for label in axes.get_yticklabels()]
+    assert {"0.5×", "1×", "2×"} <= set(ratios)
+    low, high = axes.get_ylim()
+    assert all(low <= float(ratio[:-1]) <= high for ratio in ratios)
 
 
 def test_a_curve_without_flips_and_beyond_what_training_saw_is_drawn(tmp_path):

@@ -25,7 +25,7 @@ def _bundled_clang(monkeypatch):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e6}, {"wgsize": 64}, {"transfer_bytes": 0, "wgsize": 0}])
+@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e6}, {"wgsize": 64}, {"transfer_bytes": 0, "wgsize": 1}])
 def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, given):
     answers = predict_device(KERNELS, platform=platform, **given)
     assert [answer.kernel for answer in answers] == ["scale", "fill"]
@@ -38,8 +38,41 @@ def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, g
         found = answer.platform, answer.transfer_bytes, answer.wgsize
         assert found == (platform, given.get("transfer_bytes"), given.get("wgsize"))
         assert 0 <= answer.unknown_rate <= 1
-        assert set(answer.to_dict()) == set(answer.__dataclass_fields__)
+        assert set(answer.to_dict()) == {*answer.__dataclass_fields__, "verdict", "odds"}
+        _is_consistent(answer)
         assert json.loads(json.dumps(answer.to_dict()))["interval"] == list(answer.interval)
+
+
+def _is_consistent(answer):
+    """Ratio, interval, confidence, verdict and text say the same."""
+    low, high = answer.interval
+    assert sum(answer.odds.values()) == pytest.approx(1)
+    assert answer.odds[answer.device] == answer.confidence == max(answer.odds.values())
+    if low <= 1 <= high:
+        assert answer.verdict == "undecided"
+        assert str(answer).startswith(
+            f"undecided (CPU {answer.odds['CPU']:.0%} GPU {answer.odds['GPU']:.0%}); GPU over"
+        )
+    else:
+        assert answer.verdict == answer.device == ("GPU" if low > 1 else "CPU")
+        assert answer.confidence > 0.85
+        assert str(answer).startswith(f"{answer.device} (confidence {answer.confidence:.0%}); GPU over CPU ")
+
+
+def test_an_answer_whose_interval_includes_1_is_undecided():
+    verdicts = set()
+    for platform in PLATFORMS:
+        for transfer_bytes in np.geomspace(1e3, 1e9, 7):
+            for answer in predict_device(KERNELS, platform=platform, transfer_bytes=transfer_bytes):
+                _is_consistent(answer)
+                verdicts.add(answer.verdict)
+    assert {"undecided", "CPU"} <= verdicts
+    sure = replace(answer, device="GPU", confidence=0.96, speedup_gpu_over_cpu=3.0, interval=(1.5, 6.0))
+    assert (sure.verdict, sure.odds["GPU"]) == ("GPU", 0.96)
+    assert str(sure) == "GPU (confidence 96%); GPU over CPU 3.00x, 80 % interval 1.50x to 6.00x"
+    close = replace(sure, confidence=0.5, speedup_gpu_over_cpu=1.2, interval=(0.5, 6.0))
+    assert str(close) == "undecided (CPU 50% GPU 50%); GPU over CPU 1.20x, 80 % interval 0.50x to 6.00x"
+    _is_consistent(sure)
 
 
 def test_a_kernel_is_its_own_statements_and_those_that_it_calls():
@@ -99,9 +132,20 @@ def test_a_file_without_a_kernel_is_refused():
         predict_device(SOURCES / "dot.c")
 
 
-@pytest.mark.parametrize("given", [{"transfer_bytes": -1.0}, {"wgsize": float("nan")}, {"transfer_bytes": np.inf}])
-def test_inputs_that_can_not_be_are_refused(given):
-    with pytest.raises(InputError, match="expected a number, 0 or more"):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"transfer_bytes": -1.0}, r"transfer is -1 bytes; expected 0 to 1e\+15"),
+        ({"transfer_bytes": np.inf}, "transfer is inf bytes"),
+        ({"transfer_bytes": 1e30}, r"transfer is 1e\+30 bytes"),
+        ({"wgsize": float("nan")}, "wgsize is nan work-items; expected a whole number from 1 to 65536"),
+        ({"wgsize": 0}, "wgsize is 0 work-items"),
+        ({"wgsize": 1.5}, "wgsize is 1.5 work-items"),
+        ({"wgsize": 1e6}, r"wgsize is 1e\+06 work-items"),
+    ],
+)
+def test_inputs_that_can_not_be_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
         predict_device(KERNELS, **given)
 
 

@@ -1,0 +1,48 @@
+"""Numbers of bytes as people write and read them: 64 KB, 16MiB, 1e6."""
+
+import math
+import re
+
+from ncc.errors import InputError
+
+__all__ = ["LARGEST_BYTES", "parse_bytes", "readable_bytes"]
+
+LARGEST_BYTES = 1e15
+"""No machine moves more at a time."""
+
+_SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
+_UNITS = ("B", "KiB", "MiB", "GiB")
+_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_bytes(text: str) -> float:
+    """Bytes from a number with or without a unit: B, KB, MB, GB, TB (powers of 1000) or KiB to TiB (of 1024).
+
+    Raises:
+        InputError: It is neither.
+
+    Examples:
+        >>> parse_bytes("64KiB"), parse_bytes("1 GB"), parse_bytes("1e6"), parse_bytes("1.5MB")
+        (65536.0, 1000000000.0, 1000000.0, 1500000.0)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    try:
+        number = float(found["number"]) if found else math.nan
+    except ValueError:
+        found = None
+    if not found:
+        raise InputError(f"{text!r:.40} is no size; expected bytes, as 65536, 64KiB, 16MB or 1GB")
+    return float(number * (1024 if found["binary"] else 1000) ** _POWERS[found["prefix"] and found["prefix"].lower()])
+
+
+def readable_bytes(size: float) -> str:
+    """Bytes in the largest binary unit that leaves 1 or more, to three digits.
+
+    Examples:
+        >>> [readable_bytes(size) for size in (12, 1023.9999, 30800, 2.0**20, 2.0**45)]
+        ['12 B', '1 KiB', '30.1 KiB', '1 MiB', '32768 GiB']
+    """
+    power = 0
+    while round(size) >= 1024 and power < len(_UNITS) - 1:
+        size, power = size / 1024, power + 1
+    return f"{size:.3g} {_UNITS[power]}" if size < 999.5 else f"{size:.0f} {_UNITS[power]}"
