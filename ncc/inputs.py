@@ -13,6 +13,7 @@ from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.runtime.found import FoundFile, read_file, refuse_link_out
 from ncc.runtime.streams import STDIN, read_stream
+from ncc.runtime.workers import limited
 
 __all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
 
@@ -81,6 +82,7 @@ def _found(path: Path, folder: Path) -> ExpandedInput:
     return ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")  # which may never end
 
 
+@limited
 def load_module(
     source: str | os.PathLike[str] | bytes,
     *,

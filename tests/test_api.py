@@ -291,7 +291,7 @@ VERBS = {
     "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors",
     "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
     "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
-    "count_contexts", "require_confinement",
+    "count_contexts", "require_confinement", "limits",
 }  # fmt: skip
 
 

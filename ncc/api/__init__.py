@@ -43,6 +43,7 @@ _HOMES = {
     "ncc.inputs": ("load_module",),
     "ncc.ir": ("Module", "read_module"),
     "ncc.runtime.confinement": ("require_confinement",),
+    "ncc.runtime.workers": ("limits",),
     "ncc.study.classification.comparison": ("evaluate_classification",),
     "ncc.study.classification.robustness": ("evaluate_classifier",),
     "ncc.study.classification.train_head": ("train_classifier",),

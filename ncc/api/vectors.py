@@ -19,6 +19,7 @@ from ncc.frontend import CompileOptions
 from ncc.graph import XFG, build_xfg
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.runtime.workers import limited
 
 if TYPE_CHECKING:
     import pandas
@@ -127,6 +128,7 @@ class EmbeddedModule:
         return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
 
 
+@limited
 def embed(
     source: Source, *, options: CompileOptions | None = None, embedding: Embedding | None = None
 ) -> EmbeddedModule:
@@ -157,6 +159,7 @@ def embed(
     )
 
 
+@limited
 def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG:
     """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
 

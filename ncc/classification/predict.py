@@ -16,6 +16,7 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_program
 from ncc.kernels.reading import Source, check_embedding
+from ncc.runtime.workers import limited
 
 __all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
 
@@ -78,6 +79,7 @@ def load_shipped_classifier() -> ClassifierHead:
     return load_head(Path(ncc.__file__).with_name("assets") / "classify")
 
 
+@limited
 def classify(
     source: Source,
     *,

@@ -1,5 +1,7 @@
 """``ncc embed``: vectors of modules, functions or statements."""
 
+import functools
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +16,23 @@ from ncc.runtime.writable import check_writable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ncc.embedding import Embedding
+
 __all__ = ["embed"]
+
+_SECONDS = 300.0
+"""Time for an input in a worker, beyond that of a compilation."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """All that is told of an input, as a worker sends it."""
+
+    name: str
+    fields: dict[str, Any]
+    text: str
+    labels: tuple[str, ...]
+    vectors: "NDArray[Any]"
 
 
 @takes_compile_options()
@@ -25,6 +43,9 @@ def embed(
     ] = None,
     level: Annotated[Literal["module", "function", "statement"], typer.Option(help="What gets a vector.")] = "module",
     embedding: EmbeddingFolder = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Worker processes; an input that ends one costs itself.")
+    ] = 1,
     as_json: Json = False,
     *,
     options: Any,
@@ -32,47 +53,66 @@ def embed(
     """Turn code into vectors."""
     import numpy as np
 
-    from ncc import api
     from ncc.runtime.tables import FORMATS, write_vectors
 
     if output and output.suffix not in FORMATS:
         raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(FORMATS)}")
     check_writable(output)
-    table = api.load_embedding(embedding)
-    names: list[str] = []
-    labels: list[str] = []
-    gathered: list[Any] = []  # vectors alone: a folder's modules would not fit in memory
+    _table(embedding)  # what is wrong with it is said once
+    gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
 
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        result = api.embed(name, options=options, embedding=table)
-        vectors = result.at(level)
+    def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
         if output:
-            names.extend([result.module.name] * len(vectors))
-            labels.extend(result.labels(level))
-            gathered.append(vectors)
-        fields = {
-            "num_statements": result.num_statements,
-            "unknown_rate": result.unknown_rate,
-            "backoff": result.backoff,
-            "dim": result.dim,
-            "level": level,
-            "vectors": {level: vectors.tolist() if as_json else []},
-            "labels": list(result.labels(level)) if as_json else [],
-        }
-        text = (
-            f"{name}: {len(vectors)} {level} vector(s) of {result.dim} numbers from {result.num_statements} statements "
-            f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
-        )
+            gathered.append(answer)
+        vectors = {level: answer.vectors.tolist() if as_json else []}
+        text = answer.text
         if not output and level != "statement":
-            rows = zip(result.labels(level), vectors, strict=True)
+            rows = zip(answer.labels, answer.vectors, strict=True)
             text += "".join(f"\n  {printable(label, lines=False)}\t{_abridged(vector)}" for label, vector in rows)
-        return fields, text
+        return answer.fields | {"vectors": vectors, "labels": list(answer.labels) if as_json else []}, text
 
     def finish() -> None:
         if output and gathered:
-            write_vectors(output, names, labels, np.concatenate(gathered))
+            names = [answer.name for answer in gathered for _ in answer.labels]
+            labels = [label for answer in gathered for label in answer.labels]
+            write_vectors(output, names, labels, np.concatenate([answer.vectors for answer in gathered]))
 
-    run_over(inputs, work, as_json=as_json, fields=("vectors", "dim"), finish=finish if output else None)
+    run_over(
+        inputs,
+        functools.partial(_embed, level=level, embedding=embedding, options=options),
+        tell,
+        as_json=as_json,
+        fields=("vectors", "dim"),
+        finish=finish if output else None,
+        jobs=jobs,
+        seconds=_SECONDS + options.timeout_s,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _table(folder: Path | None) -> "Embedding":
+    from ncc import api
+
+    return api.load_embedding(folder)
+
+
+def _embed(name: Input, *, level: Any, embedding: Path | None, options: Any) -> _Answer:
+    from ncc import api
+
+    result = api.embed(name, options=options, embedding=_table(embedding))
+    vectors = result.at(level)
+    fields = {
+        "num_statements": result.num_statements,
+        "unknown_rate": result.unknown_rate,
+        "backoff": result.backoff,
+        "dim": result.dim,
+        "level": level,
+    }
+    text = (
+        f"{name}: {len(vectors)} {level} vector(s) of {result.dim} numbers from {result.num_statements} statements "
+        f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
+    )
+    return _Answer(result.module.name, fields, text, result.labels(level), vectors)
 
 
 def _abridged(vector: "NDArray[Any]") -> str:

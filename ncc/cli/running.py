@@ -1,19 +1,32 @@
 """Running a command's work over its inputs: one that fails costs itself, not the run."""
 
+import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import NccError
+from ncc.runtime.limits import fair_share
 from ncc.runtime.printable import printable
+from ncc.runtime.streams import is_own_stream
+from ncc.runtime.workers import Workers
+
+if TYPE_CHECKING:
+    from ncc.inputs import ExpandedInput
 
 __all__ = ["Input", "run_over"]
+
+_AHEAD = 8
+"""Inputs a worker that may be done before their turn to be told."""
 
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
@@ -21,20 +34,27 @@ Input = str | os.PathLike[str]
 
 def run_over(
     arguments: Sequence[str],
-    work: Callable[[Input], tuple[dict[str, Any], str]],
+    work: Callable[[Input], Any],
+    tell: Callable[[Any], tuple[dict[str, Any], str]] | None = None,
     *,
     as_json: bool,
     fields: Sequence[str] = (),
     finish: Callable[[], None] | None = None,
+    jobs: int = 1,
+    seconds: float = math.inf,
 ) -> None:
     """Does a command's work for each input and prints its answer; one that fails does not stop the others.
 
     Args:
         arguments: As the user gave them.
-        work: Returns the fields of the JSON object and the text for people.
+        work: Returns the fields of the JSON object and the text for people, or what ``tell`` makes these of; a
+            function of a module, or a partial of one, where there is more than one job.
+        tell: Called with what ``work`` returned, in the order of the inputs.
         as_json: Print objects instead of text.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
+        jobs: Worker processes; one job is done in this one.
+        seconds: Time for an input in a worker.
 
     Raises:
         typer.Exit: With code 1 if an input failed.
@@ -43,14 +63,12 @@ def run_over(
 
     failed = False
     inputs = expand_inputs(arguments)
-    with _progress_bar(len(inputs), "inputs") as advance:
-        for item in inputs:
+    with _progress_bar(len(inputs), "inputs") as advance, closing(_done(inputs, work, jobs, seconds)) as done:
+        for item, result in zip(inputs, done, strict=True):
             answer: dict[str, Any] | str | None = None
             shown = item.name, printable(item.name, lines=False)
             try:
-                if item.error:
-                    raise NccError(item.error)
-                values, text = work(item.source)
+                values, text = tell(result()) if tell else result()
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text.replace(*shown)
             except Exception as error:  # whatever it is, it is this input's alone
                 failed = True
@@ -69,6 +87,36 @@ def run_over(
             fail(reason_of("the result", error))
     if failed:
         raise typer.Exit(1)
+
+
+def _done(
+    inputs: Sequence["ExpandedInput"], work: Callable[[Input], Any], jobs: int, seconds: float
+) -> Generator[Callable[[], Any]]:
+    """For each input, in order, what returns its result or raises why there is none."""
+    if jobs == 1:
+        yield from (partial(_work_on, item, work) for item in inputs)
+        return
+    workers = Workers(fair_share(jobs), seconds)
+    threads = ThreadPoolExecutor(jobs)
+    ahead: deque[Callable[[], Any]] = deque()
+    try:
+        for item in inputs:
+            if item.error or is_own_stream(item.source):
+                ahead.append(partial(_work_on, item, work))
+            else:
+                ahead.append(threads.submit(workers.call, item.name, work, item.source).result)
+            if len(ahead) > _AHEAD * jobs:
+                yield ahead.popleft()
+        yield from ahead
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        workers.close()
+
+
+def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> Any:
+    if item.error:
+        raise NccError(item.error)
+    return work(item.source)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Source, read_kernels
+from ncc.runtime.workers import limited
 
 __all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
 
@@ -54,6 +55,7 @@ def load_shipped_coarsening_head() -> AnyCoarseningHead:
     return load_head(Path(ncc.__file__).with_name("assets") / "coarsening")
 
 
+@limited
 def predict_coarsening(
     source: Source,
     *,

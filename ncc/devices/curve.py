@@ -18,6 +18,7 @@ from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.quantities import readable_bytes
 from ncc.runtime.storage import write_output
+from ncc.runtime.workers import limited
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,6 +90,7 @@ class DeviceCurve:
             plot_curves([self], path)
 
 
+@limited
 def predict_device_curve(
     source: Source,
     *,

@@ -14,6 +14,7 @@ from ncc.devices.predict import choose_head
 from ncc.embedding import Embedding, load_embedding
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.workers import limited
 
 __all__ = ["Explanation", "LineShare", "explain_device"]
 
@@ -58,6 +59,7 @@ class Explanation:
         return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
 
 
+@limited
 def explain_device(
     source: Source,
     *,

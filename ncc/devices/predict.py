@@ -12,6 +12,7 @@ from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.workers import limited
 
 __all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_shipped_device_head", "predict_device"]
 
@@ -102,6 +103,7 @@ def _shipped_head(platform: str) -> DeviceHead:
     return load_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
 
 
+@limited
 def predict_device(
     source: Source,
     *,

@@ -97,6 +97,11 @@ class Embedding:
     def __repr__(self) -> str:
         return f"Embedding({len(self.vocabulary)} statements, dim={self.dim})"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For pickle: the shipped one is read again where it is wanted."""
+        is_shipped = _load_shipped.cache_info().currsize and self is _load_shipped()
+        return (load_embedding, ()) if is_shipped else super().__reduce_ex__(protocol)
+
     @property
     def dim(self) -> int:
         """Number of dimensions."""

@@ -18,6 +18,7 @@ from ncc.ir.abstraction import Abstraction
 from ncc.ir.llvm import LLVMRefusalError, print_module
 from ncc.ir.module import Module
 from ncc.runtime.found import read_file
+from ncc.runtime.workers import limited
 
 __all__ = ["is_bitcode", "print_canonically", "read_module"]
 
@@ -34,6 +35,7 @@ def is_bitcode(data: bytes) -> bool:
     return data.startswith(_BITCODE_MAGIC)
 
 
+@limited
 def read_module(
     source: str | os.PathLike[str] | bytes, *, name: str | None = None, abstraction: Abstraction | None = None
 ) -> Module:

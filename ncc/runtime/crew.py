@@ -7,7 +7,6 @@ the time, since a thread of the worker could not interrupt native code that hold
 
 import json
 import logging
-import os
 import pickle
 import time
 from abc import ABC, abstractmethod
@@ -21,8 +20,8 @@ from typing import Any
 from ncc.errors import NccError, OutputError
 from ncc.runtime import confinement
 from ncc.runtime.failures import describe_failure
-from ncc.runtime.limits import memory_limit
-from ncc.runtime.processes import WatchedProcess, python_command, signal_name, wait_for_answers
+from ncc.runtime.limits import fair_share
+from ncc.runtime.processes import WatchedProcess, last_words, python_command, wait_for_answers
 from ncc.runtime.serving import Parent, limit_memory
 from ncc.runtime.storage import write_atomically
 
@@ -123,7 +122,7 @@ def work_through(
     Raises:
         NccError: A task can't be done, or workers can't be started, or end again and again at no item.
     """
-    crew = _Crew(tasks, jobs, item_seconds, memory_bytes or _fair_share(jobs))
+    crew = _Crew(tasks, jobs, item_seconds, memory_bytes or fair_share(jobs))
     try:
         yield from crew.work()
     finally:
@@ -200,7 +199,7 @@ class _Crew:
             kind, value = json.loads(worker.process.receive(time.monotonic() + _MESSAGE_S))
         except (EOFError, OSError):
             worker.process.ends_within(_GRACE_S)
-            self._replace(worker, _End(_last_words(worker.process.end())))
+            self._replace(worker, _End(last_words(worker.process.end())))
             return False
         if kind == "at":
             worker.index, worker.since = value, time.monotonic()
@@ -246,14 +245,6 @@ class _Crew:
             task.lose({})
 
 
-def _last_words(exit_code: int) -> str:
-    name = signal_name(exit_code)
-    if name is None:
-        return f"its worker ended with exit code {exit_code}"
-    perhaps = ", for want of memory perhaps" if name == "SIGKILL" else ""
-    return f"its worker was killed by signal {-exit_code}" + (f" ({name})" if name.isalnum() else "") + perhaps
-
-
 def _start(memory_bytes: int) -> _Worker:
     confinement.tell_unconfined()
     command = python_command(f"from ncc.runtime.crew import serve; serve({memory_bytes})")
@@ -262,15 +253,6 @@ def _start(memory_bytes: int) -> _Worker:
         return _Worker(WatchedProcess(command, keep_messages=False, own_group=False))
     except OSError as error:
         raise NccError(f"a worker can't be started: {error}; start again to go on where it stopped") from error
-
-
-def _fair_share(jobs: int) -> int:
-    """What the user allows one process, else the machine's memory by the number of workers, if that is enough."""
-    try:
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # systems that don't tell
-        physical = 0
-    return memory_limit(physical // jobs, bytes_for_each=1)
 
 
 def serve(memory_bytes: int) -> None:

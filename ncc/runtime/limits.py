@@ -6,13 +6,14 @@ from pathlib import Path
 
 from ncc.errors import InputError
 
-__all__ = ["GIGABYTE", "input_limit", "memory_limit", "output_limit", "refuse_large", "refuse_size"]
+__all__ = ["GIGABYTE", "fair_share", "input_limit", "memory_limit", "output_limit", "refuse_large", "refuse_size"]
 
 GIGABYTE = 2**30
 
 _MEMORY = "NCC_MEMORY_GB"
 _OUTPUT = "NCC_OUTPUT_GB"
 _INPUT = "NCC_INPUT_GB"
+_UNKNOWN = 2**62
 
 
 def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
@@ -33,6 +34,12 @@ def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
     if chosen is not None:
         return chosen
     return min(max(4 * GIGABYTE, input_bytes * bytes_for_each), max(GIGABYTE, _physical_memory()))
+
+
+def fair_share(jobs: int) -> int:
+    """What the user allows one process, else the machine's memory by the number of workers, if that is enough."""
+    physical = _physical_memory()
+    return memory_limit(physical // jobs if physical < _UNKNOWN else 0, bytes_for_each=1)
 
 
 def output_limit() -> int:
@@ -88,4 +95,4 @@ def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # systems that don't tell
-        return 2**62
+        return _UNKNOWN

@@ -24,6 +24,7 @@ __all__ = [
     "HEAD",
     "LONGEST_MESSAGE",
     "WatchedProcess",
+    "last_words",
     "python_command",
     "signal_name",
     "temporary_file",
@@ -138,10 +139,10 @@ class WatchedProcess:
         """Sends a message to a process that uses `ncc.runtime.serving`; raises as `write` does."""
         self.write(HEAD.pack(len(message)) + message, deadline)
 
-    def receive(self, deadline: float) -> bytes:
+    def receive(self, deadline: float, longest: int = LONGEST_MESSAGE) -> bytes:
         """The next message of such a process; raises as `read` does, EOFError for one beyond all measure too."""
         (length,) = HEAD.unpack(self.read(HEAD.size, deadline))
-        if length > LONGEST_MESSAGE:
+        if length > longest:
             raise EOFError
         return self.read(length, deadline)
 
@@ -236,6 +237,15 @@ def signal_name(returncode: int) -> str | None:
         return signal.Signals(-returncode).name
     except ValueError:
         return str(-returncode)
+
+
+def last_words(exit_code: int) -> str:
+    """How a worker ended, in words."""
+    name = signal_name(exit_code)
+    if name is None:
+        return f"its worker ended with exit code {exit_code}"
+    perhaps = ", for want of memory perhaps" if name == "SIGKILL" else ""
+    return f"its worker was killed by signal {-exit_code}" + (f" ({name})" if name.isalnum() else "") + perhaps
 
 
 def temporary_file(files: ExitStack, content: bytes = b"") -> IO[bytes]:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from ncc.errors import InputError
 
-__all__ = ["MOST_BYTES", "STDIN", "read_stream", "refuse_device"]
+__all__ = ["MOST_BYTES", "STDIN", "is_own_stream", "read_stream", "refuse_device"]
 
 STDIN = "-"
 MOST_BYTES = 2**31
@@ -17,6 +17,11 @@ MOST_BYTES = 2**31
 _PIECE = 2**20
 _OWN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 """Names that mean another file to every process, so that a compiler can't be given them."""
+
+
+def is_own_stream(source: str | os.PathLike[str]) -> bool:
+    """Whether it means another file to every process."""
+    return source == STDIN or str(source).startswith(_OWN_FILES)
 
 
 def read_stream(source: str | os.PathLike[str]) -> bytes | None:

@@ -42,6 +42,7 @@ ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "requ
 """Options that say what is printed or written, over what a command runs, and what must hold while it does."""
 
 OF_OTHER_VERBS = {
+    "embed": {"jobs"},
     "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},
     "evaluate coverage": {"inst2vec"},
     "evaluate classify": {"head", "clang"},

@@ -3,7 +3,9 @@
 import csv
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -303,3 +305,40 @@ def test_an_output_goes_through_a_link_to_a_pipe(ncc, ir, tmp_path, command, nam
         assert ncc(command, ir / "tree.clang22.ll", "-o", tmp_path / name).code == 0
         assert found.result(30) == expected
     assert (tmp_path / "pipe").is_fifo()
+
+
+# ---- worker processes
+
+
+def test_workers_answer_as_one_process_does(ncc, code, tmp_path):
+    shutil.copytree(code, tmp_path / "again")
+    for options in (["--json"], ["--level", "function"], ["--json", "--level", "statement"]):
+        alone, crew = (ncc("embed", code, tmp_path / "again", *options, *more) for more in ([], ["--jobs", "2"]))
+        assert crew == alone
+    ncc("embed", code, "-o", tmp_path / "alone.npz")
+    ncc("embed", code, "-o", tmp_path / "crew.npz", "--jobs", "2")
+    with np.load(tmp_path / "alone.npz") as one, np.load(tmp_path / "crew.npz") as other:
+        assert all((one[name] == other[name]).all() for name in one)
+
+
+def test_standard_input_is_read_beside_workers(ncc, ir):
+    text = (ir / "tree.clang22.ll").read_bytes()
+    finished = ncc("embed", ir / "tree.clang22.ll", "-", ir / "tree.clang22.ll", "--jobs", "2", "--json", stdin=text)
+    answers = [json.loads(line) for line in finished.out.splitlines()]
+    assert [answer["input"] for answer in answers] == [str(ir / "tree.clang22.ll"), "-", str(ir / "tree.clang22.ll")]
+    assert answers[0]["vectors"] == answers[1]["vectors"]
+
+
+def test_inputs_that_end_their_workers_cost_themselves_in_order(ncc, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "samples" / "deadly"))
+    names = [f"f{number}{'_killed' if number % 3 == 1 else ''}" for number in range(8)]
+    for name in names:
+        (tmp_path / f"{name}.ll").write_text("define void @f() {\n  ret void\n}\n")
+    finished = ncc("embed", tmp_path, "--json", "--jobs", "2")
+    answers = [json.loads(line) for line in finished.out.splitlines()]
+    assert finished.code == 1
+    assert [Path(answer["input"]).stem for answer in answers] == names
+    assert [answer["ok"] for answer in answers] == ["killed" not in name for name in names]
+    assert answers[1]["error"] == (
+        f"{tmp_path}/f1_killed.ll: its worker was killed by signal 9 (SIGKILL), for want of memory perhaps"
+    )

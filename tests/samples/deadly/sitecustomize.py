@@ -33,7 +33,8 @@ DEATHS = {
     "once": _kill_once,
 }
 
-if any("ncc.runtime.crew" in word for word in sys.orig_argv):
+if any("ncc.runtime.crew" in word or "ncc.runtime.workers" in word for word in sys.orig_argv):
+    from ncc import inputs
     from ncc.classification import reading
     from ncc.corpus import batch
 
@@ -42,7 +43,7 @@ if any("ncc.runtime.crew" in word for word in sys.orig_argv):
     def deadly(source, *, name=None, **options):
         for word, die in DEATHS.items():
             if word in Path(name or source).stem.split("_"):
-                die(name or source)
+                die(str(name or source))
         return read_module(source, name=name, **options)
 
-    batch.read_module = reading.read_module = deadly
+    batch.read_module = reading.read_module = inputs.read_module = deadly

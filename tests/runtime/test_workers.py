@@ -1,0 +1,139 @@
+"""Calls in worker processes: what they return and raise, and what becomes of one that dies, hangs or fills memory."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ncc
+from ncc.errors import CompileError, InputError, IRError, NccError
+from ncc.runtime.limits import GIGABYTE
+from ncc.runtime.workers import Workers
+
+IR = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n"
+
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def defect():
+    return {}["nothing"]
+
+
+def fill(num_bytes):
+    return len(bytearray(num_bytes))
+
+
+def keep(num_bytes, kept=[]):  # noqa: B006 - what stays behind in a worker is the point
+    kept.append(bytearray(num_bytes))
+    return os.getpid()
+
+
+@pytest.fixture
+def workers():
+    with Workers(GIGABYTE, 60) as some:
+        yield some
+
+
+def test_a_worker_serves_many_calls(workers):
+    assert len({workers.call("a", os.getpid) for _ in range(3)}) == 1
+    assert workers.call("a", os.getpid) != os.getpid()
+
+
+def test_a_call_that_ends_its_worker_costs_itself(workers):
+    with pytest.raises(NccError, match=r"^a: its worker was killed by signal 9 \(SIGKILL\)"):
+        workers.call("a", kill)
+    assert workers.call("b", len, "four") == 4
+
+
+def test_a_call_has_so_much_time():
+    with Workers(GIGABYTE, 1.0) as workers, pytest.raises(NccError, match=r"^a: took longer than 1 s$"):
+        workers.call("a", time.sleep, 60)
+
+
+def test_a_call_has_so_much_memory(workers):
+    with pytest.raises(NccError, match=r"^a: needs more memory than 1 GB$"):
+        workers.call("a", fill, 2 * GIGABYTE)
+
+
+def test_what_calls_leave_behind_does_not_fail_the_next(workers):
+    first = workers.call("a", keep, GIGABYTE * 6 // 10)
+    assert workers.call("a", keep, GIGABYTE * 6 // 10) != first
+
+
+def test_errors_come_as_they_were_raised(workers):
+    with pytest.raises(IRError) as caught:
+        workers.call("a", ncc.load_module, "define void @f() {\n  hello\n}\n")
+    assert (caught.value.line, caught.value.column) == (2, 3)
+    with pytest.raises(CompileError) as refused:
+        workers.call("a", ncc.embed, b"int f(void) { return x; }", options=ncc.CompileOptions(language="c"))
+    assert refused.value.errors
+    with pytest.raises(NccError, match=r"^a: KeyError: 'nothing' at test_workers\.py:\d+; a defect of ncc"):
+        workers.call("a", defect)
+    with pytest.raises(FileNotFoundError):
+        workers.call("a", os.listdir, "/no/such/folder")
+
+
+def test_threads_have_a_worker_each(workers):
+    meet = ThreadPoolExecutor(2)
+    began = time.monotonic()
+    first, second = meet.submit(workers.call, "a", keep, 1), meet.submit(workers.call, "b", keep, 1)
+    assert first.result() and second.result()
+    assert time.monotonic() - began < 60
+
+
+def test_closing_ends_calls_that_are_under_way(workers):
+    failed = []
+
+    def call():
+        try:
+            workers.call("a", time.sleep, 60)
+        except NccError as error:
+            failed.append(str(error))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    while not workers._busy:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    workers.close()
+    thread.join(30)
+    assert failed and failed[0].startswith("a: ")
+    with pytest.raises(NccError, match="the workers have been ended"):
+        workers.call("b", len, "")
+
+
+# ---- the limits of the API
+
+
+def test_answers_within_limits_are_those_without(tmp_path):
+    path = tmp_path / "f.ll"
+    path.write_text(IR)
+    alone = ncc.embed(path)
+    with ncc.limits(memory_gb=2, seconds=60):
+        for source in (path, str(path), IR, IR.encode()):
+            assert (ncc.embed(source).vector == alone.vector).all()
+        assert ncc.embed(path).embedding is alone.embedding
+        assert ncc.build_graph(path).num_edges == ncc.build_graph(path).num_edges
+        assert ncc.load_module(source=IR).num_statements == 3
+        with pytest.raises(InputError, match="no such file"):
+            ncc.embed(tmp_path / "nowhere.ll")
+
+
+def test_what_takes_too_long_within_limits_is_an_error_of_its_call(tmp_path):
+    (tmp_path / "slow.c").write_text("#define A(x) x x x x x x x x\nint i = 0 A(A(A(A(A(A(A(A(A(A(+1))))))))));\n")
+    with ncc.limits(seconds=3):
+        with pytest.raises(NccError, match=r"slow\.c: took longer than 3 s"):
+            ncc.embed(tmp_path / "slow.c")
+        assert ncc.embed(IR).num_statements == 3
+
+
+@pytest.mark.parametrize("limits", [{"memory_gb": 0}, {"seconds": -1}, {"seconds": float("nan")}])
+def test_limits_are_numbers_above_zero(limits):
+    (name,) = limits
+    with pytest.raises(InputError, match=f"{name} is .*; expected a number above 0"), ncc.limits(**limits):
+        pass
