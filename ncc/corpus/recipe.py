@@ -2,8 +2,12 @@
 
 import os
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from msgspec import ValidationError, convert
 
 from ncc.errors import InputError
 from ncc.graph.contexts import MAX_WIDTH
@@ -11,30 +15,15 @@ from ncc.ir import Abstraction
 
 __all__ = ["Attempt", "Recipe", "Source", "load_recipe"]
 
-_STRINGS = (list, "a list of strings")
-_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "name": (str, "a string"),
-    "include": _STRINGS,
-    "widths": (list, "a list of whole numbers"),
-    "max_degree": (int, "a whole number"),
-    "abstraction": ((dict, str), "a table, or 'paper'"),
-    "keep_callees": (bool, "true or false"),
-    "keep_immediates": (bool, "true or false"),
-    "max_struct_fields": (int, "a whole number"),
-    "folder": (str, "a string"),
-    "patterns": _STRINGS,
-    "exclude": _STRINGS,
-    "optimization": _STRINGS,
-    "one_level": (bool, "true or false"),
-    "share": ((int, float), "a number"),
-    "commands": (str, "a string"),
-    "attempts": (list, "a list of tables"),
-    "include_paths": _STRINGS,
-    "defines": _STRINGS,
-    "language": (str, "a string"),
-    "flags": _STRINGS,
-    "header": (str, "a string"),
+_EXPECTED: dict[Any, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple[str, ...]: "a list of strings",
+    tuple[int, ...]: "a list of whole numbers",
 }
+"""What a value of each type is called; fields of other types are read by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,22 +127,16 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
         raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
-    rows = table.pop("source", [])
-    included = table.pop("include", [])
-    _check_types(path, "", {"include": included})
+    rows, abstraction = table.pop("source", []), _abstraction(path, table.pop("abstraction", {}))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
+    values = _values(path, table, Recipe, include=tuple[str, ...])
     sources = tuple(_source(path, row) for row in rows)
-    for name in included:
+    for name in values.pop("include", ()):
         sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
-    unknown = set(table) - {one.name for one in fields(Recipe)} | set(table) & {"sources"}
-    if unknown or not sources:
-        raise InputError(f"{path}: " + (f"unknown keys {sorted(unknown)}" if unknown else "has no [[source]]"))
-    _check_types(path, "", table)
-    table["abstraction"] = _abstraction(path, table.get("abstraction", {}))
-    if "widths" in table:
-        table["widths"] = tuple(table["widths"])
-    return Recipe(sources=sources, **({"name": path.stem} | table))
+    if not sources:
+        raise InputError(f"{path}: has no [[source]]")
+    return Recipe(sources=sources, abstraction=abstraction, **({"name": path.stem} | values))
 
 
 def _check_path(path: Path) -> None:
@@ -171,63 +154,63 @@ def _check_path(path: Path) -> None:
         raise InputError(f"{path!s:.200}: can't be read: {reason}") from error
 
 
+def _values(where: object, row: dict[str, Any], kind: type, **more: Any) -> dict[str, Any]:
+    """Values of a table by the types of a class's fields: a string instead of a list would be taken letter by letter.
+
+    Raises:
+        InputError: A value is of another type, or the class has no such field.
+    """
+    hints = {key: _without_none(hint) for key, hint in (get_type_hints(kind) | more).items()}
+    hints = {key: hint for key, hint in hints.items() if hint in _EXPECTED}
+    if unknown := sorted(row.keys() - hints.keys()):
+        raise InputError(f"{where}: unknown keys {unknown}; expected some of {', '.join(hints)}")
+    values = {}
+    for key, value in row.items():
+        try:
+            values[key] = convert(value, hints[key])
+        except ValidationError as error:
+            raise InputError(f"{where}: {key} is {value!r}; expected {_EXPECTED[hints[key]]}") from error
+    return values
+
+
+def _without_none(hint: Any) -> Any:
+    return get_args(hint)[0] if NoneType in get_args(hint) else hint
+
+
 def _abstraction(path: Path, row: object) -> Abstraction:
     if row == "paper":
         return Abstraction.paper()
     if not isinstance(row, dict):
         raise InputError(f"{path}: abstraction is {row!r}; expected a table, or 'paper'")
-    unknown = set(row) - {one.name for one in fields(Abstraction)}
-    if unknown:
-        raise InputError(f"{path}: abstraction has unknown keys {sorted(unknown)}")
-    _check_types(path, "abstraction's ", row)
-    if row.get("max_struct_fields", 0) >= 1 << 31:
-        raise InputError(f"{path}: abstraction's max_struct_fields is beyond all measure")
+    values = _values(f"{path}: abstraction", row, Abstraction)
     try:
-        return Abstraction(**row)
+        return Abstraction(**values)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _check_types(path: Path, where: str, row: dict[str, object]) -> None:
-    """Refuses values of a wrong type: a string where a list belongs would be taken letter by letter."""
-    for key, value in row.items():
-        kind, what = _TYPES[key]
-        right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-        if isinstance(value, list) and key != "attempts":
-            element = int if key == "widths" else str
-            right = right and all(isinstance(v, element) and not isinstance(v, bool) for v in value)
-        if not right:
-            raise InputError(f"{path}: {where}{key} is {value!r}; expected {what}")
-
-
-def _source(path: Path, row: dict[str, object]) -> Source:
-    known = {one.name for one in fields(Source)}
-    unknown = set(row) - known
-    if unknown or "name" not in row or "folder" not in row:
-        raise InputError(f"{path}: a source has unknown keys {sorted(unknown)} or lacks 'name', or 'folder'")
-    where = f"source {row['name']}: "
-    _check_types(path, where, row)
-    if row.get("attempts") == []:
-        raise InputError(f"{path}: {where}attempts is empty; leave it out to compile by the file's extension")
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    if "attempts" in values:
-        values["attempts"] = tuple(_attempt(path, attempt) for attempt in values["attempts"])  # type: ignore[attr-defined]
-    return Source(**values)  # type: ignore[arg-type]
+def _source(path: Path, row: dict[str, Any]) -> Source:
+    if "name" not in row or "folder" not in row:
+        raise InputError(f"{path}: a source lacks 'name', or 'folder'")
+    attempts = row.pop("attempts", None)
+    where = f"{path}: source {row['name']}"
+    values = _values(where, row, Source)
+    if attempts is None:
+        return Source(**values)
+    if not isinstance(attempts, list) or not attempts:
+        raise InputError(f"{where}: attempts is {attempts!r}; expected tables, or nothing for the file's extension")
+    return Source(**values, attempts=tuple(_attempt(path, attempt) for attempt in attempts))
 
 
 def _attempt(path: Path, row: object) -> Attempt:
     if not isinstance(row, dict):
         raise InputError(f"{path}: an attempt is {row!r}; expected a table")
-    unknown = set(row) - {"language", "flags", "header"}
-    if unknown:
-        raise InputError(f"{path}: an attempt has unknown keys {sorted(unknown)}")
-    _check_types(path, "an attempt's ", row)
-    # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
-    header = Path(os.path.normpath(path.parent / row["header"])) if "header" in row else None
-    if header:
+    values = _values(f"{path}: an attempt", row, Attempt)
+    if "header" in values:
+        # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
+        header = Path(os.path.normpath(path.parent / values["header"]))
         _check_path(header)
-    if header and not header.is_file():
-        raise InputError(f"{path}: an attempt names {header!s:.200}: no such header")
-    return Attempt(
-        language=row.get("language"), flags=tuple(row.get("flags", ())), header=str(header) if header else None
-    )
+        if not header.is_file():
+            raise InputError(f"{path}: an attempt names {header!s:.200}: no such header")
+        values["header"] = str(header)
+    return Attempt(**values)

@@ -1,7 +1,7 @@
 """Dataset registry: what the datasets are, where their files lie, and whether they are intact."""
 
 from ncc.data.archives import iter_members
-from ncc.data.cards import CARDS, DatasetCard, DatasetFile
+from ncc.data.cards import DatasetCard, DatasetFile
 from ncc.data.folders import cache_folder, data_folder
 from ncc.data.registry import DatasetStatus, FileState, FileStatus, Registry
 
@@ -23,7 +23,7 @@ __all__ = [
     "verify",
 ]
 
-_REGISTRY = Registry(cards=CARDS)
+_REGISTRY = Registry()
 
 dataset_names = _REGISTRY.dataset_names
 describe = _REGISTRY.describe

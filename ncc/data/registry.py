@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from ncc.data.archives import extract_archive
-from ncc.data.cards import DatasetCard, DatasetFile
+from ncc.data.cards import DatasetCard, DatasetFile, load_cards
 from ncc.data.folders import cache_folder, data_folder
 from ncc.errors import DataError, InputError
 
@@ -62,14 +62,14 @@ class Registry:
     for the environment variable NCC_DATA, and without it for the cache folder.
 
     Args:
-        cards: The datasets, with distinct names.
+        cards: The datasets, with distinct names; None for those that ncc knows.
     """
 
-    cards: tuple[DatasetCard, ...]
+    cards: tuple[DatasetCard, ...] | None = None
 
     def dataset_names(self) -> tuple[str, ...]:
         """Return the names of all datasets, in the registry's order."""
-        return tuple(card.name for card in self.cards)
+        return tuple(card.name for card in self.cards or load_cards())
 
     def describe(self, name: str) -> DatasetCard:
         """Return the card of a dataset.
@@ -77,7 +77,7 @@ class Registry:
         Raises:
             InputError: No dataset has that name.
         """
-        for card in self.cards:
+        for card in self.cards or load_cards():
             if card.name == name:
                 return card
         raise InputError(f"no dataset {name!r}; expected one of {', '.join(self.dataset_names())}")

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
+from msgspec import Meta, convert
 from numpy.typing import NDArray
 
 from ncc.embedding.vocabulary import Vocabulary
@@ -23,6 +24,8 @@ FORMAT_VERSION = 1
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 """Pairs of statements or words by their numbers, and how often each was seen: three columns."""
+
+Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 _COLUMNS = ("statements", "center", "context", "count")
 
@@ -39,9 +42,9 @@ class CountsCard:
     """
 
     texts: tuple[str, ...]
-    width: int
-    num_files: int
-    num_lines: int
+    width: Count
+    num_files: Count
+    num_lines: Count
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,24 +202,14 @@ def read_counts_card(folder: Path) -> CountsCard:
 
     path = folder / "counts.json"
     about = read_json(path, FORMAT_VERSION)
-    wrong = next((name for name in ("width", "num_files", "num_lines") if not _is_count(about.get(name))), None)
-    if wrong:
-        raise AssetError(f"{path}: has no {wrong} that is a number, 0 or more; it is damaged")
-    texts = about.get("texts")
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise AssetError(f"{path}: texts are not a list of texts; it is damaged")
     try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as error:  # a half of a surrogate pair
-        raise AssetError(f"{path}: texts hold characters that are none ({error.reason}); it is damaged") from error
-    if any(one >= other for one, other in itertools.pairwise(texts)):
+        card = convert(about, CountsCard)
+        "".join(card.texts).encode()
+    except ValueError as error:  # UnicodeEncodeError: a half of a surrogate pair
+        raise AssetError(f"{path}: is no card of counts ({error}); it is damaged") from error
+    if any(one >= other for one, other in itertools.pairwise(card.texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
-    numbers = {name: about[name] for name in ("width", "num_files", "num_lines")}
-    return CountsCard(texts=tuple(texts), **numbers)
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 1 << 63
+    return card
 
 
 def load_counts(folder: str | Path) -> CorpusCounts:

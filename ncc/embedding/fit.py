@@ -55,7 +55,7 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
             found.add(read_abstraction(json.loads(path.read_bytes())["abstraction"]))
         except OSError as error:
             raise AssetError(f"{path}: can't be read: {error.strerror}; 'ncc corpus build' writes it last") from error
-        except (InputError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (InputError, AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise AssetError(f"{path}: does not say how statements were abstracted ({error!r})") from error
     if len(found) != 1:
         raise InputError(f"the corpora were counted with {len(found)} different abstractions; expected one")

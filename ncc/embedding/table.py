@@ -8,9 +8,10 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta, convert
 from numpy.typing import NDArray
 
 from ncc.embedding.backoff import BackoffLevel, generalise
@@ -25,7 +26,6 @@ __all__ = ["Embedding", "Lookup", "Neighbor", "compose_missing", "load_embedding
 
 FORMAT_VERSION = 1
 _LARGEST = 1e18
-_MOST_FIELDS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,11 +236,9 @@ def _load(folder: Path) -> Embedding:
             vectors = vectors.astype(np.float32)
         if not -_LARGEST < vectors.min() <= vectors.max() < _LARGEST:
             raise ValueError("vectors are not all finite, with finite squares")
-        about = card["about"]
-        if not isinstance(about, dict):
-            raise ValueError("about is no object")
+        about = convert(card["about"], dict[str, Any])
         return Embedding(vocabulary, normalised(vectors), read_abstraction(card["abstraction"]), about)
-    except (KeyError, TypeError, ValueError, InputError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
 
 
@@ -250,30 +248,19 @@ def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
     Raises:
         ValueError: They are not.
     """
-    if (
-        not isinstance(words, list)
-        or not words
-        or not all(isinstance(word, str) and "\n" not in word for word in words)
-    ):
-        raise ValueError("words are not a list of texts, a line each")
-    "".join(words).encode()  # halves of surrogate pairs are no text
-    if counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
-        raise ValueError("counts are not whole numbers, 0 or more")
-    return Vocabulary(tuple(words), counts.astype(np.int64))
+    texts = convert(words, tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
+    "".join(texts).encode()  # halves of surrogate pairs are no text
+    if not texts or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
+        raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
+    return Vocabulary(texts, counts.astype(np.int64))
 
 
-def read_abstraction(table: object) -> Abstraction:
+def read_abstraction(table: dict[str, Any]) -> Abstraction:
     """An abstraction from what JSON holds of it.
 
     Raises:
-        InputError, KeyError, TypeError, ValueError: it is none, or has values of a wrong type.
+        AttributeError, ValueError, InputError: It is none, or has values of a wrong type.
     """
-    if not isinstance(table, dict):
-        raise TypeError("abstraction is no object")
-    fields = table.get("max_struct_fields")
-    switches = [table[name] for name in ("keep_callees", "keep_immediates") if name in table]
-    if not all(isinstance(switch, bool) for switch in switches):
-        raise ValueError("abstraction keeps neither true nor false")
-    if fields is not None and (type(fields) is not int or fields > _MOST_FIELDS):
-        raise ValueError(f"abstraction has max_struct_fields {fields!r:.40}")
-    return Abstraction(**table)
+    if unknown := table.keys() - Abstraction.__dataclass_fields__.keys():
+        raise ValueError(f"abstraction has unknown fields {sorted(unknown)!s:.80}")
+    return convert(table, Abstraction)

@@ -80,10 +80,11 @@ class Abstraction:
         """Checks the range.
 
         Raises:
-            InputError: ``max_struct_fields`` is negative.
+            InputError: ``max_struct_fields`` is out of its range.
         """
-        if self.max_struct_fields is not None and self.max_struct_fields < 0:
-            raise InputError(f"max_struct_fields is {self.max_struct_fields}; expected 0 or more, or None")
+        if self.max_struct_fields is not None and not 0 <= self.max_struct_fields < 1 << 31:
+            found = f"{self.max_struct_fields!s:.40}"
+            raise InputError(f"max_struct_fields is {found}; expected 0 or more and less than 2^31, or None")
 
     @classmethod
     def paper(cls) -> "Abstraction":
