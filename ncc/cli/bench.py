@@ -74,7 +74,7 @@ def bench_scaling(
     """
     given = arguments_of(locals())
     from ncc import api
-    from ncc.study.scaling.report import sweep_text
+    from ncc.study.scaling.report import sweep_parts
 
     check_writable(output, report)
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
@@ -87,7 +87,7 @@ def bench_scaling(
             api.write_report(sweep, report, about=provenance())
     finally:  # hours of runs are not lost to a full disk
         report_s = time.perf_counter() - began
-        print_figures(sweep.to_dict(report_s), sweep_text(sweep, report_s), output, as_json)
+        print_figures(sweep.to_dict(report_s), sweep_parts(sweep, report_s), output, as_json)
     if sweep.num_failed:
         raise typer.Exit(1)
 

@@ -70,7 +70,7 @@ def evaluate_classify(
     where |= {"embedding": api.load_embedding(embedding), "progress": now_and_then()}
     if head:
         table = api.evaluate_classifier(api.load_classifier(head), folder, clang=clang, **where)
-        print_figures(table.to_dict(), table.to_text(), output, as_json)
+        print_figures(table.to_dict(), table.parts(), output, as_json)
         return
     scores = api.evaluate_classification(
         folder,
@@ -87,4 +87,4 @@ def evaluate_classify(
     )
     if report:
         api.write_report(scores, report, about=provenance())
-    print_figures(scores.to_dict(), scores.to_text(), output, as_json)
+    print_figures(scores.to_dict(), scores.parts(), output, as_json)

@@ -50,4 +50,4 @@ def evaluate_coarsening(
     scores = api.evaluate_coarsening(**given, progress=now_and_then())
     if report:
         api.write_report(scores, report, about=provenance(), data=data)
-    print_figures(scores.to_dict(), scores.to_text(), output, as_json)
+    print_figures(scores.to_dict(), scores.parts(), output, as_json)

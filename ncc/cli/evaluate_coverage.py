@@ -31,6 +31,6 @@ def evaluate_coverage(
     coverage = api.evaluate_coverage(inputs, embedding=table, misses=misses, options=options)
     for reason in coverage.failures.values():
         say(f"ncc: {reason}")
-    print_figures({"num_words": len(table.vocabulary), **coverage.to_dict()}, coverage.to_text(), output, as_json)
+    print_figures({"num_words": len(table.vocabulary), **coverage.to_dict()}, [coverage.to_text()], output, as_json)
     if coverage.failures:
         raise typer.Exit(1)

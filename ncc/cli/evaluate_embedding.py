@@ -57,4 +57,4 @@ def evaluate_embedding(
     scores = api.evaluate_embedding(table, nearest=nearest, k=k)
     if picture or page:
         api.draw_embedding(table, picture=picture, page=page, method=method)
-    print_figures({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), output, as_json)
+    print_figures({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.parts(), output, as_json)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -14,6 +14,9 @@ from ncc.cli.streams import give_up_output
 from ncc.runtime.columns import aligned
 from ncc.runtime.printable import printable
 from ncc.runtime.provenance import command_line, environment
+
+if TYPE_CHECKING:
+    from ncc.study.report.table import Table
 
 __all__ = ["fail", "now_and_then", "print_answer", "print_card", "print_figures", "print_rows", "provenance", "say"]
 
@@ -93,11 +96,27 @@ def provenance() -> dict[str, Any]:
     return {"command": command_line(), **environment()}
 
 
-def print_figures(figures: dict[str, Any], text: str, output: Path | None, as_json: bool) -> None:
-    """Prints figures for people or machines, and writes them with their command and environment."""
+def print_figures(figures: dict[str, Any], shown: "Sequence[Table | str]", output: Path | None, as_json: bool) -> None:
+    """Prints figures for people or machines, and writes them with their command and environment.
+
+    Args:
+        figures: For machines.
+        shown: The same for people; tables may break names into lines on a terminal, and are plain elsewhere.
+        output: File that gets the figures, as JSON.
+        as_json: Print them as JSON.
+    """
     from ncc.runtime.storage import write_output
+    from ncc.study.report.table import text_of, to_rich
 
     figures = {**provenance(), **figures}
     if output:
         write_output(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    print_answer(figures if as_json else text)
+    if as_json or not sys.stdout.isatty():
+        print_answer(figures if as_json else text_of(shown))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for part in shown:
+        console.print(printable(part) if isinstance(part, str) else to_rich(part), markup=False)
+        console.print()

@@ -18,6 +18,7 @@ from ncc.data import cache_folder
 from ncc.errors import InputError
 from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Bootstrap, Estimate
+from ncc.study.report.table import Table, text_of
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
 
 __all__ = [
@@ -288,8 +289,12 @@ class Comparison(ABC, Generic[M]):
         return {"protocols": protocols}
 
     @abstractmethod
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """Tables for people: every method under every protocol."""
+
+    def to_text(self) -> str:
+        """The same as plain text."""
+        return text_of(self.parts())
 
     @abstractmethod
     def to_page(self, about: Mapping[str, Any], data: str | None) -> str:

@@ -5,10 +5,12 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rich.console import Console
 
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
@@ -17,16 +19,16 @@ from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.comparison import CoarseningComparison
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.devices.comparison import DeviceComparison
-from ncc.study.devices.protocols import LeakageReport
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import score_runs
+from ncc.study.leakage import LeakageReport
 from ncc.study.report.coarsening import coarsening_report
 from ncc.study.report.device_figures import reliability
-from ncc.study.report.devices import device_report, device_text
+from ncc.study.report.devices import device_report
 from ncc.study.report.drawing import INK, Dot, clipped, draw_dots
 from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.regret import share_within
-from ncc.study.report.table import Cell, Column, Row, Table, show, table_of, to_text
+from ncc.study.report.table import Cell, Column, Row, Table, show, table_of, to_rich, to_text
 from ncc.study.runs import Kind, Run
 
 HOSTILE = "IR2Vec <script>alert('1')</script> & \"$\\frac{x\" \x00"
@@ -145,14 +147,17 @@ def device_comparison(
         protocol="kernel",
         platform=samples.platform,
         seed=1,
+        num_folds=4,
         num_test_rows=8,
-        shared_kernel=0,
-        shared_source=2,
-        shared_ir=None,
-        shared_transfer=8,
-        shared_auxiliary=4,
-        shared_application=6,
-        shared_suite=8,
+        shared={
+            "kernel": 0,
+            "source": 2,
+            "ir": None,
+            "transfer": 8,
+            "auxiliary": 4,
+            "application": 6,
+            "suite": 8,
+        },
     )
     return DeviceComparison(tuple(scores), (leakage,))
 
@@ -260,7 +265,7 @@ def test_the_best_of_each_column_is_marked_and_ties_are_all_best(page: Page) -> 
     assert rows[3][6] == "100.0%|100.0–100.0"
     tied = replace(device_comparison(device_samples()).scores[2], method="ncc twin")
     twins = DeviceComparison((device_comparison(device_samples()).scores[2], tied), ())
-    lines = [line for line in device_text(twins).splitlines() if line.startswith("ncc ")]
+    lines = [line for line in twins.to_text().splitlines() if line.startswith("ncc ")]
     assert [line.count("★") for line in lines] == [3, 3]
 
 
@@ -272,9 +277,9 @@ def test_the_summary_sets_the_best_of_each_kind_side_by_side(page: Page) -> None
 
 def test_the_audit_gives_shares_and_rows(page: Page) -> None:
     rows = page.tables["Test rows that share with a training row their …"]
-    assert rows[0][1:5] == ["kernel", "source", "ir", "transfer"]
+    assert rows[0][1:6] == ["folds", "kernel", "source", "ir", "transfer"]
     assert rows[1] == [
-        *("kernel, amd", "0.0%|0 rows", "25.0%|2 rows", "–", "100.0%|8 rows"),
+        *("kernel, amd", "4", "0.0%|0 rows", "25.0%|2 rows", "–", "100.0%|8 rows"),
         *("50.0%|4 rows", "75.0%|6 rows", "100.0%|8 rows"),
     ]
 
@@ -457,3 +462,18 @@ def test_a_table_is_text_in_a_terminal() -> None:
         "at 0.0      0.0%  –",
     ]
     assert to_text(Table("", ["a"], [])) == "a"
+
+
+def test_a_table_fits_a_narrow_terminal() -> None:
+    columns = [
+        Column[float]("share", lambda score: show(score, "%", is_best=bool(score)), group="all"),
+        Column[float]("of what", lambda score: Cell("[b]x[/b]\x1b[2J", "a note", is_name=True)),
+    ]
+    table = table_of("A caption", columns, [0.25, 0.0], row=lambda score, cells: Row(f"at {score}", cells))
+    console = Console(width=40, file=StringIO())
+    console.print(to_rich(table))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= 40
+    text = " ".join(" ".join(lines).split())
+    for shown in ("A caption", "all", "★ 25.0%", "[b]x[/b]\\u001b[2J", "a note"):
+        assert shown in text

@@ -22,7 +22,8 @@ from ncc.study.evaluation import (
     runs_folder,
     seeds_from,
 )
-from ncc.study.report.classification import classification_report, classification_text
+from ncc.study.report.classification import classification_report, classification_tables
+from ncc.study.report.table import Table
 
 if TYPE_CHECKING:
     from ncc.classification.network_fit import NetworkTraining
@@ -66,9 +67,9 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
             "num_training": metrics.num_training,
         }
 
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """Tables for people: every method under every protocol."""
-        return classification_text(self)
+        return [*classification_tables(self)]
 
     def to_page(self, about: Mapping[str, Any], _data: str | None) -> str:
         """A report with pictures."""

@@ -17,9 +17,9 @@ from ncc.classification.samples import LabelledFiles, ProgramTable, load_program
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
-from ncc.runtime.columns import aligned
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
+from ncc.study.report.table import Cell, Row, Table, show, text_of
 
 __all__ = ["RobustnessScore", "RobustnessTable", "evaluate_classifier", "measure_head"]
 
@@ -54,10 +54,6 @@ class RobustnessScore:
     share_that_fits: float
     confused: tuple[tuple[str, str, int], ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name."""
-        return vars(self)
-
 
 @dataclass(frozen=True)
 class RobustnessTable:
@@ -67,28 +63,25 @@ class RobustnessTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return {"variants": [score.to_dict() for score in self.scores]}
+        return {"variants": [vars(score) for score in self.scores]}
 
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """A table for people, and the mistakes that are made most often."""
-        columns = ("level", "compiler", "programs", "accuracy", "interval", "usual", "unknown", "fits")
-        rows: list[tuple[str, ...]] = [columns]
-        rows += [
-            (
-                score.level,
-                score.clang or "bundled",
-                str(score.num_samples),
-                f"{score.accuracy:.2%}",
-                "–".join(f"{100 * end:.1f}" for end in score.interval),
-                f"{score.usual_accuracy:.2%}",
-                f"{score.unknown_rate:.1%}",
-                f"{score.share_that_fits:.1%}",
-            )
-            for score in self.scores
-        ]
+        columns = ["level", "compiler", "programs", "accuracy", "usual", "unknown", "fits"]
+        rows = []
+        for score in self.scores:
+            interval = "–".join(f"{100 * end:.1f}" for end in score.interval)
+            cells = [Cell(score.clang or "bundled", is_name=True), show(score.num_samples, places=0)]
+            cells += [Cell(f"{score.accuracy:.2%}", interval), show(score.usual_accuracy, "%", 2)]
+            cells += [show(score.unknown_rate, "%"), show(score.share_that_fits, "%")]
+            rows.append(Row(score.level, cells))
         mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confused)
         confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
-        return "\n".join([*aligned(rows, left=(0, 1)), confused])
+        return [Table("", columns, rows), confused]
+
+    def to_text(self) -> str:
+        """The same as plain text."""
+        return text_of(self.parts())
 
 
 def evaluate_classifier(

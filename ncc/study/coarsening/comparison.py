@@ -33,7 +33,8 @@ from ncc.study.evaluation import (
     seeds_from,
 )
 from ncc.study.peers.magni import MagniCascade
-from ncc.study.report.coarsening import coarsening_report, coarsening_text
+from ncc.study.report.coarsening import coarsening_report, coarsening_tables
+from ncc.study.report.table import Table
 
 if TYPE_CHECKING:
     from ncc.study.peers.deeptune_coarsening import LanguageModel
@@ -59,9 +60,9 @@ class CoarseningComparison(Comparison[Metrics]):
         """A perfect choice."""
         return {"oracle": _figures(score.oracle)}
 
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """Tables for people: every method under every protocol."""
-        return coarsening_text(self)
+        return [*coarsening_tables(self)]
 
     def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
         """A report with pictures."""

@@ -1,41 +1,20 @@
 """Evaluation protocols of thread coarsening as index splits, and what each lets through to the test rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
 from ncc.coarsening.samples import CoarseningSamples, Unit
 from ncc.errors import InputError
+from ncc.study.leakage import LeakageReport, audit
 from ncc.study.runs import Split
 
-__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "LeakageReport", "audit_leakage", "splits"]
+__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "audit_leakage", "splits"]
 
 INDEPENDENT_UNITS: dict[str, Unit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
 """Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
 as a kernel's are alike."""
 PROTOCOLS = tuple(INDEPENDENT_UNITS)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeakageReport:
-    """How many test rows have a twin among the training rows of their fold, summed over all folds.
-
-    Args:
-        protocol: The protocol that was audited.
-        num_folds: Folds.
-        num_test_rows: Test rows of all folds.
-        shared_kernel: Those whose kernel (by name) is also in training, measured on another device.
-        shared_source: Those whose source text is; kernels of different names can have one text.
-        shared_ir: Those whose IR is, byte by byte; None where no IR was given.
-    """
-
-    protocol: str
-    num_folds: int
-    num_test_rows: int
-    shared_kernel: int
-    shared_source: int
-    shared_ir: int | None
 
 
 def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
@@ -65,7 +44,7 @@ def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
     rows = np.arange(len(samples))
     if protocol in ("kernel", "source"):
         names = samples.groups(INDEPENDENT_UNITS[protocol])
-        folds = [(rows[names != name], rows[names == name]) for name in _in_order(names)]
+        folds = [(rows[names != name], rows[names == name]) for name in dict.fromkeys(names.tolist())]
     elif protocol == "pair":
         folds = [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
     elif protocol == "device":
@@ -90,22 +69,7 @@ def audit_leakage(samples: CoarseningSamples, protocol: str, ir: Mapping[str, by
     Raises:
         InputError: As for `splits`.
     """
-    folds = splits(samples, protocol)
-
-    def shared(column: np.ndarray) -> int:
-        codes = np.unique(column, return_inverse=True)[1]
-        return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
-
-    return LeakageReport(
-        protocol=protocol,
-        num_folds=len(folds),
-        num_test_rows=sum(len(test) for _, test in folds),
-        shared_kernel=shared(samples.kernel),
-        shared_source=shared(samples.groups("source")),
-        shared_ir=None if ir is None else shared(np.array([ir[str(name)] for name in samples.kernel])),
-    )
-
-
-def _in_order(names: np.ndarray) -> list[str]:
-    """Distinct names in order of appearance."""
-    return list(dict.fromkeys(names.tolist()))
+    columns: dict[str, Iterable[Hashable] | None] = {"kernel": samples.kernel, "source": samples.groups("source")}
+    if ir is not None:
+        columns["ir"] = (ir[str(name)] for name in samples.kernel)
+    return audit(protocol, splits(samples, protocol), columns)

@@ -1,14 +1,14 @@
 """Every method under every protocol, controls beside heads: the table that a score has to stand in."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from ncc.devices.samples import Platform, load_legacy_ir, load_samples
 from ncc.study.devices.metrics import Metrics
-from ncc.study.devices.protocols import PROTOCOLS, LeakageReport, audit_leakage
+from ncc.study.devices.protocols import PROTOCOLS, audit_leakage
 from ncc.study.devices.task import DeviceMapping, fold_seed
 from ncc.study.evaluation import (
     Comparison,
@@ -20,7 +20,9 @@ from ncc.study.evaluation import (
     runs_folder,
     seeds_from,
 )
-from ncc.study.report.devices import device_report, device_text
+from ncc.study.leakage import LeakageReport
+from ncc.study.report.devices import device_report, device_tables
+from ncc.study.report.table import Table
 
 __all__ = ["DeviceComparison", "evaluate_devmap"]
 
@@ -55,16 +57,16 @@ class DeviceComparison(Comparison[Metrics]):
             report for report in self.leakage if (report.protocol, report.platform) == (score.protocol, score.platform)
         )
         return {
-            "leakage": asdict(leakage),
+            "leakage": leakage.to_dict(),
             "static_choice": score.metrics.static_choice,
             "interval_unit": score.interval_unit,
             "num_groups": score.num_groups,
             "oracle": {name: figure.value for name, figure in estimates(score.oracle).items()},
         }
 
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """Tables for people: every method under every protocol; then the leakage."""
-        return device_text(self)
+        return [*device_tables(self)]
 
     def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
         """A report with pictures."""

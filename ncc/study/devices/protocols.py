@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
@@ -10,8 +9,9 @@ from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 from ncc.devices.folds import Split, balanced_folds, check_folds
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
+from ncc.study.leakage import LeakageReport, audit
 
-__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "LeakageReport", "audit_leakage", "splits"]
+__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "audit_leakage", "splits"]
 
 INDEPENDENT_UNITS: dict[str, Unit] = {
     "published": "kernel",
@@ -24,37 +24,6 @@ INDEPENDENT_UNITS: dict[str, Unit] = {
 PROTOCOLS = tuple(INDEPENDENT_UNITS)
 
 _FILE_NAME = re.compile(rb"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeakageReport:
-    """How many test rows have a twin among the training rows of their fold, summed over all folds.
-
-    Args:
-        protocol: The protocol that was audited.
-        platform: The samples' platform; transfer and work-group sizes differ between platforms.
-        seed: The split's seed.
-        num_test_rows: Test rows of all folds.
-        shared_kernel: Those whose kernel (by name) is also in training, at another data size.
-        shared_source: Those whose source text is; kernels of different names can have one text.
-        shared_ir: Those whose IR is, byte by byte but for the lines that name its file; None where no IR was given.
-        shared_transfer: Those whose exact transfer size is.
-        shared_auxiliary: Those whose exact pair of transfer size and work-group size is.
-        shared_application: Those whose application is.
-        shared_suite: Those whose suite is.
-    """
-
-    protocol: str
-    platform: str
-    seed: int
-    num_test_rows: int
-    shared_kernel: int
-    shared_source: int
-    shared_ir: int | None
-    shared_transfer: int
-    shared_auxiliary: int
-    shared_application: int
-    shared_suite: int
 
 
 def splits(samples: DeviceMappingSamples, protocol: str, seed: int = 204, num_folds: int = 10) -> Iterator[Split]:
@@ -113,23 +82,14 @@ def audit_leakage(
     """
     if ir is not None and len(ir) != len(samples):
         raise InputError(f"ir: expected one text for each of {len(samples)} rows, found {len(ir)}")
+    columns: dict[str, Iterable[Hashable] | None] = {
+        "kernel": samples.benchmark,
+        "source": samples.source,  # kernels of different names can have one text
+        "ir": None if ir is None else (_FILE_NAME.sub(b"", text) for text in ir),
+        "transfer": samples.transfer_bytes,
+        "auxiliary": zip(samples.transfer_bytes, samples.wgsize, strict=True),
+        "application": samples.application,
+        "suite": samples.suite,
+    }
     folds = list(splits(samples, protocol, seed))
-
-    def shared(column: Iterable[Hashable]) -> int:
-        numbers: dict[Hashable, int] = {}
-        codes = np.array([numbers.setdefault(value, len(numbers)) for value in column])
-        return sum(int(np.isin(codes[test], codes[train]).sum()) for train, test in folds)
-
-    return LeakageReport(
-        protocol=protocol,
-        platform=samples.platform,
-        seed=seed,
-        num_test_rows=sum(len(test) for _, test in folds),
-        shared_kernel=shared(samples.benchmark),
-        shared_source=shared(samples.source),
-        shared_ir=None if ir is None else shared(_FILE_NAME.sub(b"", text) for text in ir),
-        shared_transfer=shared(samples.transfer_bytes),
-        shared_auxiliary=shared(zip(samples.transfer_bytes, samples.wgsize, strict=True)),
-        shared_application=shared(samples.application),
-        shared_suite=shared(samples.suite),
-    )
+    return audit(protocol, folds, columns, platform=samples.platform, seed=seed)

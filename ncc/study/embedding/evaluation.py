@@ -12,7 +12,7 @@ from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc.study.embedding.distance import DistanceScore, score_distance
-from ncc.study.report.table import Cell, Row, Table, show, to_text
+from ncc.study.report.table import Cell, Row, Table, show, text_of
 
 __all__ = ["DEFAULT_STATEMENTS", "IntrinsicScores", "StatementNeighbors", "evaluate_embedding"]
 
@@ -89,15 +89,17 @@ class IntrinsicScores:
         scores = ", ".join(f"{name} {show(percent).text} %" for name, percent in self.to_card().items())
         return f"IntrinsicScores({scores})"
 
-    def to_text(self) -> str:
+    def parts(self) -> list[Table | str]:
         """Tables for people: analogies by group and kind, the distance test, neighbours."""
-        notes = [
-            "* not in the paper, and not in the score of the group",
-            "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary",
-        ]
-        return "\n".join(
-            [to_text(self._analogies()), *notes, "", to_text(self._distances()), *map(_neighbors_text, self.neighbors)]
+        notes = (
+            "* not in the paper, and not in the score of the group\n"
+            "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
         )
+        return [self._analogies(), notes, self._distances(), *map(_neighbors_text, self.neighbors)]
+
+    def to_text(self) -> str:
+        """The same as plain text."""
+        return text_of(self.parts())
 
     def _analogies(self) -> Table:
         rows = []
@@ -137,7 +139,7 @@ def _row(title: str, score: Answered, published: str = "", *, note: str = "") ->
 def _neighbors_text(near: StatementNeighbors) -> str:
     stands = "" if near.level == "exact" else f"  (by {near.level}: {near.word})"
     lines = [f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near.neighbors]
-    return "\n".join([f"\nNearest to {near.text}{stands}", *lines])
+    return "\n".join([f"Nearest to {near.text}{stands}", *lines])
 
 
 def _rounded(percent: float | None) -> float | None:

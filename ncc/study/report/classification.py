@@ -9,14 +9,14 @@ import numpy as np
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.study.report.drawing import Heat, Picture, draw_heat
-from ncc.study.report.kinds import KIND_TITLES, by_protocol
-from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, to_text
+from ncc.study.report.kinds import by_protocol
+from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, table_of
 
 if TYPE_CHECKING:
     from ncc.study.classification.comparison import ClassificationComparison
     from ncc.study.classification.task import ClassificationScore
 
-__all__ = ["classification_report", "classification_text"]
+__all__ = ["classification_report", "classification_tables"]
 
 _HARDEST = 24
 
@@ -39,15 +39,15 @@ def classification_report(comparison: "ClassificationComparison", about: Mapping
         title="Algorithm classification: every method on the same programs",
         comparison=comparison,
         about=about,
-        tables=[_scores(some) for some in by_protocol(comparison.scores).values()],
+        tables=classification_tables(comparison),
         classes=_classes(best, comparison.classes),
         confusion=_confusion(best, comparison.classes),
     )
 
 
-def classification_text(comparison: "ClassificationComparison") -> str:
+def classification_tables(comparison: "ClassificationComparison") -> list[Table]:
     """Return tables for a terminal: every method under every protocol."""
-    return "\n\n".join(to_text(_scores(some)) for some in by_protocol(comparison.scores).values())
+    return [_scores(some) for some in by_protocol(comparison.scores).values()]
 
 
 def _scores(scores: "Sequence[ClassificationScore]") -> Table:
@@ -65,11 +65,7 @@ def _scores(scores: "Sequence[ClassificationScore]") -> Table:
         f"{first.protocol}: {first.metrics.num_training} programs to train on, {first.num_samples} to test, "
         f"{first.metrics.num_twins} of them with a near-duplicate in training or validation"
     )
-    return table_of(caption, columns, scores, row=_row)
-
-
-def _row(score: "ClassificationScore", cells: Sequence[Cell]) -> Row:
-    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
+    return table_of(caption, columns, scores, row=score_row)
 
 
 def _classes(score: "ClassificationScore", classes: Sequence[str]) -> Table:

@@ -11,14 +11,15 @@ from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.metrics import Metrics
 from ncc.study.coarsening.protocols import audit_leakage
 from ncc.study.coarsening.task import CoarseningScore
+from ncc.study.leakage import leakage_table
 from ncc.study.report.coarsening_figures import coarsening_figures, mean_speedup
-from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
-from ncc.study.report.table import NONE, Cell, Column, Row, Table, show, table_of, table_of_kinds, to_text
+from ncc.study.report.kinds import best_of_kinds, by_protocol
+from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, show, table_of, table_of_kinds
 
 if TYPE_CHECKING:
     from ncc.study.coarsening.comparison import CoarseningComparison
 
-__all__ = ["coarsening_report", "coarsening_text"]
+__all__ = ["coarsening_report", "coarsening_tables"]
 
 Score = CoarseningScore
 
@@ -61,15 +62,15 @@ def coarsening_report(comparison: "CoarseningComparison", samples: CoarseningSam
         seeds=max((score.seeds for score in scores), key=len),
         about=about,
         summary=_summary(protocols),
-        tables=[_details(some) for some in protocols.values()],
-        leakage=_leakage(list(dict.fromkeys(score.protocol for score in scores)), samples),
+        tables=coarsening_tables(comparison),
+        leakage=leakage_table([audit_leakage(samples, protocol) for protocol in protocols]),
         pictures=coarsening_figures(scores, samples),
     )
 
 
-def coarsening_text(comparison: "CoarseningComparison") -> str:
+def coarsening_tables(comparison: "CoarseningComparison") -> list[Table]:
     """Return tables for a terminal: every method under every protocol."""
-    return "\n\n".join(to_text(_details(some)) for some in by_protocol(comparison.scores).values())
+    return [_details(some) for some in by_protocol(comparison.scores).values()]
 
 
 def _columns(group: str = "") -> list[Column[Score]]:
@@ -105,7 +106,7 @@ def _details(scores: Sequence[Score]) -> Table:
         Column[Score]("seconds", lambda score: score.seconds),
     ]
     title = PROTOCOL_TITLES.get(first.protocol, "another protocol")
-    table = table_of(f"{first.protocol}: {title}; {first.num_groups} groups", columns, scores, row=_row)
+    table = table_of(f"{first.protocol}: {title}; {first.num_groups} groups", columns, scores, row=score_row)
     oracle = [show(pick(first.oracle), unit, places) for pick, unit, places in _FIGURES.values()]
     rest = [Cell(NONE)] * (len(columns) - len(oracle))
     return Table(
@@ -116,22 +117,5 @@ def _details(scores: Sequence[Score]) -> Table:
     )
 
 
-def _row(score: Score, cells: Sequence[Cell]) -> Row:
-    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
-
-
 def _mean_on(device: str, score: Score) -> float:
     return score.parts[device].mean_speedup.value
-
-
-def _leakage(protocols: Sequence[str], samples: CoarseningSamples) -> Table:
-    rows = []
-    for protocol in protocols:
-        report = audit_leakage(samples, protocol)
-        cells = [
-            Cell(f"{number / report.num_test_rows:.1%}", f"{number} rows")
-            for number in (report.shared_kernel, report.shared_source)
-        ]
-        rows.append(Row(protocol, [Cell(str(report.num_folds)), *cells]))
-    caption = "Test rows that share with a training row their …"
-    return Table(caption, ["protocol", "folds", "kernel", "source"], rows)

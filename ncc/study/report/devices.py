@@ -1,22 +1,21 @@
 """The report of a comparison on device mapping: tables of all methods, what the protocols let through, pictures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
-from ncc.study.devices.protocols import LeakageReport
 from ncc.study.devices.task import DeviceMappingScore
+from ncc.study.leakage import leakage_table
 from ncc.study.report.device_figures import accuracy, device_figures
 from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
-from ncc.study.report.table import NONE, Cell, Column, Row, Table, table_of, table_of_kinds, to_text
+from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, table_of, table_of_kinds
 
 if TYPE_CHECKING:
     from ncc.study.devices.comparison import DeviceComparison
 
-__all__ = ["device_report", "device_text"]
+__all__ = ["device_report", "device_tables"]
 
 Score = DeviceMappingScore
 
@@ -51,7 +50,6 @@ _ALL = [
     Column[Score]("seeds", lambda score: str(len(score.seeds))),
     _SECONDS,
 ]
-_SHARED = [field.name for field in fields(LeakageReport) if field.name.startswith("shared_")]
 
 
 def device_report(
@@ -87,16 +85,16 @@ def device_report(
             name: {protocol: _details(some, _ALL) for protocol, some in by_protocol(scores).items()}
             for name, scores in platforms.items()
         },
-        leakage=_leakage(comparison.leakage),
+        leakage=leakage_table(comparison.leakage),
         pictures={name: device_figures(scores, samples[name]) for name, scores in platforms.items()},
     )
 
 
-def device_text(comparison: "DeviceComparison") -> str:
+def device_tables(comparison: "DeviceComparison") -> list[Table]:
     """Return tables for a terminal: every method under every protocol, then what the protocols let through."""
     platforms = _by_platform(comparison.scores)
     tables = [_details(some, _IN_TEXT) for scores in platforms.values() for some in by_protocol(scores).values()]
-    return "\n\n".join(map(to_text, [*tables, _leakage(comparison.leakage)]))
+    return [*tables, leakage_table(comparison.leakage)] if comparison.leakage else tables
 
 
 def _by_platform(scores: Sequence[Score]) -> dict[str, list[Score]]:
@@ -120,7 +118,7 @@ def _headline(platform: str, scores: Sequence[Score]) -> Table:
     cells: dict[str, dict[str, Sequence[Cell]]] = {score.method: {} for score in scores}
     kinds = {score.method: score.kind for score in scores}
     for protocol, some in protocols.items():
-        for score, row in zip(some, table_of("", _HEADLINE, some, row=_row).rows, strict=True):
+        for score, row in zip(some, table_of("", _HEADLINE, some, row=score_row).rows, strict=True):
             cells[score.method][protocol] = row.cells
     rows = []
     for method, of_protocol in cells.items():
@@ -135,10 +133,6 @@ def _headline(platform: str, scores: Sequence[Score]) -> Table:
     return Table(f"All methods on {platform}, by protocol", columns, rows, groups)
 
 
-def _row(score: Score, cells: Sequence[Cell]) -> Row:
-    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
-
-
 def _details(scores: Sequence[Score], columns: Sequence[Column[Score]]) -> Table:
     """All methods under one protocol on one platform."""
     first = scores[0]
@@ -146,17 +140,4 @@ def _details(scores: Sequence[Score], columns: Sequence[Column[Score]]) -> Table
         f"{first.platform}, {first.protocol}: speedups over always {first.metrics.static_choice}, intervals drawn from "
         f"{first.num_groups} {first.interval_unit}s"
     )
-    return table_of(caption, columns, scores, row=_row)
-
-
-def _leakage(reports: Sequence[LeakageReport]) -> Table:
-    rows = []
-    for report in reports:
-        numbers = [getattr(report, name) for name in _SHARED]
-        cells = [
-            Cell(NONE) if number is None else Cell(f"{number / report.num_test_rows:.1%}", f"{number} rows")
-            for number in numbers
-        ]
-        rows.append(Row(f"{report.protocol}, {report.platform}", cells))
-    columns = ["protocol and platform", *(name.removeprefix("shared_") for name in _SHARED)]
-    return Table("Test rows that share with a training row their …", columns, rows)
+    return table_of(caption, columns, scores, row=score_row)

@@ -1,12 +1,15 @@
 """Scores by protocol and by kind: controls, published methods run again, and ours."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ncc.study.bootstrap import Estimate
 from ncc.study.runs import Kind
 
-__all__ = ["KIND_TITLES", "SHORT_TITLES", "Kind", "Scored", "best_of_kinds", "by_protocol", "highest"]
+if TYPE_CHECKING:
+    from ncc.study.evaluation import Score
+
+__all__ = ["KIND_TITLES", "SHORT_TITLES", "Kind", "best_of_kinds", "by_protocol", "highest"]
 
 KIND_TITLES: dict[Kind, str] = {
     "control": "control",
@@ -19,23 +22,7 @@ SHORT_TITLES: dict[Kind, str] = {"control": "best control", "published": "best p
 """What the best method of each kind is called above a picture, where there is little room."""
 
 
-class Scored(Protocol):
-    """A score, as far as it has to be found among others."""
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-
-    @property
-    def kind(self) -> Kind:
-        """Whose it is."""
-
-    @property
-    def protocol(self) -> str:
-        """Name of the protocol."""
-
-
-S = TypeVar("S", bound=Scored)
+S = TypeVar("S", bound="Score[Any]")
 
 
 def by_protocol(scores: Sequence[S]) -> dict[str, list[S]]:

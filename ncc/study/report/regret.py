@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.study.report.drawing import Curve, Picture, draw_curves
-from ncc.study.report.kinds import Kind, Scored
+from ncc.study.report.kinds import Kind, S
 
 __all__ = ["draw_regret", "share_within"]
 
 Array = NDArray[np.float64]
-S = TypeVar("S", bound=Scored)
 
 _TICKS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _MOST_TICKS = 9

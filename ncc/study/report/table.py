@@ -1,22 +1,41 @@
 """Where a report's table is made: once from scores, then shown as HTML in a page or as text in a terminal."""
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from ncc.runtime.columns import aligned
-from ncc.study.report.kinds import KIND_TITLES, Kind, Scored
+from ncc.runtime.printable import printable
+from ncc.study.report.kinds import KIND_TITLES, Kind, S
 
-__all__ = ["NONE", "Cell", "Column", "Ranged", "Row", "Table", "show", "table_of", "table_of_kinds", "to_text"]
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+    from ncc.study.evaluation import Score
+
+__all__ = [
+    "NONE",
+    "Cell",
+    "Column",
+    "Ranged",
+    "Row",
+    "Table",
+    "score_row",
+    "show",
+    "table_of",
+    "table_of_kinds",
+    "text_of",
+    "to_rich",
+    "to_text",
+]
 
 NONE = "–"
 """What stands where there is no figure."""
 
 _NARROWEST = 9  # letters of a heading, before it is broken into lines
 
-S = TypeVar("S")
-Named = TypeVar("Named", bound=Scored)
+T = TypeVar("T")
 
 
 class Ranged(Protocol):
@@ -87,7 +106,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Column(Generic[S]):
+class Column(Generic[T]):
     """A column of a table of scores.
 
     Args:
@@ -100,7 +119,7 @@ class Column(Generic[S]):
     """
 
     title: str
-    pick: Callable[[S], Cell | Ranged | float | str | None]
+    pick: Callable[[T], Cell | Ranged | float | str | None]
     unit: str = ""
     places: int = 1
     is_ranked: bool = False
@@ -130,11 +149,11 @@ is_name=False))
 
 def table_of(
     caption: str,
-    columns: Sequence[Column[S]],
-    scores: Sequence[S],
+    columns: Sequence[Column[T]],
+    scores: Sequence[T],
     *,
     heading: str = "method",
-    row: Callable[[S, Sequence[Cell]], Row],
+    row: Callable[[T, Sequence[Cell]], Row],
 ) -> Table:
     """Return a table with a row for each score.
 
@@ -157,8 +176,13 @@ def table_of(
     return Table(caption, titles, rows, groups if any(column.group for column in columns) else ())
 
 
+def score_row(score: "Score[Any]", cells: Sequence[Cell]) -> Row:
+    """Return a method's row."""
+    return Row(score.method, cells, note=KIND_TITLES[score.kind], style=score.kind)
+
+
 def table_of_kinds(
-    caption: str, heading: str, columns: Sequence[Column[Named]], best: Mapping[str, Mapping[Kind, Named]]
+    caption: str, heading: str, columns: Sequence[Column[S]], best: Mapping[str, Mapping[Kind, S]]
 ) -> Table:
     """Return a table with the best method of each kind side by side; the best of a row are marked.
 
@@ -182,7 +206,7 @@ def table_of_kinds(
     return Table(caption, titles, rows, [(title, 1 + len(columns)) for title in KIND_TITLES.values()])
 
 
-def _cells(column: Column[S], scores: Sequence[S]) -> list[Cell]:
+def _cells(column: Column[T], scores: Sequence[T]) -> list[Cell]:
     picked = [column.pick(score) for score in scores]
     figures = [_number(figure) for figure in picked]
     known = [figure for figure in figures if figure is not None]
@@ -199,24 +223,58 @@ def _number(figure: Cell | Ranged | float | str | None) -> float | None:
     return figure if isinstance(figure, (int, float)) else figure.value
 
 
+def text_of(parts: Iterable[Table | str]) -> str:
+    """Return tables and texts for a file or a pipe."""
+    return "\n\n".join(part if isinstance(part, str) else to_text(part) for part in parts)
+
+
 def to_text(table: Table) -> str:
-    """Return a table for a terminal: its caption, then columns as wide as they have to be."""
-    above = [""]
-    for group, span in table.groups or [("", len(table.columns) - 1)]:
-        above += [group, *[""] * (span - 1)]
-    headings, bodies, left = [], [], {0}
-    for number, title in enumerate(table.columns):
-        cells = [row.cells[number - 1] if number else Cell(row.title, is_name=True) for row in table.rows]
-        bodies.append([_plain(cell) for cell in cells])
-        widest = max([_NARROWEST if number else len(title), *map(len, bodies[-1])])
+    """Return a table as plain text: its caption, then columns as wide as they have to be."""
+    names = _names(table)
+    columns = []
+    for number, (group, title) in enumerate(zip(_groups(table), table.columns, strict=True)):
+        body = [_plain(row.cells[number - 1]) if number else row.title for row in table.rows]
+        widest = max([_NARROWEST if number else len(title), *map(len, body)])
         lines = textwrap.wrap(title, widest, break_long_words=False)
-        headings.append([above[number], *lines] if above[number] else lines)
-        if any(cell.is_name for cell in cells):
-            left.add(number)
-    height = max(map(len, headings))
-    columns = ([""] * (height - len(heading)) + heading + body for heading, body in zip(headings, bodies, strict=True))
-    lines = aligned(list(zip(*columns, strict=True)), left=left)
+        columns.append(([group, *lines] if group else lines, body))
+    height = max(len(heading) for heading, _ in columns)
+    padded = ([""] * (height - len(heading)) + heading + body for heading, body in columns)
+    lines = aligned(list(zip(*padded, strict=True)), left=names)
     return "\n".join([table.caption, *lines] if table.caption else lines)
+
+
+def to_rich(table: Table) -> "RichTable":
+    """Return a table for a terminal, which may break names and headings into lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    names = _names(table)
+    shown = RichTable(title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for number, heading in enumerate(zip(_groups(table), table.columns, strict=True)):
+        side: Literal["left", "right"] = "left" if number in names else "right"
+        shown.add_column(Text(printable("\n".join(filter(None, heading)))), justify=side, vertical="bottom")
+    for row in table.rows:
+        cells = (
+            Text.assemble(
+                (printable(f"{'★ ' if cell.is_best else ''}{cell.text}"), "bold" if cell.is_best else ""),
+                (printable(f"\n{cell.note}" if cell.note else ""), "dim"),
+            )
+            for cell in row.cells
+        )
+        shown.add_row(Text(printable(row.title)), *cells)
+    return shown
+
+
+def _groups(table: Table) -> list[str]:
+    """What stands above the heading of each column: the group, above the first of its columns."""
+    groups = table.groups or [("", len(table.columns) - 1)]
+    return ["", *(group if first else "" for group, span in groups for first in [True, *[False] * span][:span])]
+
+
+def _names(table: Table) -> set[int]:
+    """Columns of names."""
+    return {0} | {number for row in table.rows for number, cell in enumerate(row.cells, 1) if cell.is_name}
 
 
 def _plain(cell: Cell) -> str:

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ncc.runtime.pages import render_page
-from ncc.study.report.table import Cell, Column, Row, Table, show, table_of, to_text
+from ncc.study.report.table import Cell, Column, Row, Table, show, table_of
 from ncc.study.scaling.pictures import draw_sweep
 from ncc.study.scaling.plan import Setting
 from ncc.study.scaling.results import PHASES, Measured, RunResult
 from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep
 
-__all__ = ["scaling_report", "sweep_text"]
+__all__ = ["scaling_report", "sweep_parts"]
 
 S = TypeVar("S")
 
@@ -46,7 +46,7 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
     return render_page("scaling.html.j2", title=title, overhead=overhead, **values)
 
 
-def sweep_text(sweep: ScalingSweep, report_s: float = 0.0) -> str:
+def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]:
     """Settings with their scores, where the time went, break-even, every run, and what measuring cost.
 
     Args:
@@ -56,15 +56,14 @@ def sweep_text(sweep: ScalingSweep, report_s: float = 0.0) -> str:
     config = sweep.config
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"
-    parts = [
+    return [
         f"{config.scaling} scaling on {config.device}, {config.epochs} epochs, {scope}",
-        to_text(_scores(sweep, is_brief=True)),
-        to_text(_phases(sweep)),
+        _scores(sweep, is_brief=True),
+        _phases(sweep),
         "\n".join([*(one.to_text() for one in sweep.break_even), *(f"note: {note}" for note in _notes(sweep))]),
-        to_text(_runs(sweep)),
+        _runs(sweep),
         f"compiling and reading before the runs: {sweep.preparing_s:.1f} s\n{sweep.overhead(report_s).to_text()}",
     ]
-    return "\n\n".join(parts)
 
 
 def _notes(sweep: ScalingSweep) -> list[str]:

@@ -28,19 +28,19 @@ def test_what_is_left_out(toy: CoarseningSamples) -> None:
 
 def test_leakage(toy: CoarseningSamples) -> None:
     by_kernel, by_source, by_pair, by_device = (audit_leakage(toy, protocol) for protocol in PROTOCOLS)
-    assert (by_kernel.shared_kernel, by_kernel.shared_source) == (0, 8)  # k0 and k1
-    assert (by_source.shared_kernel, by_source.shared_source) == (0, 0)
-    assert by_pair.shared_kernel == by_pair.num_test_rows == 32
-    assert (by_device.shared_kernel, by_device.shared_source) == (0, 8)
-    assert by_kernel.shared_ir is None
+    assert (by_kernel.shared["kernel"], by_kernel.shared["source"]) == (0, 8)  # k0 and k1
+    assert (by_source.shared["kernel"], by_source.shared["source"]) == (0, 0)
+    assert by_pair.shared["kernel"] == by_pair.num_test_rows == 32
+    assert (by_device.shared["kernel"], by_device.shared["source"]) == (0, 8)
+    assert "ir" not in by_kernel.shared
 
 
 def test_published_leakage(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
     by_kernel, by_source, by_pair, _ = (audit_leakage(published, protocol, published_ir) for protocol in PROTOCOLS)
-    assert (by_kernel.num_folds, by_kernel.shared_kernel) == (17, 0)
-    assert (by_kernel.shared_source, by_kernel.shared_ir) == (8, 8)  # mt and mtLocal
-    assert (by_source.num_folds, by_source.shared_source, by_source.shared_ir) == (16, 0, 0)
-    assert (by_pair.num_folds, by_pair.shared_kernel) == (68, 68)
+    assert (by_kernel.num_folds, by_kernel.shared["kernel"]) == (17, 0)
+    assert (by_kernel.shared["source"], by_kernel.shared["ir"]) == (8, 8)  # mt and mtLocal
+    assert (by_source.num_folds, by_source.shared["source"], by_source.shared["ir"]) == (16, 0, 0)
+    assert (by_pair.num_folds, by_pair.shared["kernel"]) == (68, 68)
 
 
 def test_intervals_draw_what_is_independent() -> None:
