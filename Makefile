@@ -1,7 +1,8 @@
-.PHONY: check docs full fuzz test
+.PHONY: check docs full fuzz fuzz-reader test
 
 FUZZ_EXECUTIONS ?= 1000000
 FUZZ_JOBS ?= 2
+FUZZ_SECONDS ?= 3600
 
 check:
 	ruff format --check .
@@ -17,6 +18,9 @@ full:
 
 fuzz:
 	python -m fuzz --executions $(FUZZ_EXECUTIONS) --jobs $(FUZZ_JOBS)
+
+fuzz-reader:
+	python -m fuzz.coverage --seconds $(FUZZ_SECONDS) --jobs $(FUZZ_JOBS)
 
 docs:
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
