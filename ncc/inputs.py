@@ -1,6 +1,7 @@
 """Inputs: files, folders, globs, text and standard input, each to a `Module`."""
 
 import glob
+import logging
 import os
 import stat
 from collections.abc import Callable, Sequence
@@ -11,11 +12,15 @@ from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
 from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
+from ncc.ir.agreement import find_mismatch
 from ncc.runtime.found import FoundFile, read_file, refuse_link_out
+from ncc.runtime.printable import printable
 from ncc.runtime.streams import STDIN, read_stream
 from ncc.runtime.workers import limited
 
 __all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
+
+logger = logging.getLogger(__name__)
 
 IR_EXTENSIONS = frozenset({".ll", ".bc"})
 
@@ -95,7 +100,7 @@ def load_module(
     Args:
         source: A path; "-" for standard input; or the text itself: bytes, or a string of more than one line. A file's
             extension says what it is; text and standard input are IR unless ``options.language`` names a language.
-        options: How source is compiled; its ``language`` overrides the extension.
+        options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
         abstraction: What statements keep.
         readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
@@ -106,7 +111,7 @@ def load_module(
     Raises:
         InputError: There is no such file, it is empty, or of a kind that ncc does not read.
         CompileError: The compiler refuses the source.
-        IRError: The IR can't be read.
+        IRError: The IR can't be read, or LLVM's verifier was asked and refuses it.
     """
     options = options or CompileOptions()
     if isinstance(source, str) and "\n" in source:
@@ -120,7 +125,7 @@ def load_module(
         raise InputError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
     if path.suffix in IR_EXTENSIONS and options.language is None:
-        return read_module(source, abstraction=abstraction)
+        return _read_ir(source, os.fspath(source), options, abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
         raise InputError(
             f"{path}: extension {path.suffix!r} is not one that ncc reads "
@@ -192,6 +197,16 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
 
 def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None) -> Module:
     if options.language is None or is_bitcode(text):
-        return read_module(text, name="<text>", abstraction=abstraction)
+        return _read_ir(text, "<text>", options, abstraction)
     ir = compile_source(text, options).ir
     return read_module(ir, name="<text>", abstraction=abstraction)
+
+
+def _read_ir(
+    source: str | os.PathLike[str] | bytes, name: str, options: CompileOptions, abstraction: Abstraction | None
+) -> Module:
+    """IR that was given as such; where nothing verified it, that is said if it can't be right."""
+    module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
+    if not options.verify and (mismatch := find_mismatch(module)):
+        logger.warning("%s: not verified: %s; --verify asks LLVM", printable(name, lines=False), mismatch)
+    return module

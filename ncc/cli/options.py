@@ -83,6 +83,7 @@ _Level = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisation l
 _Language = Annotated[
     str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
 ]
+_Verify = Annotated[bool, typer.Option("--verify", help="Have LLVM's verifier allow what is given as IR.")]
 _Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
 
 
@@ -94,6 +95,7 @@ def _compile_options(
     optimization: _Level = "1",
     language: _Language = None,
     timeout: _Seconds = 60.0,
+    verify: _Verify = False,
 ) -> Any:
     """The options of the compiler from a command's arguments.
 
@@ -110,6 +112,7 @@ def _compile_options(
         optimization=optimization,
         language=language,
         timeout_s=timeout,
+        verify=verify,
     )
 
 

@@ -1,5 +1,6 @@
 """Running a command's work over its inputs: one that fails costs itself, not the run."""
 
+import logging
 import math
 import os
 import sys
@@ -50,7 +51,7 @@ def run_over(
         work: Returns the fields of the JSON object and the text for people, or what ``tell`` makes these of; a
             function of a module, or a partial of one, where there is more than one job.
         tell: Called with what ``work`` returned, in the order of the inputs.
-        as_json: Print objects instead of text.
+        as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
         jobs: Worker processes; one job is done in this one.
@@ -68,7 +69,10 @@ def run_over(
             answer: dict[str, Any] | str | None = None
             shown = item.name, printable(item.name, lines=False)
             try:
-                values, text = tell(result()) if tell else result()
+                found, told = result()
+                values, text = tell(found) if tell else found
+                if told:
+                    values, text = values | {"warning": told}, f"{text}\n  {told}"
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text.replace(*shown)
             except Exception as error:  # whatever it is, it is this input's alone
                 failed = True
@@ -92,7 +96,7 @@ def run_over(
 def _done(
     inputs: Sequence["ExpandedInput"], work: Callable[[Input], Any], jobs: int, seconds: float
 ) -> Generator[Callable[[], Any]]:
-    """For each input, in order, what returns its result or raises why there is none."""
+    """For each input, in order, what returns its result and warnings or raises why there is none."""
     if jobs == 1:
         yield from (partial(_work_on, item, work) for item in inputs)
         return
@@ -104,7 +108,7 @@ def _done(
             if item.error or is_own_stream(item.source):
                 ahead.append(partial(_work_on, item, work))
             else:
-                ahead.append(threads.submit(workers.call, item.name, work, item.source).result)
+                ahead.append(threads.submit(workers.call, item.name, partial(_warned, work), item.source).result)
             if len(ahead) > _AHEAD * jobs:
                 yield ahead.popleft()
         yield from ahead
@@ -113,10 +117,36 @@ def _done(
         workers.close()
 
 
-def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> Any:
+def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> tuple[Any, str]:
     if item.error:
         raise NccError(item.error)
-    return work(item.source)
+    return _warned(work, item.source)
+
+
+def _warned(work: Callable[[Input], Any], source: Input) -> tuple[Any, str]:
+    """A result, and what the library warned of on the way to it."""
+    with _Warnings() as told:
+        result = work(source)
+    return result, "\n  ".join(told)
+
+
+class _Warnings(logging.Handler):
+    """Keeps what the library warns of, once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.told: dict[str, None] = {}
+
+    def __enter__(self) -> dict[str, None]:
+        logging.getLogger("ncc").addHandler(self)
+        return self.told
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("ncc").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps a warning."""
+        self.told[record.getMessage()] = None
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What a user can choose about a compilation, checked when it is chosen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ncc.errors import InputError
 from ncc.frontend.languages import LANGUAGES
@@ -24,6 +24,7 @@ class CompileOptions:
         language: One of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
         debug_lines: Keep line numbers in the IR (-gline-tables-only).
         timeout_s: Seconds after which the compiler is stopped.
+        verify: Have LLVM's verifier allow what is given as IR.
 
     Raises:
         InputError: For an unknown level or language, a time limit that is not positive, or one string
@@ -38,6 +39,7 @@ class CompileOptions:
     language: str | None = None
     debug_lines: bool = False
     timeout_s: float = 60.0
+    verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
 
     def __post_init__(self) -> None:
         level = self.optimization.removeprefix("-O")

@@ -36,7 +36,7 @@ _MEMORY_EACH_BYTE = 60
 _LARGE = 2**24
 """What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
 
-_REQUEST = struct.Struct("<3Q")
+_REQUEST = struct.Struct("<4Q")
 _ANSWER = struct.Struct("<BQ")
 _FINE, _REFUSED, _MEMORY = range(3)
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
@@ -50,12 +50,12 @@ class _Helper(WatchedProcess):
     def __init__(self) -> None:
         super().__init__(_helper_command(), environment=quiet_environment())
 
-    def ask(self, data: bytes) -> bytes:
+    def ask(self, data: bytes, verify: bool) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
         limit_s = _SECONDS + len(data) * _SECONDS_EACH_BYTE
         deadline = time.monotonic() + limit_s
         try:
-            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS), deadline)
+            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, verify), deadline)
             self.write(data, deadline)
             status, length = _ANSWER.unpack(self.read(_ANSWER.size, deadline))
             if length > output_limit():
@@ -110,8 +110,8 @@ _lock = threading.Lock()
 _helpers: list[_Helper] = []  # at most one
 
 
-def print_module(data: bytes) -> bytes:
-    """Text or bitcode as LLVM prints it.
+def print_module(data: bytes, *, verify: bool = False) -> bytes:
+    """Text or bitcode as LLVM prints it, and where that is wished for as its verifier allows it.
 
     Raises:
         LLVMRefusalError: LLVM refuses it, or died of it.
@@ -122,7 +122,7 @@ def print_module(data: bytes) -> bytes:
             _helpers.append(_Helper())
         answered = False
         try:
-            answer = _helpers[0].ask(data)
+            answer = _helpers[0].ask(data, verify)
             answered = True
         except LLVMRefusalError:
             answered = _helpers[0].process.poll() is None

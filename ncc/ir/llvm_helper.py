@@ -1,8 +1,8 @@
 """The process that `ncc.ir.llvm` talks to: reads modules from standard input, prints them to standard output.
 
-A request is three numbers of 8 bytes (length, bytes of memory, seconds) and the data; the answer a byte (0 fine,
-1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so that it starts
-fast; the folder that holds llvmlite is its argument.
+A request is four numbers of 8 bytes (length, bytes of memory, seconds, whether to verify) and the data; the answer a
+byte (0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so
+that it starts fast; the folder that holds llvmlite is its argument.
 """
 
 import contextlib
@@ -15,17 +15,21 @@ if __name__ == "__main__":
 
 import llvmlite.binding as llvm
 
-_REQUEST = struct.Struct("<3Q")
+_REQUEST = struct.Struct("<4Q")
 _ANSWER = struct.Struct("<BQ")
 _FINE, _REFUSED, _MEMORY = range(3)
 
 
-def print_module(data: bytes) -> tuple[int, bytes]:
+def print_module(data: bytes, verify: bool) -> tuple[int, bytes]:
     """Status and answer."""
     try:
         if data.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
-            return _FINE, str(llvm.parse_bitcode(data)).encode()
-        return _FINE, str(llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))).encode()
+            module = llvm.parse_bitcode(data)
+        else:
+            module = llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))
+        if verify:
+            module.verify()
+        return _FINE, str(module).encode()
     except MemoryError:
         return _MEMORY, b""
     except (RuntimeError, UnicodeError) as error:
@@ -52,9 +56,9 @@ def main() -> None:
     """Serves requests until standard input ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
-        length, memory, seconds = _REQUEST.unpack(head)
+        length, memory, seconds, verify = _REQUEST.unpack(head)
         limit(memory, seconds)
-        status, answer = print_module(requests.read(length))
+        status, answer = print_module(requests.read(length), bool(verify))
         answers.write(_ANSWER.pack(status, len(answer)))
         answers.write(answer)
         answers.flush()

@@ -37,7 +37,11 @@ def is_bitcode(data: bytes) -> bool:
 
 @limited
 def read_module(
-    source: str | os.PathLike[str] | bytes, *, name: str | None = None, abstraction: Abstraction | None = None
+    source: str | os.PathLike[str] | bytes,
+    *,
+    name: str | None = None,
+    abstraction: Abstraction | None = None,
+    verify: bool = False,
 ) -> Module:
     """Reads a module.
 
@@ -45,13 +49,14 @@ def read_module(
         source: Path of a ``.ll`` or ``.bc`` file, or the file's bytes.
         name: What messages call it; default the path, or "<bytes>".
         abstraction: What statements keep; default `Abstraction()`.
+        verify: Have LLVM's verifier allow it first, which reads no typed pointers in text.
 
     Returns:
         The module; one without functions is valid and has no statements.
 
     Raises:
         InputError: The file is missing, empty, too large, or neither LLVM IR text nor bitcode.
-        IRError: LLVM can't read it either; with line and column where they are known.
+        IRError: LLVM can't read it either, or its verifier refuses it; with line and column where they are known.
 
     Reference:
         Ben-Nun et al. 2018, section 4 (pre-processing).
@@ -64,25 +69,27 @@ def read_module(
         raise InputError(f"{name}: the file is empty; expected LLVM IR")
     abstraction = abstraction or Abstraction()
     if is_bitcode(data):
-        return _from_printed(print_canonically(data, name), name, "bitcode", abstraction)
+        return _from_printed(print_canonically(data, name, verify=verify), name, "bitcode", abstraction)
     if b"\0" in data:
         raise InputError(
             f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)"
         )
+    if verify:
+        print_canonically(data, name, verify=True)
     try:
         return _from_text(data, name, "direct", abstraction)
     except native.IRSyntaxError as problem:
         return _as_llvm_sees_it(data, name, abstraction, problem)
 
 
-def print_canonically(data: bytes, name: str = "<bytes>") -> bytes:
+def print_canonically(data: bytes, name: str = "<bytes>", *, verify: bool = False) -> bytes:
     """Text or bitcode of any version, parsed by LLVM and printed in the current dialect.
 
     Raises:
-        IRError: LLVM can't read it, or crashes on it.
+        IRError: LLVM can't read it, crashes on it, or, where it is to verify it, refuses it.
     """
     try:
-        return print_module(data)
+        return print_module(data, verify=verify)
     except LLVMRefusalError as error:
         raise _llvm_refusal(str(error), data, name) from error
 

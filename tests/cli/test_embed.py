@@ -342,3 +342,23 @@ def test_inputs_that_end_their_workers_cost_themselves_in_order(ncc, tmp_path, m
     assert answers[1]["error"] == (
         f"{tmp_path}/f1_killed.ll: its worker was killed by signal 9 (SIGKILL), for want of memory perhaps"
     )
+
+
+@pytest.mark.parametrize("command", ["embed", "graph", "classify", "predict-device"])
+def test_an_answer_says_that_nothing_verified_types_that_disagree(ncc, tmp_path, command):
+    path = tmp_path / "bad.ll"
+    path.write_text("define spir_kernel i32 @f(ptr addrspace(1) %a) {\n  ret i64 0\n}\n")
+    told = f"{path}: not verified: line 2: 'ret i64 0' in a function of i32; --verify asks LLVM"
+    finished = ncc(command, path)
+    assert (finished.code, finished.out.splitlines()[-1]) == (0, f"  {told}")
+    finished = ncc(command, path, "--json")
+    assert (finished.code, _rows(finished.out)[0]["warning"]) == (0, told)
+    if command == "embed":
+        assert ncc(command, path, path, "--json", "--jobs", "2").out == 2 * finished.out
+    refused = ncc(command, path, "--verify")
+    assert refused.code == 1
+    assert refused.err.startswith(f"ncc: {path}:2:7: value doesn't match function result type 'i32'")
+    path.write_text("define spir_kernel void @f(ptr addrspace(1) %a) {\n  ret void\n}\n")
+    verified = ncc(command, path, "--verify", "--json")
+    assert verified.code == 0, verified.err
+    assert "warning" not in _rows(verified.out)[0]
