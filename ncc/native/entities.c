@@ -125,7 +125,8 @@ void read_metadata(reader *r) {
 /* "attributes #0 = { nounwind \"key\"=\"value\" memory(none) }" */
 static void read_attribute_group(reader *r) {
   skip_space(r);
-  if (*r->p++ != '#') fail(r, "expected the number of a group of attributes");
+  if (*r->p != '#') fail(r, "expected the number of a group of attributes");
+  r->p++;
   skip_digits(r);
   expect(r, '=', "expected '=' and a group of attributes");
   expect(r, '{', "expected '{' and attributes");

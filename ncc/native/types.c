@@ -113,7 +113,8 @@ static void skip_address_space(reader *r) {
   r->p++;
   if (*r->p == '"') skip_string(r);
   else skip_digits(r);
-  if (*r->p++ != ')') fail(r, "expected ')' behind an address space");
+  if (*r->p != ')') fail(r, "expected ')' behind an address space");
+  r->p++;
 }
 
 static void read_address_space(reader *r) {

@@ -254,7 +254,8 @@ static int32_t read_aggregate(reader *r) {
     int32_t node = read_inner_value(r);
     if (global == NO_NODE) global = node;
   }
-  if (packed && *r->p++ != '>') fail(r, "packed constant that is not closed");
+  if (packed && *r->p != '>') fail(r, "packed constant that is not closed");
+  if (packed) r->p++;
   r->depth--;
   return global;
 }
@@ -433,7 +434,8 @@ static void read_metadata_node(reader *r) {
 
 /* "!12", "!{…}", "!\"text\"", "!DIExpression(…)" */
 void skip_metadata(reader *r) {
-  if (*r->p++ != '!') fail(r, "expected metadata");
+  if (*r->p != '!') fail(r, "expected metadata");
+  r->p++;
   if (*r->p == '"') {
     skip_string(r);
     return;

@@ -6,6 +6,7 @@ import pytest
 
 from ncc.errors import InputError, IRError, NccError
 from ncc.ir import read_module
+from ncc.native import IRSyntaxError, read_text
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,21 @@ def test_something_else_than_ir() -> None:
 def test_damaged_bitcode() -> None:
     with pytest.raises(IRError, match=r"^here: LLVM can't read this bitcode: \S"):
         read_module(b"BC\xc0\xde" + b"\x35\x14" * 40, name="here")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "declare float !r.v.I",
+        "declare void @f() !a",
+        "attributes ",
+        "@a = global ptr addrspace(1",
+        "@a = constant <{ i8 }> <{ i8 1 }",
+        "declare dro_local spirnedfloat!r.v.Imaondefdml",
+    ],
+)
+@pytest.mark.parametrize("verified", [False, True])
+def test_where_a_text_ends_too_soon_is_not_behind_its_end(text, verified):
+    with pytest.raises(IRSyntaxError) as caught:
+        read_text(text.encode(), known_callees=None, verified=verified)
+    assert 0 <= caught.value.offset <= len(text)
