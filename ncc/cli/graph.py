@@ -1,5 +1,6 @@
 """``ncc graph``: contextual flow graphs, printed or in a file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,10 @@ __all__ = ["graph"]
 def graph(
     inputs: Inputs,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .dot, .graphml, .json or .html.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .html, .svg, .dot, .graphml or .json.")
+    ] = None,
+    function: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The function that .svg shows, or .html first.")
     ] = None,
     as_json: Json = False,
     *,
@@ -34,7 +38,12 @@ def graph(
         raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(EXPORTERS)}")
     if output and len(expand_inputs(inputs)) != 1:
         raise InputError("-o takes one input; for several, use --json")
+    is_drawn = output is not None and output.suffix in (".html", ".svg")
+    if function is not None and not is_drawn:
+        raise InputError("--function goes with -o FILE.html or FILE.svg")
     check_writable(output)
+    chosen = {} if function is None else {"function": function}
+    options = replace(options, debug_lines=is_drawn)
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
         xfg = api.build_graph(name, options=options)
@@ -47,7 +56,7 @@ def graph(
             "edges_by_kind": counts,
         }
         if output:
-            write_output(output, EXPORTERS[output.suffix](xfg).encode("utf-8", "backslashreplace"))
+            write_output(output, EXPORTERS[output.suffix](xfg, **chosen).encode("utf-8", "backslashreplace"))
         elif as_json:
             fields["graph"] = to_dict(xfg)
         shares = ", ".join(f"{count} {kind}" for kind, count in counts.items())

@@ -1,7 +1,8 @@
 """Statements to a contextual flow graph (XFG), and contexts counted on it."""
 
 from ncc.graph.contexts import ContextCounts, context_pairs, count_contexts
-from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_html, to_json, to_networkx
+from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_json, to_networkx
+from ncc.graph.picture import to_html, to_svg
 from ncc.graph.reach import reachable_statements
 from ncc.graph.xfg import XFG, EdgeKind, build_xfg
 
@@ -19,4 +20,5 @@ __all__ = [
     "to_html",
     "to_json",
     "to_networkx",
+    "to_svg",
 ]

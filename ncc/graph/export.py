@@ -1,20 +1,19 @@
-"""An XFG for other tools: networkx, Graphviz dot, GraphML and JSON."""
+"""An XFG for other tools: networkx, Graphviz dot, GraphML and JSON; and the writers of every extension."""
 
 import io
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ncc.graph.picture import COLOURS, to_html, to_svg
 from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
-from ncc.runtime.pages import render_page
 from ncc.runtime.printable import printable
 
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_html", "to_json", "to_networkx"]
-
-_COLOURS = {EdgeKind.PATH: "#888888", EdgeKind.DATA: "#1f5fbf", EdgeKind.CONTROL: "#bf3f1f"}
+__all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_json", "to_networkx"]
 
 
 def node_kind(graph: XFG, node: int) -> str:
@@ -110,19 +109,15 @@ def to_dot(graph: XFG) -> str:
             lines.append("  }")
     for source, target, statement, kind in _edge_rows(graph):
         text = _quoted(graph.module.statement_text(statement))
-        lines.append(f'  n{source} -> n{target} [label={text}, color="{_COLOURS[EdgeKind[kind.upper()]]}"];')
+        lines.append(f'  n{source} -> n{target} [label={text}, color="{COLOURS[kind]}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def to_html(graph: XFG) -> str:
-    """A page that shows the graph as a table of edges, coloured by kind; it needs no network and no script."""
-    edges = [
-        (kind, graph.node_label(source), graph.node_label(target), graph.module.statement_text(row))
-        for source, target, row, kind in _edge_rows(graph)
-    ]
-    colours = {kind.name.lower(): colour for kind, colour in _COLOURS.items()}
-    return render_page("graph.html.j2", title=f"XFG of {graph.module.name}", edges=edges, colours=colours)
-
-
-EXPORTERS = {".dot": to_dot, ".graphml": to_graphml, ".json": to_json, ".html": to_html}
-"""Writers by file extension."""
+EXPORTERS: dict[str, Callable[..., str]] = {
+    ".dot": to_dot,
+    ".graphml": to_graphml,
+    ".json": to_json,
+    ".html": to_html,
+    ".svg": to_svg,
+}
+"""Writers by file extension; those of .html and .svg take the name of a function too."""

@@ -1,12 +1,14 @@
 """``ncc graph``, ``ncc predict-device`` and ``ncc info``."""
 
 import json
+from itertools import accumulate
 from xml.etree import ElementTree
 
 import pytest
 
 import ncc as package
 from ncc.runtime.quantities import readable_bytes
+from tests.fixtures.pages import data_of
 
 
 def _rows(out):
@@ -44,7 +46,27 @@ def test_a_graph_is_written(ncc, code, tmp_path, extension):
     elif extension == ".json":
         assert len(json.loads(text)["edges"]) == graph.num_edges
     else:
-        assert text.count("<tr") == graph.num_edges + 1
+        assert sum(len(function[8]) for function in data_of(text)["functions"]) == graph.num_edges
+
+
+def test_a_function_as_a_picture(ncc, code, tmp_path):
+    path = tmp_path / "graph.svg"
+    assert ncc("graph", code / "tree.clang22.ll", "-o", path, "--function", "collatz").code == 0
+    assert "<title>XFG of collatz</title>" in path.read_text(encoding="utf-8")
+    assert ncc("graph", code / "tree.clang22.ll", "-o", tmp_path / "graph.html", "--function", "collatz").code == 0
+    finished = ncc("graph", code / "tree.clang22.ll", "-o", path, "--function", "colatz")
+    assert finished.code == 1
+    assert "there is no function 'colatz'; it has total, " in finished.err
+    finished = ncc("graph", code / "tree.clang22.ll", "-o", path)
+    assert finished.code == 1
+    assert "a picture shows one function; name one of its 5: total, " in finished.err
+
+
+def test_a_page_of_a_source_knows_its_lines(ncc, code, tmp_path):
+    path = tmp_path / "graph.html"
+    assert ncc("graph", code / "dot.c", "-o", path).code == 0
+    (function,) = data_of(path.read_text(encoding="utf-8"))["functions"]
+    assert set(accumulate(function[4])) > {0}
 
 
 @pytest.mark.parametrize("extension", [".dot", ".graphml", ".json", ".html"])
@@ -62,8 +84,12 @@ def test_a_graph_without_functions_is_empty(ncc, tmp_path):
 
 def test_wrong_usage_of_graph(ncc, code, tmp_path):
     for arguments, message in (
-        ([code / "dot.c", "-o", tmp_path / "a.png"], "extension '.png' is none of .dot .graphml .json .html"),
+        ([code / "dot.c", "-o", tmp_path / "a.png"], "extension '.png' is none of .dot .graphml .json .html .svg"),
         ([code, "-o", tmp_path / "a.dot"], "-o takes one input; for several, use --json"),
+        (
+            [code / "dot.c", "-o", tmp_path / "a.dot", "--function", "dot"],
+            "--function goes with -o FILE.html or FILE.svg",
+        ),
         ([code / "dot.c", code / "dot.c", "-o", tmp_path / "a.dot"], "-o takes one input"),
     ):
         finished = ncc("graph", *arguments)

@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +10,7 @@ import networkx
 import pytest
 
 import ncc.graph
-from ncc.graph import EXPORTERS, XFG, EdgeKind, build_xfg, to_dot, to_graphml, to_html, to_json, to_networkx
+from ncc.graph import EXPORTERS, XFG, EdgeKind, build_xfg, to_dot, to_graphml, to_json, to_networkx
 from ncc.ir import read_module
 from ncc.runtime.printable import printable
 
@@ -160,41 +159,6 @@ def test_names_hold_nothing_that_a_terminal_obeys(extension: str) -> None:
     assert all(line.isprintable() for line in text.splitlines())
     assert "u202e" in text
     text.encode()
-
-
-class TablePage(HTMLParser):
-    """Cells of the rows of a page, and the tags that are not closed."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.rows: list[list[str]] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag != "meta":
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag == "td":
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "td" in self.open:
-            self.rows[-1][-1] += data
-
-
-def test_html(graph: XFG) -> None:
-    page = TablePage()
-    page.feed(to_html(graph))
-    page.close()
-    assert page.open == []
-    rows = [row for row in page.rows if row]
-    edges = (tuple(map(printable, edge)) for edge in edges_of(graph).elements())
-    assert Counter((source, target, kind) for kind, source, target, _ in rows) == Counter(edges)
-    assert [row[3] for row in rows] == [graph.module.statement_text(i) for i in graph.statement.tolist()]
 
 
 @pytest.mark.parametrize("extension", [".dot", ".graphml", ".json", ".html"])
