@@ -15,7 +15,7 @@ from ncc.graph.xfg import XFG, EdgeKind
 from ncc.runtime.pages import render_page
 from ncc.runtime.printable import printable
 
-__all__ = ["COLOURS", "page_data", "to_html", "to_svg"]
+__all__ = ["COLOURS", "edge_curves", "page_data", "to_html", "to_svg"]
 
 COLOURS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 """Of edges, by kind."""
@@ -128,21 +128,23 @@ def _svg_box(drawing: Drawing, box: Box) -> dict[str, Any]:
 
 def _svg_edges(drawing: Drawing) -> list[tuple[str, str, str]]:
     """Kind, path and title of each edge."""
-    box_of = list(itertools.chain.from_iterable([box] * box.num_rows for box in drawing.boxes))
-    columns = (drawing.source, drawing.target, drawing.by, drawing.kind)
     edges = []
-    for source, target, by, kind in zip(*(column.tolist() for column in columns), strict=True):
-        name = EdgeKind(kind).name.lower()
-        curve = [f"{number:.1f}" for number in _curve(box_of[source], source, box_of[target], target, kind)]
-        edges.append((name, f"M{' '.join(curve[:2])}C{' '.join(curve[2:])}", drawing.labels[by]))
+    for curve, by, kind in zip(edge_curves(drawing), drawing.by.tolist(), drawing.kind.tolist(), strict=True):
+        numbers = [f"{number:.1f}" for number in curve]
+        path = f"M{' '.join(numbers[:2])}C{' '.join(numbers[2:])}"
+        edges.append((EdgeKind(kind).name.lower(), path, drawing.labels[by]))
     return edges
 
 
-def _curve(box: Box, source: int, other: Box, target: int, kind: int) -> tuple[float, ...]:
-    """Eight numbers of a Bézier curve from row to row, in pixels: its start, two handles and its end.
+def edge_curves(drawing: Drawing) -> list[tuple[float, ...]]:
+    """A Bézier curve for each edge, in pixels: x and y of its start, its two handles and its end."""
+    box_of = list(itertools.chain.from_iterable([box] * box.num_rows for box in drawing.boxes))
+    ends = zip(drawing.source.tolist(), drawing.target.tolist(), drawing.kind.tolist(), strict=True)
+    return [_curve(box_of[source], source, box_of[target], target, kind) for source, target, kind in ends]
 
-    Inside a box it leaves and enters on one side: data on the right, all else on the left.
-    """
+
+def _curve(box: Box, source: int, other: Box, target: int, kind: int) -> tuple[float, ...]:
+    """From row to row; inside a box it leaves and enters on one side: data on the right, all else on the left."""
     left, right = box.x * _COLUMN_PX, (box.x + box.width) * _COLUMN_PX
     y1 = (box.y + source - box.first + 0.5) * _ROW_PX
     y2 = (other.y + target - other.first + 0.5) * _ROW_PX
