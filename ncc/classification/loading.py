@@ -1,15 +1,23 @@
-"""Labelled programs as verbs take them: a folder of classes, POJ-104 by default, compiled at some levels."""
+"""Labelled programs as verbs take them: a folder of classes, POJ-104 by default, where kept, at which levels."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ncc.classification.places import level_names, programs_cache, programs_folder
 from ncc.classification.samples import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
+from ncc.data import cache_folder, extracted
 from ncc.embedding import Embedding
+from ncc.frontend import CompileOptions
 from ncc.runtime.ranks import rank_and_world
 from ncc.runtime.writable import check_folder
 
-__all__ = ["labelled_files", "load_labelled_programs", "tell_batches"]
+__all__ = [
+    "labelled_files",
+    "level_names",
+    "load_labelled_programs",
+    "programs_cache",
+    "programs_folder",
+    "tell_batches",
+]
 
 
 def labelled_files(
@@ -62,3 +70,31 @@ def tell_batches(progress: Callable[[str], None] | None) -> Callable[[int, int],
     if not progress:
         return None
     return lambda done, total: progress(f"{done} of {total} batches of programs compiled and read")
+
+
+def programs_folder(folder: Path | None = None, data: str | None = None) -> Path:
+    """A folder with a folder of programs for each class: the one that is named, or POJ-104.
+
+    Args:
+        folder: The one that is named.
+        data: Folder of datasets; None for the usual places.
+
+    Raises:
+        NccError: POJ-104 is asked for and is not there.
+    """
+    return folder or extracted("poj104", "poj104.tar.xz", data) / "poj104"
+
+
+def programs_cache() -> Path:
+    """Where programs are kept once compiled and read."""
+    return cache_folder() / "programs"
+
+
+def level_names(levels: str) -> tuple[str, ...]:
+    """From "1,2" to "-O1" and "-O2".
+
+    Raises:
+        InputError: There is no such level.
+    """
+    names = (CompileOptions(optimization=level.strip()).optimization for level in levels.split(","))
+    return tuple(dict.fromkeys(names))

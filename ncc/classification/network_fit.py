@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 from torch import nn
 
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
@@ -230,7 +231,5 @@ class NetworkMethod:
 
 def probabilities(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """From the scores of (m, num_classes) programs, averaged over their levels, to probabilities of the same shape."""
-    mean = np.mean(scores, axis=0)
-    exponent = np.exp(mean - mean.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = exponent / exponent.sum(axis=1, keepdims=True)
+    found: NDArray[np.float64] = softmax(np.mean(scores, axis=0), axis=1)
     return found

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.network_fit import probabilities
-from ncc.classification.ngram_model import NgramModel, ngram_values
-from ncc.classification.ngrams import hashed_ngrams
+from ncc.classification.ngram_model import NgramModel, hashed_ngrams, ngram_values
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.program import EncodedProgram

@@ -288,7 +288,7 @@ class _ReadBatch(Task):
             programs.append(program)
             ways.append(way)
         at(None)
-        table = _join(programs)
+        table = _concatenate([_table(program) for program in programs])
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
         kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
@@ -329,25 +329,13 @@ def _unpack(place: Path, num_files: int) -> _Batch:
     return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
 
 
-def _join(programs: Sequence[Program | None]) -> ProgramTable:
-    """Programs as a table with texts in common."""
-    known: dict[str, int] = {}
-    ids = []
-    for program in programs:
-        if program:
-            numbers = np.array([known.setdefault(text, len(known)) for text in program.texts], np.int32)
-            ids.append(numbers[program.text_id])
-    read = [program for program in programs if program]
-    return ProgramTable(
-        texts=tuple(known),
-        start=_offsets([len(program.text_id) if program else 0 for program in programs]),
-        text_id=np.concatenate([*ids, np.zeros(0, np.int32)]),
-        opcode=np.concatenate([*(program.opcode for program in read), np.zeros(0, np.uint8)]),
-        literal_start=_offsets(
-            np.concatenate([*(np.diff(program.literal_start) for program in read), np.zeros(0, int)])
-        ),
-        literal=np.concatenate([*(program.literal for program in read), np.zeros(0, np.uint32)]),
-    )
+def _table(program: Program | None) -> ProgramTable:
+    """A table of one program; without statements where there is none."""
+    if program is None:
+        none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)
+        return ProgramTable((), np.zeros(2, np.int64), *none)
+    literals = program.literal_start.astype(np.int64), program.literal
+    return ProgramTable(program.texts, _offsets([len(program.text_id)]), program.text_id, program.opcode, *literals)
 
 
 def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:

@@ -35,7 +35,7 @@ def classify(
 ) -> None:
     """Say which known problem a program solves; C and C++ may lack their include lines."""
     from ncc import api
-    from ncc.classification.places import level_names
+    from ncc.classification.loading import level_names
 
     names = level_names(levels) if levels is not None else None
     how = {"top": top, "levels": names, "options": options}

@@ -7,44 +7,24 @@ each fold by leaving out one *training* kernel after the other and taking what g
 there. Fold after fold that is the share of statements in divergent regions, weighted by loop depth: such regions are
 copied one after the other for each work-item merged, so there is little to gain (Magni et al. 2014 name it first).
 
-What was tried, leave one kernel out, arithmetic / geometric mean speedup (constant 4: 1.15 / 1.02; oracle 1.36 / 1.28),
-as ranges over all settings that were run. Unlike the choice inside the folds, they were looked at with the whole table
-in view, so the best end of a range is optimistic:
-
-- all sixteen features, or four, six or nine picked beforehand: ridge regression 1.03 to 1.22 / 0.93 to 1.15, with
-  Gaussian kernels 1.03 to 1.19 / 0.90 to 1.12, extra trees 1.08 to 1.18 / 0.99 to 1.11: too many for 17 kernels;
-- Magni et al.'s seven components in the same regressions: 1.02 to 1.10 / 0.88 to 1.01;
-- a Gaussian process over kernels, devices and factors with kernel effects, hyper-parameters by marginal likelihood:
-  1.14 to 1.18 / 1.07 to 1.12 with four features or more, 1.21 / 1.15 with the share of divergent loops alone;
-- averages over all sets of one or two features by marginal likelihood: 1.08 to 1.15 / 1.01 to 1.10;
-- the line of this module, with the feature fixed to the share of divergent regions or that of divergent loops: 1.13 to
-  1.24 / 1.00 to 1.19, the better the more devices are pooled;
-- the choice of this module among pairs of features as well (548 to 1,644 candidates): 1.20 to 1.22 / 1.14 to 1.16;
-  among 71 counts of a general profile of kernels: 1.02 to 1.07 / 0.93 to 1.03;
-- the choice with devices never pooled: 1.13 to 1.17 / 1.00 to 1.09; by arithmetic instead of geometric mean, with
-  devices pooled: 1.20 to 1.22 / 1.14 to 1.18.
-
-What it hangs on: without the share of divergent regions among the features, 1.11 / 1.02; without any other one, the
-same as with it. Loops weighted by 1, 4, 8 or 10 and more: 1.20, 1.22, 1.22, 1.23 / 1.14, 1.17, 1.18, 1.18. With the
-features dealt out anew among the kernels, 3 % of 300 draws reach its arithmetic mean and 1 % its geometric.
+What was tried beside it, and what it hangs on, stands in ``benchmarks/README.md``.
 
 Nothing in it is random: all seeds give the same.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.coarsening.curves import complete_log_speedups
 from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.lines import Lines, fit_lines
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, clamp_to_measured
+from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 
-__all__ = ["Candidate", "ChosenLine", "LineGrid", "Scale"]
+__all__ = ["Candidate", "ChosenLine", "LineGrid", "Lines", "Scale", "fit_lines"]
 
 Scale = Literal["log", "plain"]
 Array = NDArray[np.float64]
@@ -94,6 +74,45 @@ class Candidate:
     penalty: float
     own_share: float
     scale: Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """A line for each penalty, feature and output.
+
+    Args:
+        offset: (penalties, features, outputs) float64.
+        slope: Per unit of the feature, (penalties, features, outputs) float64.
+    """
+
+    offset: Array
+    slope: Array
+
+    def at(self, features: Array) -> Array:
+        """Return the lines' values at a sample's features, (k,), each line at its own: (penalties, k, outputs)."""
+        return self.offset + self.slope * features[None, :, None]
+
+
+def fit_lines(features: Array, values: Array, penalties: Sequence[float]) -> Lines:
+    """Fit a line to every output by every feature alone.
+
+    Features are standardised first, so that a penalty means the same for all: it stands beside the number of samples,
+    and a slope becomes n / (n + penalty) of what it is by least squares. A feature that never varies has no slope.
+
+    Args:
+        features: (n, k) float64.
+        values: (n, outputs) float64.
+        penalties: 0 or more each; infinity leaves the mean alone.
+    """
+    mean, centre = values.mean(axis=0), features.mean(axis=0)
+    deviation = features - centre
+    squares = (deviation**2).sum(axis=0)
+    varies = squares > 1e-12 * np.maximum(1.0, (features**2).sum(axis=0))
+    steep = np.zeros((features.shape[1], values.shape[1]))
+    np.divide(deviation.T @ (values - mean), squares[:, None], out=steep, where=varies[:, None])
+    shrink = np.array([len(features) / (len(features) + penalty) for penalty in penalties])
+    slope = shrink[:, None, None] * steep
+    return Lines(mean - slope * centre[:, None], slope)
 
 
 class ChosenLine:

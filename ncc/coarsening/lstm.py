@@ -1,10 +1,6 @@
 """Thread coarsening by the LSTM: an ensemble on statement vectors, as a method for `evaluate` and for ``ncc train``.
 
-What was tried, leave one kernel out, one member, one seed, arithmetic / geometric mean speedup, with the whole
-table in view: logarithms of speedups as they are, by absolute errors 1.07 / 0.83, by squared errors after 6, 15 and 40
-epochs 0.99 / 0.78, 1.07 / 0.86 and 1.01 / 0.77; standardised for each factor, so that a network that knows nothing says
-what is usual, 1.09 / 0.99; the same with more dropout and decay, which is what is here, 1.12 / 1.02. Always taking
-factor 4 comes to 1.15 / 1.02.
+What was tried stands in ``benchmarks/README.md``.
 
 Reference: Ben-Nun et al. 2018, section 6.3 (task); predicting speedups in place of the best factor is ours.
 """
@@ -18,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from ncc.coarsening.curves import complete_log_speedups
 from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
+from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.embedding import Embedding
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig

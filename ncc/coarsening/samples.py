@@ -26,6 +26,7 @@ __all__ = [
     "CoarseningSamples",
     "Unit",
     "clamp_to_measured",
+    "complete_log_speedups",
     "load_kernel_ir",
     "load_samples",
     "read_tables",
@@ -240,3 +241,31 @@ def clamp_to_measured(runtime: NDArray[np.float64], chosen: NDArray[np.int64]) -
     number = np.where(np.isfinite(runtime), np.arange(runtime.shape[1]), 0)
     last_measured = np.maximum.accumulate(number, axis=1)
     return last_measured[np.arange(len(runtime)), chosen]
+
+
+def complete_log_speedups(runtime: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of all speedups over no coarsening; factors that were not measured are extrapolated.
+
+    Large factors are missing where a kernel has no work left to merge, or failed. A parabola in log2(factor) through
+    the origin is fitted to what was measured of a row and followed beyond it, but never upwards, so that what was not
+    tried is not believed to be better than what was.
+
+    Args:
+        runtime: Runtimes at factors 1, 2, 4 …, (n, k) float64; NaN where not measured. A row is wholly NaN, or has
+            been measured up to some factor.
+
+    Returns:
+        log(runtime at factor 1 / runtime), (n, k) float64; NaN for rows that are wholly NaN.
+    """
+    with np.errstate(invalid="ignore"):
+        curves = np.log(runtime[:, :1] / runtime)
+    doublings = np.arange(runtime.shape[1], dtype=np.float64)
+    shape = np.stack([doublings, doublings**2], axis=1)
+    for curve in curves:
+        num = int(np.isfinite(curve).sum())
+        if num == 0:
+            continue
+        coefficients = np.linalg.lstsq(shape[:num], curve[:num], rcond=None)[0]
+        for k in range(num, len(curve)):
+            curve[k] = min(float(shape[k] @ coefficients), curve[k - 1])
+    return curves

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.svm import LinearSVC
 
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
-from ncc.classification.ngrams import hashed_ngrams
+from ncc.classification.ngram_model import hashed_ngrams
 from ncc.classification.samples import ProgramSamples, ProgramTable, _concatenate
 from ncc.embedding import load_embedding
 from ncc.errors import InputError

@@ -6,8 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ncc.classification.ngram_model import NgramModel
-from ncc.classification.ngrams import hashed_ngrams
+from ncc.classification.ngram_model import NgramModel, hashed_ngrams
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.curves import complete_log_speedups
-from ncc.coarsening.fit import Candidate, ChosenLine, LineGrid
-from ncc.coarsening.lines import fit_lines
-from ncc.coarsening.samples import CoarseningSamples
+from ncc.coarsening.fit import Candidate, ChosenLine, LineGrid, fit_lines
+from ncc.coarsening.samples import CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.study.coarsening.task import ThreadCoarsening

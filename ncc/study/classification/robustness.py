@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.head import ClassifierHead
-from ncc.classification.loading import labelled_files, tell_batches
-from ncc.classification.places import programs_cache
+from ncc.classification.loading import labelled_files, programs_cache, tell_batches
 from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import AssetError, InputError

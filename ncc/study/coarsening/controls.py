@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from ncc.coarsening.curves import complete_log_speedups
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
+from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
 from ncc.study import controls
 from ncc.study.coarsening.task import CoarseningMethod

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.places import level_names, programs_cache, programs_folder
+from ncc.classification.loading import level_names, programs_cache, programs_folder
 from ncc.classification.samples import ProgramSamples, find_labelled_files, load_programs
 from ncc.embedding import Embedding, load_embedding
 from ncc.study.classification.protocols import ProgramSplit
