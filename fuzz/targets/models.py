@@ -28,6 +28,7 @@ from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 from ncc.ir import read_module
 from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.runtime.quantities import LARGEST_BYTES
 
 __all__ = ["TARGETS"]
 
@@ -82,7 +83,7 @@ def _load_mapper(data: bytes) -> None:
     else:
         ask = partial(head.predict, samples.kernel_inputs(dim=head.training["embedding"].shape[1]))
     assert np.isfinite(head.transfer_range).all()
-    for sizes in ((None, None), (1e5, 64.0), (0.0, None), (1e300, 1e300)):
+    for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (LARGEST_BYTES, 65536.0)):
         answer = ask(*sizes)
         assert np.isfinite([answer.log_ratio, *answer.interval]).all()
         assert 0 <= answer.probability_gpu <= 1
