@@ -70,11 +70,14 @@ class Abstraction:
             (``<INT:0>``); False abstracts them all to ``<INT>``.
         max_struct_fields: Structures with more fields, those of nested structures included, are written ``{...}``:
             what a large one is made of names the project that it is from rather than what is done; None for no limit.
+        keep_casts: Casts of typed pointers to other ones, of which LLVM has none since 15, are statements; False lets
+            the result be another name of the operand.
     """
 
     keep_callees: bool = True
     keep_immediates: bool = False
     max_struct_fields: int | None = 4
+    keep_casts: bool = False
 
     def __post_init__(self) -> None:
         """Checks the range.
@@ -88,8 +91,8 @@ class Abstraction:
 
     @classmethod
     def paper(cls) -> "Abstraction":
-        """The published abstraction: no names, no immediates, structures whole (Ben-Nun et al. 2018, section 4.1)."""
-        return cls(keep_callees=False, keep_immediates=False, max_struct_fields=None)
+        """The published abstraction: no names or immediates, but casts (Ben-Nun et al. 2018, section 4.1)."""
+        return cls(keep_callees=False, keep_immediates=False, max_struct_fields=None, keep_casts=True)
 
     @property
     def known_callees(self) -> bytes | None:

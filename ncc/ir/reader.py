@@ -144,6 +144,7 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
             text,
             known_callees=abstraction.known_callees,
             keep_immediates=abstraction.keep_immediates,
+            keep_casts=abstraction.keep_casts,
             max_fields=abstraction.max_struct_fields,
             timeout_s=timeout_s,
             verified=route != "direct",

@@ -56,7 +56,7 @@ READER_FIELDS = (
     ("statement_at", np.uint32),
 )
 
-_KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED = 1, 2, 4
+_KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
 _OK, _SYNTAX, _MEMORY = range(3)
 _SLICE_BYTES = 1 << 22
 
@@ -97,6 +97,7 @@ def read_text(
     *,
     known_callees: bytes | None,
     keep_immediates: bool = False,
+    keep_casts: bool = False,
     max_fields: int | None = None,
     timeout_s: float | None = None,
     verified: bool = False,
@@ -108,6 +109,7 @@ def read_text(
         known_callees: Names, one a line, of external functions that keep their name in a statement; None
             abstracts every callee.
         keep_immediates: Small integers keep a bucket of their own.
+        keep_casts: Casts of typed pointers to other ones are statements.
         max_fields: Structures of more scalars than this are written ``{...}``; None for no limit.
         timeout_s: Seconds after which reading is given up; None for no limit.
         verified: Whether LLVM has printed the text: words that the reader does not know are attributes, then.
@@ -122,7 +124,7 @@ def read_text(
     """
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
-    flags |= _VERIFIED if verified else 0
+    flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)
     limit = -1 if max_fields is None else max_fields
     reader = library.ncc_open(text, len(text), flags, limit, known_callees or b"")
     if not reader:

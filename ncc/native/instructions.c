@@ -430,7 +430,17 @@ static int has_result(reader *r, opcode op, size_t type_at) {
 
 static int is_terminator(opcode op) { return op >= OP_ret && op <= OP_callbr; }
 
-/* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics leave nothing behind. */
+/* A cast of a pointer to what has become the same type, "<%ID> = bitcast ptr <%ID> to ptr": later LLVM writes none. */
+static int is_empty_cast(const reader *r, int32_t operand) {
+  enum { BEFORE = sizeof "<%ID> = bitcast " - 1, BETWEEN = sizeof " <%ID> to " - 1 };
+  if (r->flags & KEEP_CASTS || operand == NO_NODE || r->node_function.data[operand] < 0) return 0;
+  size_t len = (r->out.len - BEFORE - BETWEEN) / 2;
+  const char *from = r->out.data + BEFORE, *to = r->out.data + r->out.len - len;
+  return len >= 3 && (*from == '<' || !memcmp(from, "ptr", 3)) && !memcmp(from, to, len);
+}
+
+/* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics and empty casts leave nothing
+   behind. */
 int read_statement(reader *r) {
   int32_t result = NO_NODE;
   size_t first_operand = r->operand.len;
@@ -459,6 +469,12 @@ int read_statement(reader *r) {
   read_attached_metadata(r);
   if (op == OP_call && callee != NO_NODE && r->node_name_len.data[callee] > 9 &&
       !memcmp(r->text + r->node_name.data[callee], "llvm.dbg.", 9)) {
+    r->operand.len = first_operand;
+    return 0;
+  }
+  if (op == OP_bitcast && result != NO_NODE && is_empty_cast(r, r->operand.data[first_operand]) &&
+      define_alias(r, result, r->operand.data[first_operand])) {
+    note_number(r, r->text + r->node_name.data[result], r->node_name_len.data[result]);
     r->operand.len = first_operand;
     return 0;
   }

@@ -323,6 +323,7 @@ static void begin_function(reader *r) {
 static void end_function(reader *r) {
   const open_function *body = &r->body;
   check_locals(r, body->first_node);
+  if (body->has_alias) resolve_aliases(r);
   int ok = ints_push(&r->fn_node, body->node) && ints_push(&r->fn_first_stmt, body->first_stmt) &&
            ints_push(&r->fn_first_block, body->first_block) && ints_push(&r->fn_first_arg, body->first_arg) &&
            ints_push(&r->fn_num_args, body->num_args) &&

@@ -11,8 +11,8 @@
 
 enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20, WIDEST_INTEGER = 1 << 23 };
 #define TOO_MUCH_TEXT "structures that unfold to more than 64 times the length of the file"
-enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5 };
-enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2, VERIFIED = 4 }; /* VERIFIED: LLVM has printed the text */
+enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5, NODE_ALIAS = 6 };
+enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2, VERIFIED = 4, KEEP_CASTS = 8 }; /* VERIFIED: LLVM has printed the text */
 enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
 enum { AT_START, AT_TOP_LEVEL, IN_BODY, AT_END };
 enum { NO_NODE = -1 };
@@ -61,7 +61,7 @@ VECTOR(numbered_local, numbered_locals)
 typedef struct {
   int32_t node, first_arg, num_args, first_stmt, first_block;
   size_t first_node;
-  int kernel, in_block, has_block;
+  int kernel, in_block, has_block, has_alias;
 } open_function;
 
 typedef struct {
@@ -141,6 +141,8 @@ int32_t new_node(reader *r, int kind, const char *name, size_t len);
 int32_t read_local(reader *r);
 int32_t define_local(reader *r, int kind, int32_t node);
 int32_t define_number(reader *r, int kind);
+int define_alias(reader *r, int32_t node, int32_t target);
+void resolve_aliases(reader *r);
 void note_number(reader *r, const char *name, size_t len);
 int32_t read_global(reader *r, word *name);
 int32_t global_node(reader *r, const char *name, size_t len);

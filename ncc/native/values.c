@@ -77,6 +77,41 @@ int32_t define_local(reader *r, int kind, int32_t node) {
   return node;
 }
 
+/* What a value stands for: a cast of a typed pointer to another one is the pointer itself. */
+static int32_t resolve(reader *r, int32_t node) {
+  while (r->node_kind.data[node] == NODE_ALIAS) {
+    int32_t *target = &r->node_def.data[node], behind = r->node_def.data[*target];
+    if (r->node_kind.data[*target] != NODE_ALIAS) return *target;
+    node = *target = behind; /* chains are shortened as they are followed */
+  }
+  return node;
+}
+
+/* Lets a name stand for another value; 0 where that can't be, since it would stand for itself. */
+int define_alias(reader *r, int32_t node, int32_t target) {
+  target = resolve(r, target);
+  if (target == node) return 0;
+  define_local(r, NODE_ALIAS, node);
+  r->node_def.data[node] = target;
+  r->body.has_alias = 1;
+  return 1;
+}
+
+/* At the end of a function: operands name what aliases stand for, and aliases become its further names. */
+void resolve_aliases(reader *r) {
+  size_t first = (size_t)r->body.first_stmt;
+  for (size_t i = (size_t)r->operand_start.data[first]; i < r->operand.len; i++)
+    if (r->operand.data[i] >= 0) r->operand.data[i] = resolve(r, r->operand.data[i]);
+  for (size_t i = first; i < r->stmt_callee.len; i++)
+    if (r->stmt_callee.data[i] >= 0) r->stmt_callee.data[i] = resolve(r, r->stmt_callee.data[i]);
+  for (size_t node = r->body.first_node; node < r->node_kind.len; node++) {
+    if (r->node_kind.data[node] != NODE_ALIAS) continue;
+    int32_t target = resolve(r, (int32_t)node);
+    r->node_kind.data[node] = r->node_kind.data[target];
+    r->node_def.data[node] = r->node_def.data[target];
+  }
+}
+
 /* The number behind a name that is nothing but one takes its turn; "5x", which LLVM quotes, is none. */
 void note_number(reader *r, const char *name, size_t len) {
   int32_t number = 0;

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -74,7 +74,7 @@ def test_counts_are_those_of_the_files(code, tmp_path):
     assert (summary["files"], summary["lines"], summary["failures"]) == (report.files, report.lines, {})
     assert (summary["recipe"], summary["num_distinct"]) == ("r", report.num_distinct)
     assert summary["pairs"] == {"2": report.pairs[2]}
-    assert summary["abstraction"] == {"keep_callees": True, "keep_immediates": False, "max_struct_fields": 4}
+    assert summary["abstraction"] == asdict(Abstraction())
 
 
 def test_a_report_is_a_table_for_people():

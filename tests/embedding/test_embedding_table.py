@@ -185,7 +185,7 @@ def test_round_trip(small, saved):
 def test_the_abstraction_is_kept_whole(small, tmp_path, abstraction):
     save_embedding(Embedding(small.vocabulary, small.vectors, abstraction), tmp_path)
     assert set(json.loads((tmp_path / "embedding.json").read_text())["abstraction"]) == {
-        "keep_callees", "keep_immediates", "max_struct_fields"
+        "keep_callees", "keep_immediates", "max_struct_fields", "keep_casts"
     }  # fmt: skip
     assert load_embedding(tmp_path).abstraction == abstraction
 

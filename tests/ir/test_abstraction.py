@@ -350,9 +350,9 @@ def test_what_is_kept_by_default() -> None:
     ]
 
 
-def test_the_published_abstraction_keeps_structures_and_nothing_else() -> None:
+def test_the_published_abstraction_keeps_structures_and_casts_and_nothing_else() -> None:
     paper = Abstraction.paper()
-    assert paper == Abstraction(keep_callees=False, keep_immediates=False, max_struct_fields=None)
+    assert paper == Abstraction(keep_callees=False, keep_immediates=False, max_struct_fields=None, keep_casts=True)
     assert paper.known_callees is None
     module = read_module(
         f"{BEFORE}define void @f(ptr %p, i32 %n) {{{MIXED}\n  ret void\n}}\n".encode(), abstraction=paper

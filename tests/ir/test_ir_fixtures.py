@@ -110,9 +110,7 @@ br i1 <%ID>, label <LABEL>, label <LABEL>
 ret i32 <%ID>
 define void <@ID>(ptr <%ID>, i32 <%ID>, ...)
 <%ID> = alloca { <{ i8, i32 }>, x86_mmx }, align 8
-<%ID> = bitcast ptr <%ID> to ptr
 call void @llvm.lifetime.start(ptr <%ID>)
-<%ID> = bitcast ptr <%ID> to ptr
 call void @llvm.memcpy(ptr <%ID>, ptr <%ID>, i64 <INT>, i1 <INT>)
 <%ID> = fcmp ogt double <FLOAT>, <FLOAT>
 <%ID> = select i1 <%ID>, i32 <%ID>, i32 <@ID>
