@@ -140,6 +140,92 @@ def test_a_data_frame_has_a_row_a_vector(tree):
     assert np.array_equal(tree.to_dataframe("statement").to_numpy(), tree.statements)
 
 
+def test_statements_are_named_by_function_index_and_line():
+    code = ncc.embed(SOURCES / "dot.c", options=CompileOptions(debug_lines=True))
+    index = code.to_dataframe("statement").index
+    assert index.names == ["function", "index", "line", "statement"]
+    function, number, _, text = index[code.module.function_start[1]]
+    assert (function, number, text) == (
+        code.module.function_names[1],
+        0,
+        code.module.statement_text(len(code.module.body(0)) + 1),
+    )
+    assert number == 0
+    lines = (SOURCES / "dot.c").read_text().splitlines()
+    assert all(0 <= line <= len(lines) for line in index.get_level_values("line"))
+    assert max(index.get_level_values("line")) > 1
+    assert code.places("function") == {}
+
+
+def test_means_are_computed_once(tree):
+    assert tree.functions is tree.functions
+    assert tree.vector is tree.vector
+
+
+def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
+    (tmp_path / "bad.ll").write_text("define no\n")
+    sources = [IR / "tree.clang22.ll", tmp_path / "bad.ll", (IR / "tree.clang22.ll").read_text(), tmp_path / "none.ll"]
+    for jobs in (1, 2):
+        results = list(ncc.embed_many(iter(sources), jobs=jobs))
+        assert [type(result) for result in results] == [EmbeddedModule, IRError, EmbeddedModule, InputError]
+        for result in (results[0], results[2]):
+            assert np.array_equal(result.vector, tree.vector)
+            assert result.embedding is tree.embedding
+        assert "none.ll: no such file" in str(results[3])
+    with pytest.raises(InputError, match="jobs is 0; expected 1 or more"):
+        ncc.embed_many([], jobs=0)
+
+
+def test_embeddings_and_heads_are_given_as_objects_or_folders(tree, tmp_path):
+    assets = Path(ncc.__file__).with_name("assets")
+    again = ncc.embed(IR / "tree.clang22.ll", embedding=assets / "embedding")
+    assert np.array_equal(again.vector, tree.vector)
+    assert ncc.load_embedding(tree.embedding) is tree.embedding
+    head = ncc.load_device_head(platform="amd")
+    assert ncc.load_device_head(head) is head
+    assert ncc.predict_device(KERNELS, head=str(assets / "devmap" / "amd")) == ncc.predict_device(KERNELS, head=head)
+    folder = assets / "coarsening"
+    assert ncc.predict_coarsening(KERNELS, head=folder) == ncc.predict_coarsening(KERNELS)
+    assert ncc.classify(SOURCES / "dot.c", head=assets / "classify") == ncc.classify(SOURCES / "dot.c")
+
+
+HOSTILE = (
+    'define spir_kernel void @"<script>alert(1)</script>&\\0A"(ptr addrspace(1) %p) {\n'
+    "  store i32 0, ptr addrspace(1) %p\n  ret void\n}\n"
+)
+
+
+def test_notebooks_show_tables_in_which_names_are_escaped():
+    (answer,), (curve,), (reason,) = (
+        ncc.predict_device(HOSTILE),
+        ncc.predict_device_curve(HOSTILE),
+        ncc.explain_device(HOSTILE),
+    )
+    (advice,) = ncc.predict_coarsening(HOSTILE)
+    code = ncc.embed(HOSTILE)
+    near = code.embedding.nearest("<b>hello</b> world")
+    for result in (answer, curve, reason, advice, code, ncc.build_graph(HOSTILE), ncc.classify(HOSTILE), near):
+        shown = result._repr_html_()
+        assert shown.startswith("<table>")
+        assert shown.endswith("</table>")
+        assert "<script" not in shown
+        assert "<b>" not in shown
+    for result in (answer, curve, reason, advice, code):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in result._repr_html_()
+    assert answer.verdict in answer._repr_html_()
+    assert "&lt;b&gt;hello&lt;/b&gt; world is not in the vocabulary; it backed off (opcode) to" in near._repr_html_()
+
+
+def test_names_of_cuda_are_demangled_for_people_and_kept_for_machines():
+    answer = ncc.predict_device(SOURCES / "vector_add.cu")[0]
+    assert answer.kernel.startswith("_Z")
+    assert answer.to_dict()["kernel"] == answer.kernel
+    demangled = answer.to_dict()["demangled"]
+    assert "(" in demangled and not demangled.startswith("_Z")
+    assert ncc.predict_coarsening(SOURCES / "vector_add.cu")[0].to_dict()["demangled"] == demangled
+    assert demangled.partition("(")[0] in answer._repr_html_()
+
+
 def test_results_are_frozen(tree):
     with pytest.raises(FrozenInstanceError):
         tree.module = None
@@ -235,8 +321,11 @@ def _read(path: Path):
         return table["input"], table["label"], np.array(table["vector"])
     with path.open(newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file)
-    assert head == ["input", "label", *(f"v{i}" for i in range(len(head) - 2))]
-    return [row[0] for row in rows], [row[1] for row in rows], np.array([row[2:] for row in rows], float)
+    first = head.index("v0")
+    assert head[:2] == ["input", "label"]
+    assert head[2:first] in ([], ["function", "index", "line"])
+    assert head[first:] == [f"v{i}" for i in range(len(head) - first)]
+    return [row[0] for row in rows], [row[1] for row in rows], np.array([row[first:] for row in rows], float)
 
 
 @pytest.mark.parametrize("level", ["module", "function", "statement"])
@@ -284,8 +373,8 @@ def test_embedding_does_not_load_what_predicts():
 
 
 VERBS = {
-    "embed", "build_graph", "predict_device", "predict_device_curve", "explain_device", "predict_coarsening",
-    "classify",
+    "embed", "embed_many", "build_graph", "predict_device", "predict_device_curve", "explain_device",
+    "predict_coarsening", "classify",
     "build_corpus", "train_embedding", "train_devmap", "train_coarsening", "train_classifier",
     "evaluate_embedding", "evaluate_coverage", "evaluate_devmap", "evaluate_coarsening", "evaluate_classification",
     "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors",

@@ -17,6 +17,7 @@ _HOMES = {
         "save_device_head",
     ),
     "ncc.api.training": ("build_corpus", "train_embedding"),
+    "ncc.api.many": ("embed_many",),
     "ncc.api.vectors": ("EmbeddedModule", "Level", "build_graph", "embed", "save_vectors"),
     "ncc.classification": ("ProgramClasses", "classify"),
     "ncc.coarsening": ("CoarseningAdvice", "predict_coarsening"),

@@ -7,18 +7,21 @@ tasks, which embedding does not load.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding import Embedding, Lookup, load_embedding
+from ncc.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.graph import XFG, build_xfg
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.runtime.pages import SHOWN_ROWS, html_table
+from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
 if TYPE_CHECKING:
@@ -80,14 +83,22 @@ class EmbeddedModule:
         """(num_statements, dim) float32 vectors of length 1."""
         return self.embedding.vectors[self.lookup.word]
 
-    @property
+    def _repr_html_(self) -> str:
+        module = self.module
+        unknown = np.add.reduceat(self.lookup.level != BackoffLevel.EXACT, module.function_start[:-1], dtype=np.int64)
+        sizes = np.diff(module.function_start)
+        shares = (f"{share:.1%}" for share in unknown / sizes)
+        rows = zip(map(source_name, module.function_names[:SHOWN_ROWS]), sizes, shares, strict=False)
+        return html_table(repr(self), ("function", "statements", "unknown"), rows)
+
+    @cached_property
     def functions(self) -> NDArray[np.float32]:
         """(num_functions, dim) float32: the mean over each function's statements."""
         starts = self.module.function_start[:-1]
         sums = np.add.reduceat(self.statements.astype(np.float64), starts, axis=0)
         return (sums / np.diff(self.module.function_start)[:, None]).astype(np.float32)
 
-    @property
+    @cached_property
     def vector(self) -> NDArray[np.float32]:
         """(dim,) float32: the mean over all statements, the module's vector."""
         share = np.bincount(self.lookup.word, minlength=len(self.embedding.vocabulary)) / self.num_statements
@@ -114,8 +125,23 @@ class EmbeddedModule:
             return self.module.function_names
         return tuple(self.module.statement_text(i) for i in range(self.num_statements))
 
+    def places(self, level: Level = "statement") -> dict[str, list[Any]]:
+        """Where each row of a level is, beside its label, by name: of statements, and nothing of the others.
+
+        That is its ``function``, ``index`` in the function from 0 and ``line`` of the source, 0 where it is not known.
+        """
+        if level != "statement":
+            return {}
+        function = self.module.statement_function
+        index = np.arange(self.num_statements) - self.module.function_start[function]
+        names = self.module.function_names
+        lines = self.module.source_line.tolist()
+        return {"function": [names[i] for i in function.tolist()], "index": index.tolist(), "line": lines}
+
     def to_dataframe(self, level: Level = "function") -> "pandas.DataFrame":
         """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`.
+
+        Statements are indexed by function, their number in it, source line (0 where it is not known) and text.
 
         Raises:
             NccError: Pandas is not installed.
@@ -125,12 +151,16 @@ class EmbeddedModule:
         except ModuleNotFoundError as error:
             raise NccError("a data frame needs pandas: pip install 'ncc[viz]'") from error
 
-        return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
+        if level != "statement":
+            return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
+        places = {**self.places(), "statement": self.labels(level)}
+        index = pandas.MultiIndex.from_arrays(list(places.values()), names=list(places))
+        return pandas.DataFrame(self.statements, index=index)
 
 
 @limited
 def embed(
-    source: Source, *, options: CompileOptions | None = None, embedding: Embedding | None = None
+    source: Source, *, options: CompileOptions | None = None, embedding: AnyEmbedding | None = None
 ) -> EmbeddedModule:
     """Embeds a file or a text.
 
@@ -138,7 +168,7 @@ def embed(
         source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
             ``options.language`` says which).
         options: How source is compiled; default `ncc.CompileOptions` as it is.
-        embedding: Vectors of statements; default those that ship with ncc.
+        embedding: Vectors of statements, or their folder; default those that ship with ncc.
 
     Returns:
         Vectors of statements, functions and the module, float32, and what was read.
@@ -150,7 +180,7 @@ def embed(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    embedding = embedding or load_embedding()
+    embedding = load_embedding(embedding)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
     if not module.num_functions:
         raise InputError(f"{module.name}: no function has a body, so there is nothing to embed")
@@ -196,4 +226,6 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
 
     inputs = [module.module.name for module in modules for _ in module.labels(level)]
     labels = [label for module in modules for label in module.labels(level)]
-    write_vectors(Path(path), inputs, labels, np.concatenate([module.at(level) for module in modules]))
+    found = [module.places(level) for module in modules]
+    places = {name: [place for one in found for place in one[name]] for name in found[0]}
+    write_vectors(Path(path), inputs, labels, np.concatenate([module.at(level) for module in modules]), places)

@@ -1,6 +1,7 @@
 """Which of the problems that a classifier knows a program solves."""
 
 import functools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,13 @@ import ncc
 from ncc.classification.files import load_head
 from ncc.classification.head import ClassifierHead
 from ncc.data import cache_folder
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.encoder.program import EncodedProgram, describe_program
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_program
 from ncc.kernels.reading import Source, check_embedding
+from ncc.runtime.pages import html_table
 from ncc.runtime.workers import limited
 
 __all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
@@ -68,6 +70,11 @@ class ProgramClasses:
             name: getattr(self, name) for name in self.__dataclass_fields__ if name != "classes"
         }
 
+    def _repr_html_(self) -> str:
+        rows = [(share.label, share.title or "", f"{share.probability:.1%}") for share in self.classes]
+        caption = "What the program does" if self.fits else "None of the known classes; the nearest"
+        return html_table(caption, ("class", "title", "probability"), rows)
+
 
 @functools.cache
 def load_shipped_classifier() -> ClassifierHead:
@@ -86,8 +93,8 @@ def classify(
     top: int = 5,
     levels: Sequence[str] | None = None,
     options: CompileOptions | None = None,
-    head: ClassifierHead | None = None,
-    embedding: Embedding | None = None,
+    head: ClassifierHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
 ) -> ProgramClasses:
     """Says which problem a program solves.
 
@@ -97,8 +104,8 @@ def classify(
         levels: Optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
             that the head was trained on.
         options: How source is compiled otherwise.
-        head: Default the one that ships with ncc.
-        embedding: The one that the head was trained on; default the one that ships with ncc.
+        head: A head or its folder; default the one that ships with ncc.
+        embedding: The one that the head was trained on, or its folder; default the one that ships with ncc.
 
     Returns:
         The most probable classes, best first, and whether any fits.
@@ -112,8 +119,8 @@ def classify(
     """
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
-    head = head or load_shipped_classifier()
-    embedding = embedding or load_embedding()
+    head = load_shipped_classifier() if head is None else load_head(head)
+    embedding = load_embedding(embedding)
     check_embedding(embedding, head.embedding_id)
     wanted = tuple(levels if levels is not None else head.levels)
     if not wanted:

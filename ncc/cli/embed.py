@@ -10,7 +10,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
-from ncc.runtime.printable import printable
+from ncc.runtime.printable import source_name
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class _Answer:
     fields: dict[str, Any]
     text: str
     labels: tuple[str, ...]
+    places: dict[str, list[Any]]
     vectors: "NDArray[Any]"
 
 
@@ -68,14 +69,20 @@ def embed(
         text = answer.text
         if not output and level != "statement":
             rows = zip(answer.labels, answer.vectors, strict=True)
-            text += "".join(f"\n  {printable(label, lines=False)}\t{_abridged(vector)}" for label, vector in rows)
-        return answer.fields | {"vectors": vectors, "labels": list(answer.labels) if as_json else []}, text
+            text += "".join(f"\n  {source_name(label)}\t{_abridged(vector)}" for label, vector in rows)
+        fields = {"vectors": vectors, "labels": list(answer.labels) if as_json else []}
+        if as_json and level == "function":
+            fields["demangled"] = list(map(source_name, answer.labels))
+        return answer.fields | fields | (answer.places if as_json else {}), text
 
     def finish() -> None:
         if output and gathered:
             names = [answer.name for answer in gathered for _ in answer.labels]
             labels = [label for answer in gathered for label in answer.labels]
-            write_vectors(output, names, labels, np.concatenate([answer.vectors for answer in gathered]))
+            places = {
+                name: [place for answer in gathered for place in answer.places[name]] for name in gathered[0].places
+            }
+            write_vectors(output, names, labels, np.concatenate([answer.vectors for answer in gathered]), places)
 
     run_over(
         inputs,
@@ -112,7 +119,7 @@ def _embed(name: Input, *, level: Any, embedding: Path | None, options: Any) -> 
         f"{name}: {len(vectors)} {level} vector(s) of {result.dim} numbers from {result.num_statements} statements "
         f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
     )
-    return _Answer(result.module.name, fields, text, result.labels(level), vectors)
+    return _Answer(result.module.name, fields, text, result.labels(level), result.places(level), vectors)
 
 
 def _abridged(vector: "NDArray[Any]") -> str:

@@ -7,7 +7,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
-from ncc.runtime.printable import printable
+from ncc.runtime.printable import source_name
 
 __all__ = ["predict_coarsening"]
 
@@ -40,7 +40,7 @@ def predict_coarsening(
         answers = api.predict_coarsening(name, platform=platform, options=options, head=own, embedding=table)
         kernels = [answer.to_dict() for answer in answers]
         lines = [
-            f"{name}: {printable(answer.kernel, lines=False)}: factor {answer.factor}, {answer.speedup:.2f}x "
+            f"{name}: {source_name(answer.kernel)}: factor {answer.factor}, {answer.speedup:.2f}x "
             f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
             + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
             for answer in answers

@@ -9,7 +9,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
-from ncc.runtime.printable import printable
+from ncc.runtime.printable import printable, source_name
 from ncc.runtime.quantities import parse_bytes, readable_bytes
 from ncc.runtime.writable import check_writable
 
@@ -104,7 +104,7 @@ def _read_once(name: Input) -> Input | bytes:
 
 def _sentence(answer: "DevicePrediction") -> str:
     unknown = f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
-    return f"{printable(answer.kernel, lines=False)}: {answer}; {unknown}"
+    return f"{source_name(answer.kernel)}: {answer}; {unknown}"
 
 
 def _sizes(flips: tuple[float, ...]) -> str:
@@ -116,4 +116,4 @@ def _reason(share: "LineShare") -> str:
     shown = printable(share.statements[0], lines=False) + (
         f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else ""
     )
-    return f"\n    {abs(share.effect):5.2f} for the {'GPU' if share.effect > 0 else 'CPU'}: {where}: {shown}"
+    return f"\n    {abs(share.effect):5.2f} for the {share.speaks_for}: {where}: {shown}"

@@ -4,9 +4,7 @@ import logging
 import math
 import os
 import sys
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,18 +14,14 @@ import typer
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import NccError
-from ncc.runtime.limits import fair_share
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import is_own_stream
-from ncc.runtime.workers import Workers
+from ncc.runtime.workers import in_order
 
 if TYPE_CHECKING:
     from ncc.inputs import ExpandedInput
 
 __all__ = ["Input", "run_over"]
-
-_AHEAD = 8
-"""Inputs a worker that may be done before their turn to be told."""
 
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
@@ -64,7 +58,15 @@ def run_over(
 
     failed = False
     inputs = expand_inputs(arguments)
-    with _progress_bar(len(inputs), "inputs") as advance, closing(_done(inputs, work, jobs, seconds)) as done:
+    results = in_order(
+        inputs,
+        partial(_work_on, work=work),
+        jobs=jobs,
+        seconds=seconds,
+        name_of=lambda item: item.name,
+        is_for_us=lambda item: bool(item.error) or is_own_stream(item.source),
+    )
+    with _progress_bar(len(inputs), "inputs") as advance, closing(results) as done:
         for item, result in zip(inputs, done, strict=True):
             answer: dict[str, Any] | str | None = None
             shown = item.name, printable(item.name, lines=False)
@@ -91,30 +93,6 @@ def run_over(
             fail(reason_of("the result", error))
     if failed:
         raise typer.Exit(1)
-
-
-def _done(
-    inputs: Sequence["ExpandedInput"], work: Callable[[Input], Any], jobs: int, seconds: float
-) -> Generator[Callable[[], Any]]:
-    """For each input, in order, what returns its result and warnings or raises why there is none."""
-    if jobs == 1:
-        yield from (partial(_work_on, item, work) for item in inputs)
-        return
-    workers = Workers(fair_share(jobs), seconds)
-    threads = ThreadPoolExecutor(jobs)
-    ahead: deque[Callable[[], Any]] = deque()
-    try:
-        for item in inputs:
-            if item.error or is_own_stream(item.source):
-                ahead.append(partial(_work_on, item, work))
-            else:
-                ahead.append(threads.submit(workers.call, item.name, partial(_warned, work), item.source).result)
-            if len(ahead) > _AHEAD * jobs:
-                yield ahead.popleft()
-        yield from ahead
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-        workers.close()
 
 
 def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> tuple[Any, str]:

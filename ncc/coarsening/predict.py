@@ -1,6 +1,7 @@
 """How many work-items of a kernel to merge into one, and what is gained by it."""
 
 import functools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 import ncc
 from ncc.coarsening.files import AnyCoarseningHead, load_head
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Source, read_kernels
+from ncc.runtime.pages import html_table
+from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
 __all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
@@ -42,7 +45,16 @@ class CoarseningAdvice:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return values | {"demangled": source_name(self.kernel)}
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (factor, f"{speedup:.2f}×", "best" if factor == self.factor else "")
+            for factor, speedup in self.speedups.items()
+        ]
+        caption = f"{source_name(self.kernel)} on {self.platform or 'any device'}"
+        return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
 @functools.cache
@@ -61,8 +73,8 @@ def predict_coarsening(
     *,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: AnyCoarseningHead | None = None,
-    embedding: Embedding | None = None,
+    head: AnyCoarseningHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
 ) -> tuple[CoarseningAdvice, ...]:
     """Predicts the best thread-coarsening factor for every kernel of a file.
 
@@ -71,8 +83,8 @@ def predict_coarsening(
         platform: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
             None for any other.
         options: How source is compiled.
-        head: Default the one that ships with ncc.
-        embedding: That it was trained on, if on any; default the one that ships with ncc.
+        head: A head or its folder; default the one that ships with ncc.
+        embedding: The one that it was trained on, or its folder, if on any; default the one that ships with ncc.
 
     Returns:
         One answer a kernel, in the order of the file.
@@ -84,10 +96,10 @@ def predict_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
-    head = head or load_shipped_coarsening_head()
+    head = load_shipped_coarsening_head() if head is None else load_head(head)
     answers = []
     embedding_id = head.embedding_id if isinstance(head, LSTMCoarseningHead) else None
-    for kernel in read_kernels(source, embedding or load_embedding(), embedding_id, options):
+    for kernel in read_kernels(source, load_embedding(embedding), embedding_id, options):
         found = head.answer(kernel, platform)
         answers.append(
             CoarseningAdvice(

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ncc.devices.files import DeviceHead
 from ncc.devices.predict import choose_head
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.pages import html_table
+from ncc.runtime.printable import source_name
 from ncc.runtime.quantities import readable_bytes
 from ncc.runtime.storage import write_output
 from ncc.runtime.workers import limited
@@ -75,6 +77,17 @@ class DeviceCurve:
         values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "decided")}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
+    def _repr_html_(self) -> str:
+        names = ("transfer", "GPU over CPU", "80 % interval", "")
+        rows = [
+            (readable_bytes(size), f"{ratio:.2f}×", f"{low:.2f}× to {high:.2f}×", "" if decided else "undecided")
+            for size, ratio, low, high, decided in zip(
+                self.transfer_bytes, self.speedup_gpu_over_cpu, self.low, self.high, self.decided, strict=True
+            )
+        ]
+        caption = f"{source_name(self.kernel)} on {self.platform}"
+        return html_table(caption, names, rows[:: max(1, len(rows) // 16)])
+
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
         """Draws the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
 
@@ -98,8 +111,8 @@ def predict_device_curve(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: DeviceHead | None = None,
-    embedding: Embedding | None = None,
+    head: DeviceHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
     """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
 
@@ -109,8 +122,8 @@ def predict_device_curve(
         wgsize: Work-items a work-group.
         platform: As for `predict_device`.
         options: How source is compiled.
-        head: Default the one that ships with ncc for the platform.
-        embedding: That it was trained on; default the one that ships with ncc.
+        head: A head or its folder; default the one that ships with ncc for the platform.
+        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
     Returns:
         One curve a kernel, in the order of the file.
@@ -123,7 +136,7 @@ def predict_device_curve(
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
         raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
     head = choose_head(platform, head)
-    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
     return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
@@ -198,7 +211,7 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
-    axes.set_title(f"{curve.kernel} on {curve.platform}{group}", loc="left", fontsize=11, color=_INK)
+    axes.set_title(f"{source_name(curve.kernel)} on {curve.platform}{group}", loc="left", fontsize=11, color=_INK)
     axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
     axes.set_ylabel("CPU time / GPU time")
     axes.text(0.995, 0.97, "GPU faster", transform=axes.transAxes, ha="right", va="top", color=_GPU, fontsize=9)

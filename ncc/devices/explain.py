@@ -3,6 +3,7 @@
 Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
 """
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 
 from ncc.devices.files import DeviceHead
 from ncc.devices.predict import choose_head
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.pages import html_table
+from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
 __all__ = ["Explanation", "LineShare", "explain_device"]
@@ -33,6 +36,11 @@ class LineShare:
     statements: tuple[str, ...]
     effect: float
 
+    @property
+    def speaks_for(self) -> str:
+        """The device that it makes more probable."""
+        return "GPU" if self.effect > 0 else "CPU"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
@@ -51,6 +59,14 @@ class Explanation:
     def __repr__(self) -> str:
         return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (share.line or "", f"{abs(share.effect):.2f} for the {share.speaks_for}", "; ".join(share.statements))
+            for share in self.lines
+        ]
+        caption = f"{source_name(self.kernel)}: log(CPU time / GPU time) is {self.log_ratio:.2f}"
+        return html_table(caption, ("line", "effect", "statements"), rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
         lines = [
@@ -67,8 +83,8 @@ def explain_device(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: DeviceHead | None = None,
-    embedding: Embedding | None = None,
+    head: DeviceHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
 ) -> tuple[Explanation, ...]:
     """Says which lines of each kernel drove the answer of `predict_device`.
 
@@ -81,8 +97,8 @@ def explain_device(
         wgsize: Work-items a work-group.
         platform: As for `predict_device`.
         options: How source is compiled.
-        head: Default the one that ships with ncc for the platform.
-        embedding: That it was trained on; default the one that ships with ncc.
+        head: A head or its folder; default the one that ships with ncc for the platform.
+        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
     Returns:
         One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
@@ -92,7 +108,7 @@ def explain_device(
     """
     head = choose_head(platform, head)
     options = replace(options or CompileOptions(), debug_lines=True)
-    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
     return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 

@@ -2,16 +2,19 @@
 
 import functools
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import ncc
 from ncc.devices.files import DeviceHead, load_head
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.runtime.pages import html_table
+from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
 __all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_shipped_device_head", "predict_device"]
@@ -59,7 +62,8 @@ class DevicePrediction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
+        return values | {"demangled": source_name(self.kernel)}
 
     def __str__(self) -> str:
         odds = " ".join(f"{device} {share:.0%}" for device, share in self.odds.items())
@@ -70,6 +74,14 @@ class DevicePrediction:
         )
         low, high = self.interval
         return f"{sure}; GPU over CPU {self.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x"
+
+    def _repr_html_(self) -> str:
+        odds = (f"{share:.0%}" for share in self.odds.values())
+        low, high = self.interval
+        heading = ("faster", "CPU", "GPU", "GPU over CPU", "80 % interval", "statements unknown")
+        row = (self.verdict, *odds, f"{self.speedup_gpu_over_cpu:.2f}×", f"{low:.2f}× to {high:.2f}×")
+        caption = f"{source_name(self.kernel)} on {self.platform}"
+        return html_table(caption, heading, [(*row, f"{self.unknown_rate:.1%} of {self.num_statements}")])
 
 
 def load_shipped_device_head(platform: str) -> DeviceHead:
@@ -84,8 +96,8 @@ def load_shipped_device_head(platform: str) -> DeviceHead:
     return _shipped_head(platform)
 
 
-def choose_head(platform: str | None, head: DeviceHead | None) -> DeviceHead:
-    """The head that was given, or else the one that ships for the platform, by default that for "nvidia".
+def choose_head(platform: str | None, head: DeviceHead | str | os.PathLike[str] | None) -> DeviceHead:
+    """The head that was given, or its folder, or else the one that ships for the platform, by default "nvidia".
 
     Raises:
         InputError: There is no such platform, or the head is for another.
@@ -93,6 +105,7 @@ def choose_head(platform: str | None, head: DeviceHead | None) -> DeviceHead:
     """
     if head is None:
         return load_shipped_device_head(platform or PLATFORMS[-1])
+    head = load_head(head)
     if platform not in (None, head.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {head.platform!r}; leave it out")
     return head
@@ -111,8 +124,8 @@ def predict_device(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
-    head: DeviceHead | None = None,
-    embedding: Embedding | None = None,
+    head: DeviceHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
     """Predicts the faster device for every kernel of a file.
 
@@ -123,8 +136,8 @@ def predict_device(
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU; default "nvidia", or what the
             head was trained on.
         options: How source is compiled.
-        head: Default the one that ships with ncc for the platform.
-        embedding: That it was trained on; default the one that ships with ncc.
+        head: A head or its folder; default the one that ships with ncc for the platform.
+        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
     Returns:
         One prediction a kernel, in the order of the file.
@@ -137,7 +150,7 @@ def predict_device(
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
     head = choose_head(platform, head)
-    kernels = read_kernels(source, embedding or load_embedding(), head.embedding_id, options)
+    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
     return tuple(_predict(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 
 

@@ -5,10 +5,20 @@ from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_
 from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
 from ncc.embedding.gensim_engine import GensimConfig
 from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
-from ncc.embedding.table import Embedding, Lookup, Neighbor, compose_missing, load_embedding, save_embedding
+from ncc.embedding.table import (
+    AnyEmbedding,
+    Embedding,
+    Lookup,
+    Neighbor,
+    Neighbors,
+    compose_missing,
+    load_embedding,
+    save_embedding,
+)
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
 
 __all__ = [
+    "AnyEmbedding",
     "BackoffLevel",
     "CorpusCounts",
     "CountsBuilder",
@@ -16,6 +26,7 @@ __all__ = [
     "GensimConfig",
     "Lookup",
     "Neighbor",
+    "Neighbors",
     "SkipGramConfig",
     "SkipGramResult",
     "Vocabulary",

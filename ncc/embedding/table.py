@@ -5,6 +5,7 @@ Files are ``embedding.safetensors`` (vectors, counts) and ``embedding.json`` (wo
 
 import functools
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,11 +19,21 @@ from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
+from ncc.runtime.pages import html_table
 
 if TYPE_CHECKING:
     import gensim.models
 
-__all__ = ["Embedding", "Lookup", "Neighbor", "compose_missing", "load_embedding", "save_embedding"]
+__all__ = [
+    "AnyEmbedding",
+    "Embedding",
+    "Lookup",
+    "Neighbor",
+    "Neighbors",
+    "compose_missing",
+    "load_embedding",
+    "save_embedding",
+]
 
 FORMAT_VERSION = 1
 _LARGEST = 1e18
@@ -65,6 +76,35 @@ class Neighbor:
     text: str
     similarity: float
     count: int
+
+
+class Neighbors(list[Neighbor]):
+    """The words near a statement, best first.
+
+    Attributes:
+        text: The statement.
+        word: The word of the vocabulary that stands for it.
+        level: How far it had to be generalised; "exact" where it is a word itself.
+    """
+
+    def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: BackoffLevel) -> None:
+        """Keeps the neighbours and how their statement was found."""
+        super().__init__(neighbors)
+        self.text, self.word, self.level = text, word, level.name.lower()
+
+    @property
+    def caption(self) -> str:
+        """Whose neighbours they are."""
+        if self.level == "exact":
+            return f"nearest to {self.text}"
+        return f"{self.text} is not in the vocabulary; it backed off ({self.level}) to {self.word}, and nearest to that"
+
+    def __repr__(self) -> str:
+        return f"<{self.caption}: {super().__repr__()}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(near.text, f"{near.similarity:.3f}", near.count) for near in self]
+        return html_table(self.caption, ("statement", "similarity", "times seen"), rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +162,9 @@ class Embedding:
         """The (dim,) float32 vector of one abstracted statement, by back-off where it has none of its own."""
         return self.vectors[self.vocabulary.find(text)[0]]
 
-    def nearest(self, text: str, k: int = 10) -> list[Neighbor]:
+    def nearest(self, text: str, k: int = 10) -> Neighbors:
         """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out."""
-        row, _ = self.vocabulary.find(text)
+        row, level = self.vocabulary.find(text)
         similarity = self.vectors @ self.vectors[row]
         similarity[row] = -np.inf
         similarity[self.vocabulary.counts == 0] = -np.inf
@@ -132,7 +172,8 @@ class Embedding:
         best = np.argpartition(-similarity, k - 1)[:k] if k else np.zeros(0, np.int64)
         best = best[np.argsort(-similarity[best], kind="stable")]
         words, counts = self.vocabulary.words, self.vocabulary.counts
-        return [Neighbor(words[i], float(similarity[i]), int(counts[i])) for i in best.tolist()]
+        found = [Neighbor(words[i], float(similarity[i]), int(counts[i])) for i in best.tolist()]
+        return Neighbors(found, text, words[row], level)
 
     def to_keyed_vectors(self) -> "gensim.models.KeyedVectors":
         """The words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
@@ -203,16 +244,22 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     write_model(folder, "embedding", card, arrays)
 
 
-def load_embedding(folder: str | Path | None = None) -> Embedding:
+AnyEmbedding = Embedding | str | os.PathLike[str]
+"""An embedding, or the folder that it is in."""
+
+
+def load_embedding(folder: AnyEmbedding | None = None) -> Embedding:
     """Reads an embedding.
 
     Args:
         folder: Written by `save_embedding` or ``ncc train embedding``; default the one that ships with ncc, which is
-            read once a process.
+            read once a process. An embedding is returned as it is.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
+    if isinstance(folder, Embedding):
+        return folder
     return _load_shipped() if folder is None else _load(Path(folder))
 
 

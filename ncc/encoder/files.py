@@ -1,5 +1,6 @@
 """Heads of any model as two files: arrays in ``head.safetensors``, all else in ``head.json``, fields by name."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
@@ -58,12 +59,14 @@ class HeadFiles(Generic[H]):
         parts = self.split.get(type(head), _split)(head)
         write_model(Path(folder), "head", {"format_version": self.version, "model": model, **parts.card}, parts.tensors)
 
-    def load(self, folder: str | Path) -> H:
-        """Reads what `save` wrote.
+    def load(self, folder: str | os.PathLike[str] | H) -> H:
+        """Reads what `save` wrote; a head is returned as it is.
 
         Raises:
             AssetError: A file is missing, damaged, or of another format version, or there is no such model.
         """
+        if not isinstance(folder, str | os.PathLike):
+            return folder
         parts = HeadParts(*read_model(Path(folder), "head", self.version, (), others=r"(?s).*"))
         try:
             model = parts.card.get("model", next(iter(self.models)))

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError
 from ncc.ir import Module, NodeKind, opcode_number
+from ncc.runtime.pages import SHOWN_ROWS, html_table
+from ncc.runtime.printable import source_name
 
 if TYPE_CHECKING:
     import networkx
@@ -74,6 +76,12 @@ class XFG:
 
     def __repr__(self) -> str:
         return f"XFG({self.module.name!r}: {self.module.num_statements} statements, {self.num_edges} edges)"
+
+    def _repr_html_(self) -> str:
+        sizes = np.diff(self.module.function_start)
+        edges = np.bincount(self.module.statement_function[self.statement], minlength=len(sizes))
+        rows = zip(map(source_name, self.module.function_names[:SHOWN_ROWS]), sizes, edges, strict=False)
+        return html_table(repr(self), ("function", "statements", "edges"), rows)
 
     @property
     def num_edges(self) -> int:

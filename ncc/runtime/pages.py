@@ -1,6 +1,8 @@
 """HTML pages, made of the templates in ``ncc/templates``; all that is put into a page is escaped."""
 
+from collections.abc import Iterable, Sequence
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING
 
 from ncc.runtime.printable import printable
@@ -8,7 +10,11 @@ from ncc.runtime.printable import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render_page"]
+__all__ = ["SHOWN_ROWS", "html_table", "render_page"]
+
+
+SHOWN_ROWS = 20
+"""Functions that a notebook shows of a module or of a graph."""
 
 
 def render_page(template: str, **values: object) -> str:
@@ -19,6 +25,22 @@ def render_page(template: str, **values: object) -> str:
         values: What it shows, by the names that it uses.
     """
     return _environment().get_template(template).render(values, contents=[])
+
+
+def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for a notebook; all that is put into it is escaped.
+
+    Examples:
+        >>> html_table("a", ["b"], [["<c>"]])
+        '<table><caption>a</caption><tr><th>b</th></tr><tr><td>&lt;c&gt;</td></tr></table>'
+    """
+
+    def cells(tag: str, values: Sequence[object]) -> str:
+        shown = (escape(printable(value, lines=False)) for value in values)
+        return "<tr>" + "".join(f"<{tag}>{value}</{tag}>" for value in shown) + "</tr>"
+
+    body = "".join(cells("td", row) for row in rows)
+    return f"<table><caption>{escape(printable(caption, lines=False))}</caption>{cells('th', heading)}{body}</table>"
 
 
 @cache

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,50 +16,55 @@ __all__ = ["FORMATS", "check_format", "write_vectors"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What formulas begin with."""
+_NUMBERS = ("index", "line")
+"""Columns of numbers; others are of texts."""
 
-Rows = tuple[Sequence[str], Sequence[str], NDArray[np.float32]]
+Columns = Mapping[str, Sequence[str | int]]
 
 
-def _npz(rows: Rows) -> bytes:
+def _npz(columns: Columns, vectors: NDArray[np.float32]) -> bytes:
     out = io.BytesIO()
-    np.savez_compressed(out, input=np.array(rows[0], str), label=np.array(rows[1], str), vectors=rows[2])
+    arrays = {name: np.array(values, np.int32 if name in _NUMBERS else str) for name, values in columns.items()}
+    np.savez_compressed(out, **arrays, vectors=vectors)  # type: ignore[arg-type]
     return out.getvalue()
 
 
-def _json(rows: Rows) -> bytes:
-    table = [
-        {"input": name, "label": label, "vector": vector}
-        for name, label, vector in zip(rows[0], rows[1], rows[2].tolist(), strict=True)
-    ]
+def _json(columns: Columns, vectors: NDArray[np.float32]) -> bytes:
+    rows = zip(*columns.values(), vectors.tolist(), strict=True)
+    table = [dict(zip((*columns, "vector"), row, strict=True)) for row in rows]
     return (json.dumps(table) + "\n").encode()
 
 
-def _csv(rows: Rows) -> bytes:
+def _csv(columns: Columns, vectors: NDArray[np.float32]) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(["input", "label", *(f"v{i}" for i in range(rows[2].shape[1]))])
-    for name, label, vector in zip(rows[0], rows[1], rows[2].tolist(), strict=True):
-        writer.writerow([_harmless(name), _harmless(label), *(f"{number:.7g}" for number in vector)])
+    writer.writerow([*columns, *(f"v{i}" for i in range(vectors.shape[1]))])
+    for *values, vector in zip(*columns.values(), vectors.tolist(), strict=True):
+        writer.writerow([*map(_harmless, values), *(f"{number:.7g}" for number in vector)])
     return out.getvalue().encode()
 
 
-def _harmless(text: str) -> str:
+def _harmless(value: str | int) -> str | int:
     """Text that a spreadsheet does not take for a formula: an apostrophe comes before what looks like one."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _parquet(rows: Rows) -> bytes:
+def _parquet(columns: Columns, vectors: NDArray[np.float32]) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
-    vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows[2].reshape(-1)), rows[2].shape[1])
+    lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
     out = io.BytesIO()
-    columns = {"input": list(rows[0]), "label": list(rows[1]), "vector": vectors}
-    pyarrow.parquet.write_table(pyarrow.table(columns), out)
+    pyarrow.parquet.write_table(pyarrow.table({**columns, "vector": lists}), out)
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[Rows], bytes]] = {".npz": _npz, ".json": _json, ".csv": _csv, ".parquet": _parquet}
+FORMATS: dict[str, Callable[[Columns, NDArray[np.float32]], bytes]] = {
+    ".npz": _npz,
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
 """Writers by file extension."""
 
 
@@ -69,7 +74,13 @@ def check_format(path: Path) -> None:
         raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(FORMATS)}")
 
 
-def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vectors: NDArray[np.float32]) -> None:
+def write_vectors(
+    path: Path,
+    inputs: Sequence[str],
+    labels: Sequence[str],
+    vectors: NDArray[np.float32],
+    places: Columns | None = None,
+) -> None:
     """Writes a table: a row a vector, with the input that it came from and what it stands for.
 
     Args:
@@ -77,6 +88,7 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
         inputs: (n,) names of the inputs.
         labels: (n,) what each vector stands for.
         vectors: (n, dim) float32.
+        places: Further columns by name, (n,) each; see `ncc.EmbeddedModule.places`.
 
     Raises:
         InputError: The extension is unknown.
@@ -84,5 +96,8 @@ def write_vectors(path: Path, inputs: Sequence[str], labels: Sequence[str], vect
     """
     check_format(path)
     # a file's name may hold bytes that are no UTF-8, which no format can take
-    inputs, labels = ([name.encode("utf-8", "backslashreplace").decode() for name in row] for row in (inputs, labels))
-    write_output(path, FORMATS[path.suffix]((inputs, labels, vectors)))
+    columns = {
+        name: [value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in row]
+        for name, row in {"input": inputs, "label": labels, **(places or {})}.items()
+    }
+    write_output(path, FORMATS[path.suffix](columns, vectors))

@@ -10,23 +10,28 @@ import os
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from ncc.errors import InputError, NccError
 from ncc.runtime import confinement
 from ncc.runtime.failures import describe_failure, is_defect
-from ncc.runtime.limits import GIGABYTE, memory_limit
+from ncc.runtime.limits import GIGABYTE, fair_share, memory_limit
 from ncc.runtime.processes import WatchedProcess, last_words, python_command
 from ncc.runtime.serving import Parent, limit_memory
 from ncc.runtime.streams import is_own_stream, read_stream
 
-__all__ = ["Workers", "limited", "limits"]
+__all__ = ["Workers", "in_order", "limited", "limits"]
 
 _GRACE_S = 2.0
+_AHEAD = 8
+"""Items a worker that may be done before their turn to be told."""
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+_Item = TypeVar("_Item")
 
 
 class _Worker(WatchedProcess):
@@ -142,6 +147,46 @@ class Workers:
                 return
         worker.process.terminate()
         worker.stop(_GRACE_S)  # time to end a compiler that it runs
+
+
+def in_order(
+    items: Iterable[_Item],
+    work: Callable[[_Item], _Result],
+    *,
+    jobs: int,
+    seconds: float,
+    name_of: Callable[[_Item], str],
+    is_for_us: Callable[[_Item], bool],
+) -> Generator[Callable[[], _Result]]:
+    """For each item, in order, what returns its result or raises why there is none.
+
+    Args:
+        items: Taken as workers get free, so that there may be any number.
+        work: A function of a module, or a partial of one, where there is more than one job.
+        jobs: Worker processes; one job is done in this one.
+        seconds: Time for an item in a worker.
+        name_of: What messages call an item.
+        is_for_us: Whether an item can't be sent to a worker.
+    """
+    if jobs == 1:
+        yield from (functools.partial(work, item) for item in items)
+        return
+    workers = Workers(fair_share(jobs), seconds)
+    threads = ThreadPoolExecutor(jobs)
+    ahead: deque[Callable[[], _Result]] = deque()
+    try:
+        for item in items:
+            if is_for_us(item):
+                ahead.append(functools.partial(work, item))
+            else:
+                ahead.append(threads.submit(workers.call, name_of(item), work, item).result)
+            if len(ahead) > _AHEAD * jobs:
+                yield ahead.popleft()
+        while ahead:
+            yield ahead.popleft()
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        workers.close()
 
 
 _limits: list[Workers] = []

@@ -42,6 +42,14 @@ def test_levels(ncc, code, level):
     expected = package.embed(code / "two_kernels.cl")
     assert np.array(row["vectors"][level]) == pytest.approx(expected.at(level), abs=1e-7)
     assert row["labels"] == list(expected.labels(level))
+    assert {name: row[name] for name in ("function", "index", "line") if name in row} == expected.places(level)
+
+
+def test_names_of_cpp_are_demangled_beside_the_mangled_ones(ncc, tmp_path):
+    (tmp_path / "a.cpp").write_text("template <class T> T twice(T x) { return x + x; }\ntemplate int twice(int);\n")
+    assert "\n  int twice<int>(int)\t" in ncc("embed", tmp_path / "a.cpp", "--level", "function").out
+    (row,) = _rows(ncc("embed", tmp_path / "a.cpp", "--level", "function", "--json").out)
+    assert (row["labels"], row["demangled"]) == (["_Z5twiceIiET_S0_"], ["int twice<int>(int)"])
 
 
 def test_people_get_a_summary_and_the_first_numbers(ncc, code):
@@ -150,7 +158,8 @@ def test_vectors_are_written(ncc, code, tmp_path, extension, level):
         vectors = [row["vector"] for row in json.loads(path.read_text())]
     elif extension == ".csv":
         with path.open(newline="") as file:
-            vectors = [[float(number) for number in row[2:]] for row in list(csv.reader(file))[1:]]
+            names, *rows = csv.reader(file)
+        vectors = [[float(number) for number in row[names.index("v0") :]] for row in rows]
     else:
         import pyarrow.parquet
 

@@ -76,6 +76,14 @@ def test_nearest_are_statements_of_the_corpus_best_first(hand_made):
     assert hand_made.nearest("<%ID> = add i32 <%ID>, <INT>", k=0) == []
 
 
+def test_neighbours_of_what_backed_off_say_so(hand_made):
+    near = hand_made.nearest("<%ID> = add i32 <%ID>, <INT>", k=1)
+    assert (near.level, near.caption) == ("exact", "nearest to <%ID> = add i32 <%ID>, <INT>")
+    far = hand_made.nearest("hello world", k=1)
+    assert far.level == "opcode"
+    assert "hello world is not in the vocabulary; it backed off (opcode) to <unknown>" in repr(far)
+
+
 def test_gensim_agrees_with_nearest(small):
     keyed = small.to_keyed_vectors()
     text = small.vocabulary.words[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.study.classification.controls import Majority, count_controls
 from ncc.study.classification.metrics import ClassificationMetrics
@@ -119,7 +119,7 @@ def evaluate_classification(
     method: Sequence[str] | None = None,
     per_class: Sequence[int] | None = None,
     levels: Sequence[str] = ("1",),
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     epochs: int = 12,
     seeds: int = 1,
     seed: int = 204,
@@ -164,7 +164,7 @@ def evaluate_classification(
     from ncc.classification.network_fit import NetworkTraining  # with torch
 
     runs = runs_folder(cache, no_cache)
-    embedding = embedding or load_embedding()
+    embedding = load_embedding(embedding)
     samples = load_labelled_programs(folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress)
     training = NetworkTraining()
     training = replace(training, loop=replace(training.loop, epochs=epochs))

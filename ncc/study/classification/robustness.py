@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
 from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.study.classification.metrics import measure
@@ -89,7 +89,7 @@ def evaluate_classifier(
     *,
     levels: Sequence[str] = ("1",),
     clang: Sequence[str] | None = None,
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     jobs: int = 1,
     programs: str | Path | None = None,
     data: str | None = None,
@@ -119,7 +119,7 @@ def evaluate_classifier(
     files, names = labelled_files(folder, levels, data)
     scores = measure_head(
         head,
-        embedding or load_embedding(),
+        load_embedding(embedding),
         files,
         [CompileOptions(optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
         cache=programs_cache() if programs is None else Path(programs),

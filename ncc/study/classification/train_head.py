@@ -16,7 +16,7 @@ from ncc.classification.files import load_head, save_head
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError, NccError
 from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.runtime.writable import check_folder
@@ -35,7 +35,7 @@ def train_classifier(
     *,
     levels: Sequence[str] = ("1", "2", "0"),
     refit: str | Path | ClassifierHead | None = None,
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     epochs: int = 12,
     hidden: int = 128,
     layers: int = 1,
@@ -122,7 +122,7 @@ def train_classifier(
     checkpoint = place / "checkpoint.pt" if place else None
     about = dict(about or {})
     with process_group(device) as own_device, sole_training(place), torch_threads(1):
-        embedding = embedding or load_embedding()
+        embedding = load_embedding(embedding)
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress
         )

@@ -19,7 +19,7 @@ from ncc.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.runtime.writable import check_folder
 from ncc.study.coarsening.task import CoarseningScore, ThreadCoarsening
@@ -37,7 +37,7 @@ def train_coarsening(
     output: str | Path | None = None,
     *,
     model: Literal["line", "lstm"] = "line",
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
@@ -69,7 +69,7 @@ def train_coarsening(
     if model == "lstm":
         from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
 
-        embedding = embedding or load_embedding()
+        embedding = load_embedding(embedding)
         head = fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
     else:
         head = fit_coarsening_head(samples, sample_features(samples, ir))

@@ -10,7 +10,7 @@ import numpy as np
 from ncc.devices.files import DeviceHead, save_head
 from ncc.devices.fit import MapperMethod, load_inputs
 from ncc.devices.samples import Platform, load_samples
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.runtime.writable import check_folder
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import evaluate
@@ -25,7 +25,7 @@ def train_devmap(
     *,
     platform: Platform = "nvidia",
     model: Literal["gp", "lstm"] = "gp",
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
@@ -58,7 +58,7 @@ def train_devmap(
 
     folder = None if output is None else Path(output)
     check_folder(folder)
-    embedding = embedding or load_embedding()
+    embedding = load_embedding(embedding)
     start = time.perf_counter()
     samples = load_samples(platform, data)
     method: MapperMethod | LSTMMethod

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ncc.corpus import count_statements
-from ncc.embedding import Embedding, load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
@@ -134,7 +134,7 @@ def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary
 def evaluate_coverage(
     inputs: Sequence[str],
     *,
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     misses: int = 20,
     options: CompileOptions | None = None,
 ) -> Coverage:
@@ -153,7 +153,7 @@ def evaluate_coverage(
         InputError: ``misses`` is negative, or a corpus was counted with another abstraction.
         AssetError: A corpus is damaged.
     """
-    embedding = embedding or load_embedding()
+    embedding = load_embedding(embedding)
     found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
     coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
     by_compiler = {}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ncc.embedding import load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
@@ -147,7 +147,7 @@ def _rounded(percent: float | None) -> float | None:
 
 
 def evaluate_embedding(
-    embedding: Embedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
+    embedding: AnyEmbedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
 ) -> IntrinsicScores:
     """Asks the paper's analogies and semantic distance test of an embedding.
 
@@ -164,7 +164,7 @@ def evaluate_embedding(
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
-    embedding = embedding or load_embedding()
+    embedding = load_embedding(embedding)
     return IntrinsicScores(
         k=k,
         analogies=tuple(score_analogies(embedding, k=k)),

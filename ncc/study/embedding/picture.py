@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding import load_embedding
+from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
@@ -235,7 +235,7 @@ def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
 
 
 def draw_embedding(
-    embedding: Embedding | None = None,
+    embedding: AnyEmbedding | None = None,
     *,
     picture: str | Path | None = None,
     page: str | Path | None = None,
@@ -254,7 +254,7 @@ def draw_embedding(
     """
     files = [None if path is None else Path(path) for path in (picture, page)]
     check_writable(*files)
-    projection = project(embedding or load_embedding(), method=method)
+    projection = project(load_embedding(embedding), method=method)
     for path, write in zip(files, (write_png, write_html), strict=True):
         if path:
             write(projection, path)

@@ -1,0 +1,83 @@
+"""``embed`` of many inputs, on several processes."""
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from functools import partial
+
+from ncc.api.vectors import EmbeddedModule, Source, embed
+from ncc.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+from ncc.ir import Module
+from ncc.runtime.streams import is_own_stream
+from ncc.runtime.workers import in_order
+
+__all__ = ["embed_many"]
+
+
+def embed_many(
+    sources: Iterable[Source],
+    *,
+    jobs: int = 1,
+    options: CompileOptions | None = None,
+    embedding: AnyEmbedding | None = None,
+    seconds: float = 300.0,
+) -> Iterator[EmbeddedModule | NccError]:
+    r"""Embeds many files or texts, and gives results in their order.
+
+    Args:
+        sources: Each as for `embed`; they are taken as they are needed.
+        jobs: Worker processes, where an input that kills, hangs or fills its worker costs itself alone; one job is done
+            in this process.
+        options: As for `embed`.
+        embedding: As for `embed`.
+        seconds: Time for an input in a worker.
+
+    Yields:
+        For each input what `embed` returns, or the error that it raises.
+
+    Raises:
+        InputError: There are no jobs.
+
+    Examples:
+        >>> import ncc
+        >>> texts = ["define void @f() {\n  ret void\n}\n", "define no\n"]
+        >>> [type(result).__name__ for result in ncc.embed_many(texts)]
+        ['EmbeddedModule', 'IRError']
+    """
+    if jobs < 1:
+        raise InputError(f"jobs is {jobs}; expected 1 or more")
+    table = load_embedding(embedding)
+    results = in_order(
+        sources,
+        partial(_read, options=options, embedding=embedding),
+        jobs=jobs,
+        seconds=seconds,
+        name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
+        is_for_us=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
+    )
+    return _results(results, table)
+
+
+def _results(
+    results: Generator[Callable[[], tuple[Module, Lookup]]], table: Embedding
+) -> Iterator[EmbeddedModule | NccError]:
+    with closing(results):
+        for result in results:
+            try:
+                module, lookup = result()
+            except NccError as error:
+                yield error
+            else:
+                yield EmbeddedModule(module=module, embedding=table, lookup=lookup)
+
+
+def _read(source: Source, *, options: CompileOptions | None, embedding: AnyEmbedding | None) -> tuple[Module, Lookup]:
+    """What a worker sends: the vectors are here already."""
+    found = embed(source, options=options, embedding=embedding)
+    return found.module, found.lookup
+
+
+def _is_text(source: Source) -> bool:
+    return isinstance(source, bytes) or (isinstance(source, str) and "\n" in source)
