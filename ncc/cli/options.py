@@ -32,6 +32,7 @@ __all__ = [
     "may_require_confinement",
     "split_list",
     "takes_compile_options",
+    "takes_options",
 ]
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
@@ -122,16 +123,34 @@ def takes_compile_options(*, without: str | None = None) -> Callable[[Callable[.
     Args:
         without: One of them that the command does not have.
     """
+    return takes_options(_compile_options, "options", without=without)
+
+
+def takes_options(
+    make: Callable[..., Any], name: str, *, without: str | None = None, **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command options that go together; it takes what is made of them as one argument.
+
+    Args:
+        make: Takes the options.
+        name: Of the argument.
+        without: One of the options that the command does not have.
+        defaults: Those of the options that the command has others of.
+    """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        compiler = [one for one in inspect.signature(_compile_options).parameters.values() if one.name != without]
+        together = [
+            one.replace(default=defaults.get(one.name, one.default))
+            for one in inspect.signature(make).parameters.values()
+            if one.name != without
+        ]
         own = inspect.signature(command)
-        parameters = [one for one in own.parameters.values() if one.name != "options"] + compiler
+        parameters = [one for one in own.parameters.values() if one.name != name] + together
 
         @wraps(command)
         def run(**arguments: Any) -> None:
-            given = {one.name: arguments.pop(one.name) for one in compiler}
-            command(**arguments, options=_compile_options(**given))
+            given = {one.name: arguments.pop(one.name) for one in together}
+            command(**arguments, **{name: make(**given)})
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}

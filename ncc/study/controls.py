@@ -4,7 +4,7 @@ Every learned result must stand beside its task's controls. A method sees the an
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
@@ -15,7 +15,7 @@ from sklearn.base import clone
 from ncc.errors import InputError
 from ncc.study.runs import Kind, Samples, fitted
 
-__all__ = ["FeatureModel", "Features", "Labels", "Majority", "RandomVectors", "WithInputs", "forest_of"]
+__all__ = ["Constant", "FeatureModel", "Features", "Labels", "Majority", "RandomVectors", "WithInputs", "forest_of"]
 
 S = TypeVar("S", bound=Samples)
 Array = NDArray[np.float64]
@@ -26,6 +26,30 @@ Features = Callable[[S, int], Any]
 
 Labels = Callable[[S], tuple[NDArray[np.int64], int]]
 """From samples to the number of each row's class, (n,), and how many classes there are."""
+
+
+class Constant(Generic[S]):
+    """Always the same answer.
+
+    Args:
+        name: Name for tables.
+        answer: The numbers predicted for every row.
+    """
+
+    kind: Final = "control"
+    slow = False
+    version = "1"
+
+    def __init__(self, name: str, answer: Sequence[float]) -> None:
+        self.name = name
+        self.identity: Any = tuple(answer)
+
+    def fit(self, _samples: S, _train_idx: Rows, _rng: np.random.Generator, /) -> None:
+        """Learn nothing."""
+
+    def predict(self, _samples: S, test_idx: Rows, /) -> Array:
+        """Return the answer for each row, (m, k) float64."""
+        return np.tile(np.array(self.identity, np.float64), (len(test_idx), 1))
 
 
 class Majority(Generic[S]):

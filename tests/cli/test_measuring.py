@@ -133,8 +133,8 @@ class Scores:
     def to_dict(self):
         return {"asked": {name: str(value) if isinstance(value, Path) else value for name, value in self.asked.items()}}
 
-    def to_text(self):
-        return "a table"
+    def parts(self):
+        return ["a table"]
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, complete
 from ncc.errors import InputError
 from ncc.study import controls
 from ncc.study.coarsening.task import CoarseningMethod
-from ncc.study.controls import FeatureModel, Features, RandomVectors, WithInputs, forest_of
+from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
 from ncc.study.runs import Kind, fitted
 
 __all__ = [
     "NUM_TREES",
     "BestConstant",
-    "ConstantFactor",
     "Majority",
+    "constant_factor",
     "device_inputs",
     "forest",
     "opcode_forest",
@@ -32,32 +32,15 @@ Rows = NDArray[np.int64]
 Target = Literal["label", "log_speedup"]
 
 
-class ConstantFactor:
-    """Always the same factor.
-
-    Args:
-        factor: One of `FACTORS`.
+def constant_factor(factor: int) -> Constant[CoarseningSamples]:
+    """Return the control that always chooses the same one of `FACTORS`.
 
     Raises:
         InputError: It is none of these.
     """
-
-    kind: Final = "control"
-    slow = False
-    version = "1"
-
-    def __init__(self, factor: int) -> None:
-        if factor not in FACTORS:
-            raise InputError(f"no factor {factor}; expected one of {', '.join(map(str, FACTORS))}")
-        self.name = f"always {factor}"
-        self.identity = factor
-
-    def fit(self, _samples: CoarseningSamples, _train_idx: Rows, _rng: np.random.Generator, /) -> None:
-        """Learn nothing."""
-
-    def predict(self, _samples: CoarseningSamples, test_idx: Rows, /) -> Array:
-        """Return 1 for the factor and 0 for all others, (m, 6) float64."""
-        return np.tile(np.array(FACTORS) == self.identity, (len(test_idx), 1)).astype(np.float64)
+    if factor not in FACTORS:
+        raise InputError(f"no factor {factor}; expected one of {', '.join(map(str, FACTORS))}")
+    return Constant(f"always {factor}", [float(one == factor) for one in FACTORS])
 
 
 class Majority(controls.Majority[CoarseningSamples]):
@@ -161,4 +144,4 @@ def standard_controls(histograms: Array | None = None, num_trees: int = NUM_TREE
     if histograms is not None:
         forests += [opcode_forest(histograms, target, num_trees) for target in targets]
     best = (Majority(), BestConstant(per_device=False), BestConstant(per_device=True))
-    return (*map(ConstantFactor, FACTORS), *best, *forests)
+    return (*map(constant_factor, FACTORS), *best, *forests)

@@ -1,6 +1,6 @@
 """Controls for device mapping: what is reached without a model, without code, or with opcode counts."""
 
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from sklearn.ensemble import (
 
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study import controls
-from ncc.study.controls import FeatureModel, Features, RandomVectors, WithInputs, forest_of
+from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
 from ncc.study.devices.task import DeviceMethod
 
 __all__ = [
     "NUM_TREES",
-    "Constant",
     "Majority",
     "Trees",
     "auxiliary_trees",
@@ -32,26 +31,6 @@ NUM_TREES = 300
 
 Array = NDArray[np.float64]
 Target = Literal["label", "log_ratio"]
-
-
-class Constant:
-    """Always the same device."""
-
-    kind: Final = "control"
-    slow = False
-    version = "1"
-
-    def __init__(self, *, is_gpu: bool) -> None:
-        self.name = "always GPU" if is_gpu else "always CPU"
-        self.identity = is_gpu
-        self._score = 1.0 if is_gpu else -1.0
-
-    def fit(self, _samples: DeviceMappingSamples, _train_idx: NDArray[np.int64], _rng: np.random.Generator, /) -> None:
-        """Learn nothing."""
-
-    def predict(self, _samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> Array:
-        """Return +1 (GPU) or -1 (CPU) for each row, (m,) float64."""
-        return np.full(len(test_idx), self._score)
 
 
 class Majority(controls.Majority[DeviceMappingSamples]):
@@ -137,7 +116,7 @@ def standard_controls(
         histograms: As for `opcode_forest`; None leaves that control out.
         num_trees: Trees of each forest.
     """
-    constants: tuple[DeviceMethod, ...] = (Majority(), Constant(is_gpu=False), Constant(is_gpu=True))
+    constants: tuple[DeviceMethod, ...] = (Majority(), Constant("always CPU", [-1.0]), Constant("always GPU", [1.0]))
     targets: tuple[Target, ...] = ("label", "log_ratio")
     learned: list[DeviceMethod] = []
     for target in targets:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from ncc.study.scaling.plan import Run
 from ncc.study.scaling.programs import ProgramSource
-from ncc.study.scaling.results import Job, Measured, RunResult
+from ncc.study.scaling.results import Job, Measured, RunResult, load, save
 
 __all__ = ["start_run", "worker_command"]
 
@@ -36,12 +36,12 @@ def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s
         device: "cpu" or "cuda".
         timeout_s: Seconds after which all its processes are ended.
     """
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with TemporaryDirectory() as folder:
         launched = time.time()
         job = Job(run=run, source=source, device=device, folder=folder, launched_s=launched, timeout_s=timeout_s)
         job_file = Path(folder) / "job.json"
-        job.save(job_file)
+        save(job, job_file)
         environment = {**os.environ, "OMP_NUM_THREADS": str(run.setting.threads)}
         try:
             error = _wait(worker_command(job_file, run.setting.world), environment, timeout_s)
@@ -53,8 +53,8 @@ def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s
         wall_s = time.time() - launched
         if error is None and not job.result_file.exists():
             error = "ended without a result"
-        measured = None if error else Measured.load(job.result_file)
-        return RunResult(run=run, wall_s=wall_s, load=load, measured=measured, error=error)
+        measured = None if error else load(Measured, job.result_file)
+        return RunResult(run=run, wall_s=wall_s, load=busy, measured=measured, error=error)
 
 
 def _wait(command: Sequence[str], environment: dict[str, str], timeout_s: float) -> str | None:

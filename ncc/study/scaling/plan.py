@@ -87,23 +87,9 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepConfig:
-    """What a sweep runs.
+    """What a sweep runs; fields and their texts are those of `ncc.bench_scaling`, where names of lists are plural.
 
-    Attributes:
-        worlds: Numbers of ranks; 1 is among them, as speedups are measured against it.
-        strategies: How ranks share the work. One rank has nothing to share, and runs once for all of them.
-        compressions: How gradients are sent, with strategy mirrored; the others send them as they are.
-        batch_sizes: Programs a step: over all ranks, or with weak scaling for each.
-        hidden: Units of each direction of the LSTM: the sizes of the model.
-        epochs: Passes over the programs.
-        per_class: Training programs of each class, at most, with weak scaling for each rank; None for all.
-        scaling: One of `SCALINGS`.
-        threads: Of a run with one rank, tried one after the other; several ranks have one thread each.
-        target: Accuracy on the validation programs, the time to which is measured; None for no target.
-        repeats: Runs of each setting, with seeds from `seed` on.
-        device: "cpu" or "cuda".
-        seed: Of the first repeat.
-        timeout_s: Seconds after which a run is given up, and recorded as failed.
+    One rank has nothing to share and runs once for all strategies; with several ranks, each has one thread.
     """
 
     worlds: tuple[int, ...] = (1, 2)

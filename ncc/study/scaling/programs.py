@@ -42,14 +42,7 @@ class ProgramSource:
         embedding: Path | None = None,
         data: str | None = None,
     ) -> "ProgramSource":
-        """The source that a user named.
-
-        Args:
-            folder: A folder of programs for each class; None for POJ-104.
-            levels: Optimisation levels, as "1,2".
-            cache: Where programs are kept once read; None for the user's cache.
-            embedding: Folder of the embedding; None for the shipped one.
-            data: Folder of datasets.
+        """The source that a user named: POJ-104, the user's cache and the shipped embedding where nothing is.
 
         Raises:
             NccError: POJ-104 is not there, or a level is unknown.

@@ -1,15 +1,18 @@
 """What a run is given and what it leaves, as JSON between the process that measures and those that train."""
 
-import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from ncc.runtime.storage import write_atomically
-from ncc.study.scaling.plan import Run, Setting
+from ncc.study.scaling.plan import Run
 from ncc.study.scaling.programs import ProgramSource
 
-__all__ = ["PHASES", "EpochEnd", "Job", "Measured", "Phases", "RunResult"]
+__all__ = ["PHASES", "EpochEnd", "Job", "Measured", "Phases", "RunResult", "load", "save"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,21 +44,6 @@ class Job:
     def failure_file(self) -> Path:
         """Where the rank that fails first writes why."""
         return Path(self.folder) / "failure.txt"
-
-    def save(self, path: Path) -> None:
-        """Writes it down for the run's processes."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> "Job":
-        """What `save` wrote."""
-        found = json.loads(path.read_bytes())
-        run, source = found.pop("run"), found.pop("source")
-        return cls(
-            run=Run(**run | {"setting": Setting(**run["setting"])}),
-            source=ProgramSource(**source | {"levels": tuple(source["levels"])}),
-            **found,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,21 +143,6 @@ class Measured:
             return None
         return next((epoch.seconds for epoch in self.epochs if epoch.accuracy >= accuracy), None)
 
-    def save(self, path: Path) -> None:
-        """Writes it down for the process that measures."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> "Measured":
-        """What `save` wrote."""
-        found = json.loads(path.read_bytes())
-        nested = {
-            "phases": Phases(**found["phases"]),
-            "epochs": tuple(EpochEnd(**epoch) for epoch in found["epochs"]),
-            "bytes_sent": tuple(found["bytes_sent"]),
-        }
-        return cls(**found | nested)
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
@@ -220,3 +193,13 @@ class RunResult:
             "load": self.load,
             **figures,
         }
+
+
+def save(found: Job | Measured, path: Path) -> None:
+    """Writes a job for a run's processes, or what they measured for the one that started them."""
+    write_atomically(path, msgspec.json.encode(found))
+
+
+def load(kind: type[T], path: Path) -> T:
+    """What `save` wrote."""
+    return msgspec.json.decode(path.read_bytes(), type=kind)

@@ -19,7 +19,7 @@ from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
 from ncc.study.scaling.programs import Programs
-from ncc.study.scaling.results import EpochEnd, Job, Measured, Phases
+from ncc.study.scaling.results import EpochEnd, Job, Measured, Phases, load, save
 from ncc.training import TrainingStatistics
 
 __all__ = ["main"]
@@ -31,7 +31,7 @@ _CALIBRATING = 1000
 def main(job_file: str) -> None:
     """Does a run; the first rank writes what was measured, the first to fail writes why."""
     entered = time.time()
-    job = Job.load(Path(job_file))
+    job = load(Job, Path(job_file))
     # who starts the run ends it in time; should that process have died, no rank outlives the limit by much
     faulthandler.dump_traceback_later(job.timeout_s + _GRACE_S, exit=True)
     torch.set_num_threads(job.run.setting.threads)
@@ -40,7 +40,7 @@ def main(job_file: str) -> None:
             joined = time.time()
             measured = _Stages(job, device, imports_s=entered - job.launched_s, group_s=joined - entered).all()
             if rank_and_world()[0] == 0:
-                measured.save(job.result_file)
+                save(measured, job.result_file)
     except Exception as error:
         # what other ranks meet after the first failure is its consequence
         with suppress(FileExistsError), job.failure_file.open("x", encoding="utf-8") as file:

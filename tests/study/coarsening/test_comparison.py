@@ -13,7 +13,7 @@ from ncc.devices.samples import read_table
 from ncc.errors import InputError
 from ncc.study.coarsening import comparison
 from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, evaluate_coarsening
-from ncc.study.coarsening.controls import ConstantFactor
+from ncc.study.coarsening.controls import constant_factor
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
 from ncc.study.peers.deeptune_coarsening import (
@@ -33,7 +33,7 @@ def rng() -> np.random.Generator:
 
 
 def test_table(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> None:
-    methods = (ChosenLine(toy_features), ConstantFactor(2))
+    methods = (ChosenLine(toy_features), constant_factor(2))
     scores = tuple(
         evaluate(ThreadCoarsening(toy), method, protocol, seeds=(1, 2))
         for protocol in ("kernel", "device")

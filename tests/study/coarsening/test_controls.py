@@ -10,8 +10,8 @@ from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.coarsening.controls import (
     BestConstant,
-    ConstantFactor,
     Majority,
+    constant_factor,
     forest,
     opcode_forest,
     random_vector_forest,
@@ -33,9 +33,9 @@ def rows(samples: CoarseningSamples, *kernels: str) -> NDArray[np.int64]:
 
 
 def test_constants(toy: CoarseningSamples) -> None:
-    assert ConstantFactor(8).predict(toy, np.arange(3)).tolist() == [[0, 0, 0, 1, 0, 0]] * 3
+    assert constant_factor(8).predict(toy, np.arange(3)).tolist() == [[0, 0, 0, 1, 0, 0]] * 3
     with pytest.raises(InputError, match="no factor 3; expected one of 1, 2, 4, 8, 16, 32"):
-        ConstantFactor(3)
+        constant_factor(3)
 
 
 def test_majority_goes_by_counts(toy: CoarseningSamples) -> None:

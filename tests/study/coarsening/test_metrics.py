@@ -6,9 +6,10 @@ import pytest
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.coarsening.controls import BestConstant, ConstantFactor
+from ncc.study.coarsening.controls import BestConstant, constant_factor
 from ncc.study.coarsening.metrics import measure
 from ncc.study.coarsening.task import ThreadCoarsening
+from ncc.study.controls import Constant
 from ncc.study.evaluation import evaluate
 
 NAN = np.nan
@@ -50,7 +51,7 @@ def test_malformed_choices_are_refused(runtime: np.ndarray, chosen: np.ndarray, 
 
 
 def test_scores_of_the_published_table(published: CoarseningSamples) -> None:
-    score = evaluate(ThreadCoarsening(published), ConstantFactor(4), "kernel")
+    score = evaluate(ThreadCoarsening(published), constant_factor(4), "kernel")
     assert score.metrics.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)
     assert score.metrics.geomean_speedup.value == pytest.approx(1.0153, abs=5e-5)
     assert score.oracle.mean_speedup.value == pytest.approx(1.3563, abs=5e-5)
@@ -58,19 +59,15 @@ def test_scores_of_the_published_table(published: CoarseningSamples) -> None:
     assert (score.num_samples, score.num_groups) == (68, 17)
     mean = np.mean([of_device.mean_speedup.value for of_device in score.parts.values()])
     assert mean == pytest.approx(score.metrics.mean_speedup.value)
-    constant_32 = evaluate(ThreadCoarsening(published), ConstantFactor(32), "kernel").metrics
+    constant_32 = evaluate(ThreadCoarsening(published), constant_factor(32), "kernel").metrics
     assert constant_32.share_unmeasured == pytest.approx(48 / 68)
 
 
 def test_a_method_must_give_a_number_for_each_factor(toy: CoarseningSamples) -> None:
-    class Short(ConstantFactor):
-        def predict(self, samples, rows, /):
-            return super().predict(samples, rows)[:, :3]
-
     with pytest.raises(InputError, match=r"'always 2': expected 6 numbers for each row, found \[3\]"):
-        evaluate(ThreadCoarsening(toy), Short(2), "kernel")
+        evaluate(ThreadCoarsening(toy), Constant("always 2", [0, 1, 0]), "kernel")
     with pytest.raises(InputError, match="at least one seed"):
-        evaluate(ThreadCoarsening(toy), ConstantFactor(1), "kernel", seeds=())
+        evaluate(ThreadCoarsening(toy), constant_factor(1), "kernel", seeds=())
 
 
 def test_oracle_of_the_toy(toy: CoarseningSamples) -> None:

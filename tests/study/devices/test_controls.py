@@ -9,7 +9,6 @@ from joblib import hash as content_hash
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices.controls import (
-    Constant,
     Majority,
     auxiliary_trees,
     numeric_trees,
@@ -41,8 +40,10 @@ def histograms(toy: DeviceMappingSamples) -> np.ndarray:
 
 
 def test_constants(toy: DeviceMappingSamples) -> None:
-    assert (fit_predict(Constant(is_gpu=True), toy) > 0).all()
-    assert (fit_predict(Constant(is_gpu=False), toy) < 0).all()
+    cpu, gpu = standard_controls()[1:3]
+    assert (cpu.name, gpu.name) == ("always CPU", "always GPU")
+    assert (fit_predict(gpu, toy) > 0).all()
+    assert (fit_predict(cpu, toy) < 0).all()
 
 
 def test_majority_counts_training_rows_only(toy: DeviceMappingSamples) -> None:

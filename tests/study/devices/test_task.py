@@ -11,7 +11,8 @@ import pytest
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.controls import Constant, Majority, auxiliary_trees
+from ncc.study.controls import Constant
+from ncc.study.devices.controls import Majority, auxiliary_trees
 from ncc.study.devices.protocols import PROTOCOLS, splits
 from ncc.study.devices.task import DeviceMapping, fold_seed
 from ncc.study.evaluation import evaluate
@@ -38,7 +39,7 @@ class Recorder(Constant):
     """Remembers the rows and random numbers that it was given."""
 
     def __init__(self) -> None:
-        super().__init__(is_gpu=True)
+        super().__init__("always GPU", [1.0])
         self.seen: list[tuple[int, float]] = []
 
     def fit(self, samples: DeviceMappingSamples, train_idx: np.ndarray, rng: np.random.Generator) -> None:

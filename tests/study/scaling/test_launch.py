@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from ncc.study.scaling import Run, launch
-from ncc.study.scaling.results import Job, Measured
+from ncc.study.scaling.results import Job, Measured, load, save
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def test_several_ranks_start_under_torchrun_and_one_alone():
 
 def test_jobs_and_figures_survive_files(run, source, measured, tmp_path):
     job = Job(run=run, source=source, device="cpu", folder=str(tmp_path), launched_s=1.5, timeout_s=9.0)
-    job.save(tmp_path / "job.json")
-    assert Job.load(tmp_path / "job.json") == job
-    measured().save(job.result_file)
-    assert Measured.load(job.result_file) == measured()
+    save(job, tmp_path / "job.json")
+    assert load(Job, tmp_path / "job.json") == job
+    save(measured(), job.result_file)
+    assert load(Measured, job.result_file) == measured()
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="the device is there")

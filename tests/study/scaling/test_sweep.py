@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from ncc.cli import app
 from ncc.errors import InputError
 from ncc.study.scaling import SweepConfig, launch, run_sweep
-from ncc.study.scaling.results import Phases
+from ncc.study.scaling.results import Phases, save
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_sweep_over_one_and_two_ranks(bench, tmp_path):
 
 def test_a_run_that_fails_is_listed_and_the_others_are_kept(bench, measured, monkeypatch, tmp_path):
     short = Phases(**dict.fromkeys((field.name for field in fields(Phases)), 1e-4))
-    measured(phases=short).save(tmp_path / "result.json")
+    save(measured(phases=short), tmp_path / "result.json")
     copy = "import shutil, sys; shutil.copy(*sys.argv[1:])"
 
     def command(job_file, world):

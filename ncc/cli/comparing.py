@@ -1,0 +1,90 @@
+"""What the commands that compare methods share: options of the runs, and where the figures go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ncc.cli.options import (
+    DataFolder,
+    Jobs,
+    Json,
+    NoCache,
+    NumSeeds,
+    ReportFile,
+    ResultFile,
+    RunsFolder,
+    Seed,
+    Trees,
+    takes_options,
+)
+from ncc.cli.output import now_and_then, print_figures, provenance
+from ncc.runtime.writable import check_writable
+
+__all__ = ["Study", "takes_study_options"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """How methods are compared, and what is done with their scores.
+
+    Args:
+        how: Arguments of a verb that measures.
+        report: File of the report, if one is wanted.
+        output: File of the figures, if one is wanted.
+        as_json: Whether figures are printed for machines.
+    """
+
+    how: Mapping[str, Any]
+    report: Path | None
+    output: Path | None
+    as_json: bool
+
+    def check(self) -> None:
+        """Refuse, before hours of runs, what can't be written after them.
+
+        Raises:
+            OutputError: A file can't be written.
+        """
+        check_writable(self.output, self.report)
+
+    def show(self, measure: Callable[..., Any], **own: Any) -> None:
+        """Measure, print the figures and write the report.
+
+        Args:
+            measure: A verb of `ncc.api`.
+            own: Its arguments that not every command has.
+        """
+        from ncc import api
+
+        self.check()
+        scores = measure(**own, **self.how, progress=now_and_then())
+        if self.report:
+            api.write_report(scores, self.report, about=provenance(), data=self.how["data"])
+        print_figures(scores.to_dict(), scores.parts(), self.output, self.as_json)
+
+
+def _study(
+    seeds: NumSeeds = 5,
+    seed: Seed = 204,
+    trees: Trees = 300,
+    jobs: Jobs = 1,
+    cache: RunsFolder = None,
+    no_cache: NoCache = False,
+    data: DataFolder = None,
+    report: ReportFile = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> Study:
+    how: dict[str, Any] = {"seeds": seeds, "seed": seed, "trees": trees, "jobs": jobs}
+    how |= {"cache": cache, "no_cache": no_cache, "data": data}
+    return Study(how, report, output, as_json)
+
+
+def takes_study_options(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of comparisons; it takes them as one `Study`, named ``study``.
+
+    Args:
+        defaults: Those of the options that the command has others of.
+    """
+    return takes_options(_study, "study", **defaults)
