@@ -257,6 +257,9 @@ def test_a_function_of_20000_statements(opened: Open) -> None:
     near = picture(chromium)
     part(chromium, "fit").click()
     assert picture(chromium) != near
+    assert chromium.execute_script("return scale") < 0.1
+    part(chromium, "next").click()
+    assert chromium.execute_script("return scale") > 0.5  # what is found can be read
 
 
 def test_a_module_without_functions(opened: Open) -> None:
