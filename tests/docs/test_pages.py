@@ -62,6 +62,7 @@ NOT_RUN = {
     ("docs/howto/cluster.md", "needs POJ-104 and half an hour"),
     ("docs/howto/cluster.md", "needs a cluster with SLURM"),
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and a clang of its own"),
+    ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
 }
 
 
