@@ -17,7 +17,7 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
-from ncc.runtime.printable import source_name
+from ncc.runtime.printable import printable, source_name
 from ncc.runtime.quantities import readable_bytes
 from ncc.runtime.storage import write_output
 from ncc.runtime.workers import limited
@@ -211,7 +211,8 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
-    axes.set_title(f"{source_name(curve.kernel)} on {curve.platform}{group}", loc="left", fontsize=11, color=_INK)
+    title = printable(f"{source_name(curve.kernel)} on {curve.platform}{group}", lines=False)
+    axes.set_title(title, loc="left", fontsize=11, color=_INK, parse_math=False)
     axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
     axes.set_ylabel("CPU time / GPU time")
     axes.text(0.995, 0.97, "GPU faster", transform=axes.transAxes, ha="right", va="top", color=_GPU, fontsize=9)

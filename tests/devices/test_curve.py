@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -193,5 +194,7 @@ def test_a_picture_that_can_not_be_written_is_named(curves, tmp_path):
 def test_a_kernel_named_by_anything_is_drawn(tmp_path):
     source = b"__kernel void cost_$x(__global int *y) { y[get_global_id(0)] = 7; }\n"
     (curve,) = predict_device_curve(source, transfer_bytes=[1e3, 1e9], options=CompileOptions(language="opencl"))
-    replace(curve, kernel="cost_$x$ \\frac").plot(tmp_path / "a.svg")
-    assert (tmp_path / "a.svg").stat().st_size > 1000
+    replace(curve, kernel="cost_$x^{$ \\frac --> \x1b[31m\u202e\n<b>").plot(tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert all(line.isprintable() for line in text.splitlines())
+    ElementTree.fromstring(text)
