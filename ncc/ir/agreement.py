@@ -24,15 +24,18 @@ _NONE = ("", "", "")
 
 def find_mismatch(module: Module) -> str | None:
     """The first statement whose operand is of another type than it says, or that returns another than its function."""
-    takes, gives, returns = np.array([_types(text) for text in module.texts] or [_NONE])[module.text_id].T
+    number = {"": 0}
+    codes = [[number.setdefault(kind, len(number)) for kind in _types(text)] for text in (*module.texts, "")]
+    takes, gives, returns = np.array(codes, np.int16)[module.text_id].T
+    name = list(number)
     user, definition = module.operand_statement, module.operand_definition
-    known = (definition >= 0) & (takes[user] != "") & (gives[definition] != "")
-    for operand in np.flatnonzero(known & (takes[user] != gives[definition]))[:1].tolist():
-        return f"{_place(module, int(user[operand]))} takes a {gives[definition[operand]]}"
+    given, taken = np.where(definition >= 0, gives[definition], 0), takes[user]
+    for operand in np.flatnonzero((given != taken) & (given > 0) & (taken > 0))[:1].tolist():
+        return f"{_place(module, int(user[operand]))} takes a {name[given[operand]]}"
     expected = returns[module.function_start[:-1]][module.statement_function]
-    is_ret = np.array([text.startswith("ret ") for text in module.texts] or [False])[module.text_id]
-    for statement in np.flatnonzero(is_ret & (takes != "") & (expected != "") & (takes != expected))[:1].tolist():
-        return f"{_place(module, statement)} in a function of {expected[statement]}"
+    is_ret = module.opcode == opcode_number("ret")
+    for statement in np.flatnonzero(is_ret & (takes != expected) & (takes > 0) & (expected > 0))[:1].tolist():
+        return f"{_place(module, statement)} in a function of {name[expected[statement]]}"
     return None
 
 

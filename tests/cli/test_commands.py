@@ -149,3 +149,9 @@ def test_a_narrow_terminal_gets_a_table(tmp_path):
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     assert lines[0].split() == ["name", "state", "title"]
     assert max(map(len, lines)) <= 50
+
+
+def test_commands_print_by_the_functions_that_escape():
+    folder = Path(package.__file__).parent / "cli"
+    printing = {path.name for path in folder.glob("*.py") if re.search(r"(?<![\w.])print\(", path.read_text("utf-8"))}
+    assert printing == {"__init__.py", "output.py", "streams.py"}  # the version, and an error of the system
