@@ -77,8 +77,9 @@ class Vocabulary:
     @cached_property
     def _of_any_version(self) -> dict[str, int]:
         """Rows of the words that depend on the version of LLVM, by what `of_any_version` leaves of them."""
-        plain = of_any_version("\n".join(self.words)).split("\n")  # at once, since there are many
-        rows = [row for row, (word, form) in enumerate(zip(self.words, plain, strict=True)) if word != form]
+        lines = [word.replace("\n", " ") for word in self.words]
+        plain = of_any_version("\n".join(lines)).split("\n")  # at once, since there are many
+        rows = [row for row, (line, form) in enumerate(zip(lines, plain, strict=True)) if line != form]
         return {plain[row]: row for row in sorted(rows, key=lambda row: (len(self.words[row]), self.words[row]))}
 
     def encode(self, texts: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
