@@ -134,16 +134,21 @@ class NetworkMethod:
             training: How to train.
             name: For tables.
             kind: Whose the method is.
-            begin_with: A trained network whose training goes on, in place of one with new weights.
+            begin_with: A trained network whose training goes on, in place of one with new weights, in its sizes.
             device: Where to train.
             checkpoint: Where a run that was stopped goes on.
             progress: Called with the number of epochs done and the last one's mean loss.
             statistics: Filled by `fit`.
         """
+        training = training or NetworkTraining()
+        if begin_with:
+            sizes = {name: getattr(begin_with.config, name) for name in ("hidden", "layers", "buckets")}
+            encoder, dense = replace(training.encoder, **sizes), replace(training.head, dense=begin_with.dense)
+            training = replace(training, encoder=encoder, head=dense)
         self.name = name
         self.kind: Literal["ours", "published"] = kind
         self.embedding = embedding
-        self.training = training or NetworkTraining()
+        self.training = training
         self.model: EncoderNetwork | None = None
         self.row: NDArray[np.int32] | None = None
         self._begin_with = begin_with

@@ -1,31 +1,18 @@
 """``ncc train classify --refit``: a classifier that was measured is trained further, on all programs."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 
 from ncc.classification.fit import fit_combined
 from ncc.classification.head import ClassifierHead
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining
+from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
-from ncc.embedding import Embedding
 from ncc.errors import AssetError
 
 __all__ = ["refit_classifier"]
 
 
 def refit_classifier(
-    samples: ProgramSamples,
-    embedding: Embedding,
-    measured: ClassifierHead,
-    training: NetworkTraining | None = None,
-    *,
-    device: str = "cpu",
-    seed: int = 204,
-    checkpoint: Path | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    samples: ProgramSamples, network: NetworkMethod, measured: ClassifierHead, seed: int = 204
 ) -> ClassifierHead | None:
     """Trains a classifier that was measured further, on all programs.
 
@@ -33,13 +20,9 @@ def refit_classifier(
 
     Args:
         samples: The labelled programs that it was measured on.
-        embedding: The one that it was trained on.
+        network: Not trained yet; begins with the measured one's.
         measured: The classifier that was measured.
-        training: How to train; the network's sizes are those of the measured one's.
-        device: Where to train it.
         seed: Of training.
-        checkpoint: Where a run that was stopped goes on.
-        progress: Called with the number of epochs done and the last one's mean loss.
 
     Returns:
         The classifier; None on all ranks but the first, which are done when the network is.
@@ -53,17 +36,8 @@ def refit_classifier(
     about = {name: measured.about[name] for name in kept if name in measured.about}
     if len(about) < len(kept) or measured.about.get("programs") != len(samples) or about["training"] == len(samples):
         raise AssetError("the classifier to refit was not measured on these programs")
-    if measured.embedding_id != embedding.fingerprint:
+    if measured.embedding_id != network.embedding.fingerprint:
         raise AssetError("the measured classifier was trained on another embedding")
-    known = measured.network
-    training = training or NetworkTraining()
-    sizes = {name: getattr(known.config, name) for name in ("hidden", "layers", "buckets")}
-    training = replace(
-        training, encoder=replace(training.encoder, **sizes), head=replace(training.head, dense=known.dense)
-    )
-    network = NetworkMethod(
-        embedding, training, begin_with=known, device=device, checkpoint=checkpoint, progress=progress
-    )
     method = fit_combined(network, samples, np.arange(len(samples)), seed)
     if method is None:
         return None

@@ -4,7 +4,6 @@ With ``--refit`` it is trained further on all of them: `ncc.classification.refit
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from ncc.study.classification.metrics import fit_temperature, fit_threshold, mea
 from ncc.study.classification.task import load_split
 
 if TYPE_CHECKING:
-    from ncc.classification.network_fit import NetworkTraining
+    from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 
 __all__ = ["fit_classifier", "train_classifier"]
 
@@ -95,7 +94,7 @@ def train_classifier(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.classification.network_fit import NetworkTraining  # with torch
+    from ncc.classification.network_fit import NetworkMethod, NetworkTraining  # with torch
     from ncc.classification.network_model import program_encoder
     from ncc.classification.refit import refit_classifier
     from ncc.training import TrainingConfig
@@ -130,15 +129,18 @@ def train_classifier(
         if search and place:
             how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
         tell = progress if progress and rank_and_world()[0] == 0 else None
-        head = (partial(refit_classifier, measured=measured) if measured else fit_classifier)(
-            samples,
+        network = NetworkMethod(
             embedding,
-            training=how,
+            how,
+            begin_with=measured.network if measured else None,
             device=own_device,
-            seed=seed,
             checkpoint=checkpoint,
             progress=(lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}")) if tell else None,
         )
+        if measured:
+            head = refit_classifier(samples, network, measured, seed)
+        else:
+            head = fit_classifier(samples, network, seed)
         if head:
             head.about.update(about)
             head.titles.update((measured or load_shipped_classifier()).titles if measured or folder is None else {})
@@ -181,35 +183,21 @@ def _search(
     )
 
 
-def fit_classifier(
-    samples: ProgramSamples,
-    embedding: Embedding,
-    training: "NetworkTraining | None" = None,
-    *,
-    device: str = "cpu",
-    seed: int = 204,
-    checkpoint: Path | None = None,
-    progress: Callable[[int, float], None] | None = None,
-) -> ClassifierHead | None:
+def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int = 204) -> ClassifierHead | None:
     """Trains on three fifths of the programs, calibrates on one, and measures on the last.
 
     Args:
         samples: Labelled programs; each is drawn at one of its levels at a time.
-        embedding: Vectors to begin with.
-        training: How to train the network.
-        device: Where to train it.
+        network: Not trained yet.
         seed: Of training.
-        checkpoint: Where a run that was stopped goes on.
-        progress: Called with the number of epochs done and the last one's mean loss.
 
     Returns:
         The classifier; None on all ranks but the first, which are done when the network is.
     """
     from ncc.classification.fit import fit_combined  # with torch
-    from ncc.classification.network_fit import NetworkMethod, probabilities
+    from ncc.classification.network_fit import probabilities
 
     split, groups = load_split(samples)
-    network = NetworkMethod(embedding, training, device=device, checkpoint=checkpoint, progress=progress)
     method = fit_combined(network, samples, split.train, seed)
     if method is None:
         return None

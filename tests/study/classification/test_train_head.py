@@ -39,12 +39,12 @@ def embedding():
 
 @pytest.fixture(scope="module")
 def head(samples, embedding):
-    return fit_classifier(samples, embedding, SMALL)
+    return fit_classifier(samples, NetworkMethod(embedding, SMALL))
 
 
 @pytest.fixture(scope="module")
 def refitted(samples, embedding, head):
-    return refit_classifier(samples, embedding, head, SHORT)
+    return refit_classifier(samples, NetworkMethod(embedding, SHORT, begin_with=head.network), head)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def mixed(samples):
 
 @pytest.fixture(scope="module")
 def mixed_head(mixed, embedding):
-    return fit_classifier(mixed, embedding, SHORT)
+    return fit_classifier(mixed, NetworkMethod(embedding, SHORT))
 
 
 def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
@@ -143,7 +143,7 @@ def test_answers_are_calibrated_on_programs_held_out(mixed, embedding, mixed_hea
 
 def test_one_level_is_enough(samples, embedding):
     alone = replace(samples, views={"-O0": samples.views["-O0"]})
-    head = fit_classifier(alone, embedding, SHORT)
+    head = fit_classifier(alone, NetworkMethod(embedding, SHORT))
     assert head.levels == ("-O0",)
     assert set(head.about["test_accuracy"]) == {"all levels together", "-O0"}
     assert len(set(head.about["test_accuracy"].values())) == 1
@@ -168,13 +168,17 @@ def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, ref
 def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples, embedding, head):
     before = {name: array.copy() for name, array in _arrays(head).items()}
     fresh, further = [], []
-    fit_classifier(samples, embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss))
+    fit_classifier(samples, NetworkMethod(embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss)))
     other = replace(
         SHORT,
         encoder=replace(program_encoder(5, 2, 5), dropout=0.0),
         head=replace(program_head(5), dropout=0.0),
     )
-    again = refit_classifier(samples, embedding, head, other, progress=lambda _epoch, loss: further.append(loss))
+    again = refit_classifier(
+        samples,
+        NetworkMethod(embedding, other, begin_with=head.network, progress=lambda _epoch, loss: further.append(loss)),
+        head,
+    )
     assert {name: array.shape for name, array in again.network.tensors.items()} == {
         name: array.shape for name, array in head.network.tensors.items()
     }
@@ -196,7 +200,7 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
 )
 def test_a_measured_head_of_something_else_is_refused(samples, embedding, head, change, message):
     with pytest.raises(AssetError, match=message):
-        refit_classifier(samples, embedding, replace(head, **change), SHORT)
+        refit_classifier(samples, NetworkMethod(embedding, SHORT, begin_with=head.network), replace(head, **change))
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["train", "refit"])
@@ -208,11 +212,10 @@ def test_training_goes_on_after_a_stop(samples, embedding, head, tmp_path, again
         if epoch == 2:
             raise StopError
 
-    def train(**options):
+    def train(seed=204, **options):
         training = replace(SMALL, loop=replace(SMALL.loop, epochs=4))
-        if again:
-            return refit_classifier(samples, embedding, head, training, **options)
-        return fit_classifier(samples, embedding, training, **options)
+        network = NetworkMethod(embedding, training, begin_with=head.network if again else None, **options)
+        return refit_classifier(samples, network, head, seed) if again else fit_classifier(samples, network, seed)
 
     whole = train()
     with pytest.raises(StopError):
@@ -233,8 +236,8 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     monkeypatch.setattr(NgramMethod, "fit", refuse)
     epochs = []
     options = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}
-    assert fit_classifier(samples, embedding, **options) is None
-    assert refit_classifier(samples, embedding, head, **options) is None
+    assert fit_classifier(samples, NetworkMethod(embedding, **options)) is None
+    assert refit_classifier(samples, NetworkMethod(embedding, begin_with=head.network, **options), head) is None
     assert epochs == [1, 2, 1, 2]
 
 
