@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ncc import native
 from ncc.errors import InputError
 from ncc.graph.xfg import XFG
+from ncc.ir.reader import seconds_for
 
 __all__ = ["ContextCounts", "context_pairs", "count_contexts"]
 
@@ -48,7 +49,7 @@ def count_contexts(
             share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
 
     Raises:
-        InputError: ``width`` is not between 1 and 8, or ``label`` is not one number a statement.
+        InputError: ``width`` is not between 1 and 8, ``label`` is not one number a statement, or it takes too long.
 
     Reference: Ben-Nun et al. 2018, section 4.1.
     """
@@ -62,15 +63,19 @@ def count_contexts(
         connects = np.bincount(node, minlength=graph.num_nodes)[node] <= max_degree
         statement, node = statement[connects], node[connects]
     by_node = np.argsort(node, kind="stable")
-    center, context, count = native.count_contexts(
-        _offsets(statement, num_statements),
-        node.astype(np.int32),
-        _offsets(node, graph.num_nodes),
-        statement[by_node].astype(np.int32),
-        label.astype(np.int32, copy=False),
-        width=width,
-    )
-    order = np.lexsort((context, center))
+    try:
+        center, context, count = native.count_contexts(
+            _offsets(statement, num_statements),
+            node.astype(np.int32),
+            _offsets(node, graph.num_nodes),
+            statement[by_node].astype(np.int32),
+            label.astype(np.int32, copy=False),
+            width=width,
+            timeout_s=seconds_for(graph.module.num_bytes),
+        )
+    except TimeoutError as error:
+        raise InputError(f"{graph.module.name}: {error}; a smaller width or max_degree takes less") from error
+    order = np.argsort(center.astype(np.int64) << 32 | context)  # one sort, many times as fast as that of two columns
     return ContextCounts(center[order], context[order], count[order])
 
 

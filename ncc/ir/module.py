@@ -114,6 +114,11 @@ class Module:
         return len(self.function_node)
 
     @property
+    def num_bytes(self) -> int:
+        """Length of the IR that was read."""
+        return len(self._ir)
+
+    @property
     def num_lines(self) -> int:
         """Lines of the text that was read."""
         return self._ir.count(b"\n")

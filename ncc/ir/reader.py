@@ -137,8 +137,13 @@ def _ir_error(data: bytes, name: str, line: int, column: int, what: str) -> IREr
     return IRError(f"{name}:{line}:{column}: {what}{shown}", line=line, column=column)
 
 
+def seconds_for(num_bytes: int) -> float:
+    """How long a module of so many bytes may be worked on before it is given up."""
+    return _SECONDS + num_bytes / _BYTES_PER_SECOND
+
+
 def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
-    timeout_s = _SECONDS + len(text) / _BYTES_PER_SECOND
+    timeout_s = seconds_for(len(text))
     try:
         raw = native.read_text(
             text,

@@ -59,6 +59,7 @@ READER_FIELDS = (
 _KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
 _OK, _SYNTAX, _MEMORY = range(3)
 _SLICE_BYTES = 1 << 22
+_SLICE_STEPS = 1 << 24
 
 
 class IRSyntaxError(Exception):
@@ -85,10 +86,12 @@ def _library() -> ctypes.CDLL:
     library.ncc_free.argtypes = [ctypes.c_void_p]
     library.ncc_view.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.ncc_status.argtypes = [ctypes.c_void_p] * 3
-    library.ncc_count_contexts.restype = ctypes.c_void_p
-    library.ncc_count_contexts.argtypes = [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 5 + [ctypes.c_int32]
+    library.ncc_count_open.restype = ctypes.c_void_p
+    library.ncc_count_open.argtypes = [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 5 + [ctypes.c_int32]
+    library.ncc_count_run.restype = ctypes.c_int32
+    library.ncc_count_run.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     library.ncc_counts.argtypes = [ctypes.c_void_p] * 3
-    library.ncc_free_counts.argtypes = [ctypes.c_void_p]
+    library.ncc_count_close.argtypes = [ctypes.c_void_p]
     return library
 
 
@@ -153,6 +156,7 @@ def count_contexts(
     label: NDArray[np.int32],
     *,
     width: int,
+    timeout_s: float | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Counts, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
 
@@ -165,26 +169,34 @@ def count_contexts(
         node_statement: int32 statements of each node, without repetition.
         label: (num_statements,) int32; a pair is counted only if both labels are at least 0.
         width: Number of hops, 1 or more.
+        timeout_s: Seconds after which counting is given up; None for no limit.
 
     Returns:
         Labels of centres, labels of contexts and counts of the distinct pairs, in no particular order.
 
     Raises:
+        TimeoutError: It took too long.
         MemoryError: There is not enough memory.
     """
     library = _library()
     num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1
     arrays = [np.ascontiguousarray(a) for a in (statement_start, statement_node, node_start, node_statement, label)]
-    counter = library.ncc_count_contexts(num_statements, num_nodes, *(a.ctypes.data for a in arrays), width)
+    counter = library.ncc_count_open(num_statements, num_nodes, *(a.ctypes.data for a in arrays), width)
     if not counter:
         raise MemoryError("not enough memory to count contexts")
     try:
+        deadline = time.monotonic() + (math.inf if timeout_s is None else timeout_s)
+        while not (outcome := library.ncc_count_run(counter, _SLICE_STEPS)):  # Ctrl-C is heard between two calls
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"counting contexts took more than {timeout_s:g} s")
+        if outcome == _MEMORY:
+            raise MemoryError("not enough memory to count contexts")
         data, length = (ctypes.c_void_p * 2)(), ctypes.c_int64()
         library.ncc_counts(counter, data, ctypes.byref(length))
         keys = _copy(data[0], length.value, np.uint64)
         counts = _copy(data[1], length.value, np.int64)
     finally:
-        library.ncc_free_counts(counter)
+        library.ncc_count_close(counter)
     occupied = counts > 0
     keys = keys[occupied]
     return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]

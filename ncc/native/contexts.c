@@ -17,17 +17,38 @@ typedef struct {
   size_t cap, used;
 } pair_counts;
 
+/* A statement and the pivot that its context is counted with. */
+typedef struct {
+  int32_t pivot, label, statement;
+  uint8_t radius;
+} assignment;
+
+/* Where counting goes on: with a pivot's ball, a statement's own walk, or a label's part of the outer product. */
+enum { BALL, OWN_WALK, OUTER_PRODUCT };
+
 typedef struct {
   int64_t num_statements, num_nodes;
   const int64_t *statement_start, *node_start;
   const int32_t *statement_node, *node_statement, *label;
-  pair_counts *pairs;
+  pair_counts pairs;
   uint8_t *ball_reach, *own_reach; /* radius at which a node was met, 0 for never */
   uint8_t *in_ball, *met;          /* statements of the pivot's ball, and of the statement's own walk */
   ints ball_nodes, ball_statements, own_nodes, own_statements;
   ints labels; /* labels with a count in `tally` */
   int64_t *tally;
+  int width;
+  assignment *assigned; /* by pivot, radius, label */
+  size_t num_assigned, from, to, at; /* the group of one pivot, and how far it is done */
+  int stage;
+  int64_t work; /* steps so far */
 } walk;
+
+/* Where the search for a pair begins: all bits of both labels reach the lowest ones. */
+static size_t place_of(const pair_counts *t, uint64_t key) {
+  key = (key ^ hash_key[0]) * 0x9E3779B97F4A7C15ull;
+  key = (key ^ key >> 32) * 0x9E3779B97F4A7C15ull;
+  return (key ^ key >> 32) & (t->cap - 1);
+}
 
 static int pairs_grow(pair_counts *t) {
   pair_counts bigger = {0};
@@ -41,7 +62,7 @@ static int pairs_grow(pair_counts *t) {
   }
   for (size_t i = 0; i < t->cap; i++) {
     if (!t->counts[i]) continue;
-    size_t at = (t->keys[i] * 0x9E3779B97F4A7C15ull >> 20) & (bigger.cap - 1);
+    size_t at = place_of(&bigger, t->keys[i]);
     while (bigger.counts[at]) at = (at + 1) & (bigger.cap - 1);
     bigger.keys[at] = t->keys[i];
     bigger.counts[at] = t->counts[i];
@@ -56,7 +77,7 @@ static int pairs_grow(pair_counts *t) {
 static int pairs_add(pair_counts *t, int32_t centre, int32_t context, int64_t count) {
   if (t->used * 2 >= t->cap && !pairs_grow(t)) return 0;
   uint64_t key = (uint64_t)(uint32_t)centre << 32 | (uint32_t)context;
-  size_t at = (key * 0x9E3779B97F4A7C15ull >> 20) & (t->cap - 1);
+  size_t at = place_of(t, key);
   while (t->counts[at] && t->keys[at] != key) at = (at + 1) & (t->cap - 1);
   t->used += !t->counts[at];
   t->keys[at] = key;
@@ -72,13 +93,16 @@ static int spread(walk *w, ints *nodes, ints *statements, uint8_t *reach, uint8_
     size_t to = nodes->len;
     for (; from < to; from++) {
       int32_t node = nodes->data[from];
+      w->work++;
       if (stop && stop[node] >= r) continue;
+      w->work += w->node_start[node + 1] - w->node_start[node];
       for (int64_t k = w->node_start[node]; k < w->node_start[node + 1]; k++) {
         int32_t statement = w->node_statement[k];
         if (met[statement]) continue;
         met[statement] = 1;
         if (!ints_push(statements, statement)) return 0;
         if (r == 1) continue;
+        w->work += w->statement_start[statement + 1] - w->statement_start[statement];
         for (int64_t m = w->statement_start[statement]; m < w->statement_start[statement + 1]; m++) {
           int32_t next = w->statement_node[m];
           if (reach[next]) continue;
@@ -104,49 +128,51 @@ static int tally_label(walk *w, int32_t label, int64_t count) {
   return 1;
 }
 
-/* All statements of one pivot: its ball as an outer product, and what each statement reaches besides. */
-static int count_group(walk *w, int32_t pivot, int radius, const int32_t *group, size_t group_len, int width) {
-  w->ball_reach[pivot] = (uint8_t)radius;
-  if (!ints_push(&w->ball_nodes, pivot)) return 0;
-  if (!spread(w, &w->ball_nodes, &w->ball_statements, w->ball_reach, w->in_ball, NULL, radius)) return 0;
-  for (size_t g = 0; g < group_len; g++) {
-    int32_t centre = w->label[group[g]];
-    if (centre < 0) continue;
-    for (int64_t m = w->statement_start[group[g]]; m < w->statement_start[group[g] + 1]; m++) {
-      w->own_reach[w->statement_node[m]] = (uint8_t)width;
-      if (!ints_push(&w->own_nodes, w->statement_node[m])) return 0;
-    }
-    if (!spread(w, &w->own_nodes, &w->own_statements, w->own_reach, w->met, w->ball_reach, width)) return 0;
-    for (size_t k = 0; k < w->own_statements.len; k++) {
-      int32_t other = w->own_statements.data[k];
-      if (w->in_ball[other] || other == group[g] || w->label[other] < 0) continue;
-      if (!pairs_add(w->pairs, centre, w->label[other], 1)) return 0;
-    }
-    forget(&w->own_nodes, &w->own_statements, w->own_reach, w->met);
-  }
-  /* the outer product, less each statement's pair with itself */
+/* The ball of a group's pivot, and its labels. */
+static int walk_ball(walk *w, const assignment *first) {
+  w->ball_reach[first->pivot] = first->radius;
+  if (!ints_push(&w->ball_nodes, first->pivot)) return 0;
+  if (!spread(w, &w->ball_nodes, &w->ball_statements, w->ball_reach, w->in_ball, NULL, first->radius)) return 0;
   for (size_t k = 0; k < w->ball_statements.len; k++)
     if (!tally_label(w, w->label[w->ball_statements.data[k]], 1)) return 0;
-  size_t num_contexts = w->labels.len;
-  for (size_t g = 0; g < group_len; g++) {
-    int32_t centre = w->label[group[g]];
-    if (centre < 0) continue;
-    /* statements of one label stand together in the group: see by_pivot */
-    size_t same = 1, inside = w->in_ball[group[g]];
-    while (g + 1 < group_len && w->label[group[g + 1]] == centre) {
-      inside += w->in_ball[group[++g]];
-      same++;
-    }
-    for (size_t k = 0; k < num_contexts; k++) {
-      int32_t context = w->labels.data[k];
-      int64_t count = (int64_t)same * w->tally[context] - (context == centre ? (int64_t)inside : 0);
-      if (count > 0 && !pairs_add(w->pairs, centre, context, count)) return 0;
-    }
-  }
-  for (size_t k = 0; k < num_contexts; k++) w->tally[w->labels.data[k]] = 0;
-  w->labels.len = 0;
-  forget(&w->ball_nodes, &w->ball_statements, w->ball_reach, w->in_ball);
   return 1;
+}
+
+/* What one statement reaches beside its pivot's ball. */
+static int walk_own(walk *w, int32_t statement) {
+  int32_t centre = w->label[statement];
+  if (centre < 0) return 1;
+  for (int64_t m = w->statement_start[statement]; m < w->statement_start[statement + 1]; m++) {
+    w->own_reach[w->statement_node[m]] = (uint8_t)w->width;
+    if (!ints_push(&w->own_nodes, w->statement_node[m])) return 0;
+  }
+  if (!spread(w, &w->own_nodes, &w->own_statements, w->own_reach, w->met, w->ball_reach, w->width)) return 0;
+  for (size_t k = 0; k < w->own_statements.len; k++) {
+    int32_t other = w->own_statements.data[k];
+    if (w->in_ball[other] || other == statement || w->label[other] < 0) continue;
+    if (!pairs_add(&w->pairs, centre, w->label[other], 1)) return 0;
+  }
+  forget(&w->own_nodes, &w->own_statements, w->own_reach, w->met);
+  return 1;
+}
+
+/* The outer product of one label, whose statements stand together in the group (see by_pivot), with the ball's labels,
+   less each statement's pair with itself. Returns where the next label begins, 0 when memory runs out. */
+static size_t multiply(walk *w, size_t at) {
+  int32_t centre = w->assigned[at].label;
+  int64_t same = 0, inside = 0;
+  for (; at < w->to && w->assigned[at].label == centre; at++) {
+    inside += w->in_ball[w->assigned[at].statement];
+    same++;
+  }
+  if (centre < 0) return at;
+  w->work += (int64_t)w->labels.len;
+  for (size_t k = 0; k < w->labels.len; k++) {
+    int32_t context = w->labels.data[k];
+    int64_t count = same * w->tally[context] - (context == centre ? inside : 0);
+    if (count > 0 && !pairs_add(&w->pairs, centre, context, count)) return 0;
+  }
+  return at;
 }
 
 /* For each node, the best-connected node within r - 1 hops of it, and at which radius it is met. */
@@ -192,11 +218,6 @@ static void find_best(const walk *w, int32_t *best, uint8_t *radius, int32_t *sc
   }
 }
 
-typedef struct {
-  int32_t pivot, label, statement;
-  uint8_t radius;
-} assignment;
-
 static int by_pivot(const void *a, const void *b) {
   const assignment *x = a, *y = b;
   if (x->pivot != y->pivot) return x->pivot < y->pivot ? -1 : 1;
@@ -226,58 +247,87 @@ static size_t assign_pivots(const walk *w, assignment *out, const int32_t *best,
   return count;
 }
 
-static int count_all(walk *w, assignment *assigned, int32_t *group, size_t count, int width) {
-  for (size_t from = 0; from < count;) {
-    size_t to = from;
-    while (to < count && assigned[to].pivot == assigned[from].pivot && assigned[to].radius == assigned[from].radius) {
-      group[to - from] = assigned[to].statement;
-      to++;
-    }
-    if (!count_group(w, assigned[from].pivot, assigned[from].radius, group, to - from, width)) return 0;
-    from = to;
+/* One step: a pivot's ball, a statement's own walk, or a label's part of the outer product. */
+static int step(walk *w) {
+  w->work++;
+  if (w->stage == BALL) {
+    const assignment *first = w->assigned + w->from;
+    for (w->to = w->from; w->to < w->num_assigned; w->to++)
+      if (w->assigned[w->to].pivot != first->pivot || w->assigned[w->to].radius != first->radius) break;
+    w->at = w->from;
+    w->stage = OWN_WALK;
+    return walk_ball(w, first);
   }
+  if (w->stage == OWN_WALK) {
+    if (w->at < w->to) return walk_own(w, w->assigned[w->at++].statement);
+    w->at = w->from;
+    w->stage = OUTER_PRODUCT;
+    return 1;
+  }
+  if (w->at < w->to) return (w->at = multiply(w, w->at)) != 0;
+  for (size_t k = 0; k < w->labels.len; k++) w->tally[w->labels.data[k]] = 0;
+  w->labels.len = 0;
+  forget(&w->ball_nodes, &w->ball_statements, w->ball_reach, w->in_ball);
+  w->from = w->to;
+  w->stage = BALL;
   return 1;
 }
 
-EXPORT void ncc_free_counts(pair_counts *t) {
-  if (!t) return;
-  free(t->keys);
-  free(t->counts);
-  free(t);
+EXPORT void ncc_count_close(walk *w) {
+  if (!w) return;
+  void *owned[] = {w->ball_reach, w->own_reach, w->in_ball, w->met, w->tally, w->ball_nodes.data, w->ball_statements.data,
+                   w->own_nodes.data, w->own_statements.data, w->labels.data, w->assigned, w->pairs.keys, w->pairs.counts};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  free(w);
 }
 
-/* Counts of the pairs (label of a centre << 32 | label of a context); NULL when memory runs out. */
-EXPORT pair_counts *ncc_count_contexts(int64_t num_statements, int64_t num_nodes, const int64_t *statement_start,
-                                       const int32_t *statement_node, const int64_t *node_start,
-                                       const int32_t *node_statement, const int32_t *label, int32_t width) {
+/* Finds each statement's pivot; 0 when memory runs out. */
+static int prepare(walk *w) {
+  size_t n = (size_t)w->num_statements + 1, v = (size_t)w->num_nodes + 1;
+  int32_t *best = malloc(v * sizeof *best), *scratch = malloc(n * sizeof *scratch);
+  uint8_t *radius = malloc(v), *scratch_radius = malloc(n);
+  int ok = best && scratch && radius && scratch_radius;
+  if (ok) {
+    find_best(w, best, radius, scratch, scratch_radius, w->width);
+    w->num_assigned = assign_pivots(w, w->assigned, best, radius);
+  }
+  void *owned[] = {best, scratch, radius, scratch_radius};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  return ok;
+}
+
+/* A counter of these arrays, which must stay until it is closed; NULL when memory runs out. */
+EXPORT walk *ncc_count_open(int64_t num_statements, int64_t num_nodes, const int64_t *statement_start,
+                            const int32_t *statement_node, const int64_t *node_start, const int32_t *node_statement,
+                            const int32_t *label, int32_t width) {
+  walk *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
   int32_t num_labels = 0;
   for (int64_t i = 0; i < num_statements; i++)
     if (label[i] >= num_labels) num_labels = label[i] + 1;
   size_t n = (size_t)num_statements + 1, v = (size_t)num_nodes + 1;
-  walk w = {.num_statements = num_statements, .num_nodes = num_nodes, .statement_start = statement_start,
-            .node_start = node_start, .statement_node = statement_node, .node_statement = node_statement, .label = label,
-            .pairs = calloc(1, sizeof(pair_counts)), .ball_reach = calloc(v, 1), .own_reach = calloc(v, 1),
-            .in_ball = calloc(n, 1), .met = calloc(n, 1), .tally = calloc((size_t)num_labels + 1, sizeof(int64_t))};
-  int32_t *best = malloc(v * sizeof *best), *scratch = malloc(n * sizeof *scratch);
-  uint8_t *radius = malloc(v), *scratch_radius = malloc(n);
-  assignment *assigned = malloc(n * sizeof *assigned);
-  int ok = w.pairs && w.ball_reach && w.own_reach && w.in_ball && w.met && w.tally && best && scratch && radius &&
-           scratch_radius && assigned;
-  if (ok) {
-    find_best(&w, best, radius, scratch, scratch_radius, width);
-    size_t count = assign_pivots(&w, assigned, best, radius);
-    ok = count_all(&w, assigned, scratch, count, width);
-  }
-  void *owned[] = {w.ball_reach, w.own_reach, w.in_ball, w.met, w.tally, w.ball_nodes.data, w.ball_statements.data,
-                   w.own_nodes.data, w.own_statements.data, w.labels.data, best, scratch, radius, scratch_radius, assigned};
-  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-  if (ok) return w.pairs;
-  ncc_free_counts(w.pairs);
+  *w = (walk){.num_statements = num_statements, .num_nodes = num_nodes, .statement_start = statement_start,
+              .node_start = node_start, .statement_node = statement_node, .node_statement = node_statement,
+              .label = label, .width = width, .ball_reach = calloc(v, 1), .own_reach = calloc(v, 1),
+              .in_ball = calloc(n, 1), .met = calloc(n, 1), .tally = calloc((size_t)num_labels + 1, sizeof(int64_t)),
+              .assigned = malloc(n * sizeof(assignment))};
+  if (w->ball_reach && w->own_reach && w->in_ball && w->met && w->tally && w->assigned && prepare(w)) return w;
+  ncc_count_close(w);
   return NULL;
 }
 
-EXPORT void ncc_counts(const pair_counts *t, const void **data, int64_t *len) {
-  data[0] = t->keys;
-  data[1] = t->counts;
-  *len = (int64_t)t->cap;
+/* Counts for so many steps: 0 where there is more to come, 1 at the end, 2 when memory runs out. */
+EXPORT int32_t ncc_count_run(walk *w, int64_t steps) {
+  for (w->work = 0; w->from < w->num_assigned;) {
+    if (w->work > steps) return 0;
+    if (!step(w)) return 2;
+  }
+  return 1;
+}
+
+/* Counts of the pairs (label of a centre << 32 | label of a context). */
+EXPORT void ncc_counts(const walk *w, const void **data, int64_t *len) {
+  data[0] = w->pairs.keys;
+  data[1] = w->pairs.counts;
+  *len = (int64_t)w->pairs.cap;
 }

@@ -1,6 +1,8 @@
 """Context counts against a breadth-first search in plain sets."""
 
 import re
+import signal
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ncc import native
 from ncc.errors import InputError
 from ncc.graph import XFG, build_xfg, context_pairs, count_contexts
 from ncc.graph.contexts import MAX_WIDTH
@@ -220,3 +223,46 @@ def test_a_module_without_statements_has_no_contexts() -> None:
     graph = build_xfg(read_module(b"declare void @f()\n"))
     assert len(count_contexts(graph, np.zeros(0, np.int32)).count) == 0
     assert context_pairs(graph).shape == (0, 2)
+
+
+def grid(num_chains: int) -> bytes:
+    """IR in which every statement reaches many that no pivot reaches: each is walked from by itself."""
+    lines = [f"  %v{i} = add i32 %x, {i}\n  %w{i} = add i32 %v{i}, %v{i // 2}" for i in range(1, num_chains)]
+    return ("define void @f(i32 %x) {\n  %v0 = add i32 %x, 0\n" + "\n".join(lines) + "\n  ret void\n}\n").encode()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_counts_do_not_depend_on_slices(name, monkeypatch):
+    graph = build_xfg(read_module(IR / name))
+    label = np.arange(graph.module.num_statements, dtype=np.int32) % 7
+    whole = count_contexts(graph, label, 3)
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    for got, expected in zip(vars(count_contexts(graph, label, 3)).values(), vars(whole).values(), strict=True):
+        assert (got == expected).all()
+
+
+def test_counting_has_a_deadline(monkeypatch):
+    graph = build_xfg(read_module(grid(50), name="grid.ll"))
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr("ncc.graph.contexts.seconds_for", lambda _: 0.0)
+    with pytest.raises(InputError, match=r"^grid\.ll: counting contexts took more than 0 s; a smaller width"):
+        count_contexts(graph, graph.module.text_id, 3)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_counting_hears_interrupts(monkeypatch):
+    graph = build_xfg(read_module(grid(2000)))
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr(native.time, "monotonic", lambda: (time.sleep(0.01), 0.0)[1])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            count_contexts(graph, graph.module.text_id, 3)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
