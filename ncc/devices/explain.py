@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ncc.devices.files import DeviceHead
 from ncc.devices.predict import choose_head
 from ncc.embedding import AnyEmbedding, load_embedding
+from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
@@ -20,6 +21,9 @@ from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
 __all__ = ["Explanation", "LineShare", "explain_device"]
+
+_MOST_WORK = 2**21
+"""Statements that are described, once for each line: about a minute's work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +108,8 @@ def explain_device(
         One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
 
     Raises:
-        InputError, CompileError, IRError, AssetError: As for `predict_device`.
+        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large to be
+            explained.
     """
     head = choose_head(platform, head)
     options = replace(options or CompileOptions(), debug_lines=True)
@@ -116,7 +121,13 @@ def _explain(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgs
     whole = head.answers(kernel, [transfer_bytes], wgsize)[0].log_ratio
     lines = kernel.module.source_line[kernel.statements]
     shares = []
-    for group in _groups(kernel, lines):
+    groups = _groups(kernel, lines)
+    if len(groups) * len(lines) > _MOST_WORK:
+        raise InputError(
+            f"{kernel.module.name}: {kernel.name} can't be explained: its {len(lines):,} statements would be looked at "
+            f"without each of {len(groups):,} lines in turn, and their product may be {_MOST_WORK:,} at most"
+        )
+    for group in groups:
         rest = head.answers(kernel, [transfer_bytes], wgsize, without=frozenset(group))[0].log_ratio
         texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
         line = int(kernel.module.source_line[group[0]])

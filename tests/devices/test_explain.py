@@ -151,3 +151,12 @@ def test_inputs_that_can_not_be_are_refused(nested, given):
 def test_a_file_without_a_kernel_is_refused():
     with pytest.raises(InputError, match=r"dot\.c: no kernel among its 2 function"):
         explain_device(TESTS / "frontend" / "sources" / "dot.c")
+
+
+def test_a_kernel_that_is_too_large_is_refused_with_the_reason(tmp_path):
+    steps = "\n".join(f"  %v{i} = add i32 %v{i - 1}, {i}" for i in range(1, 3000))
+    path = tmp_path / "large.ll"
+    path.write_text(f"define spir_kernel void @k(i32 %v0) {{\n{steps}\n  ret void\n}}\n")
+    assert len(predict_device(path)) == 1
+    with pytest.raises(InputError, match=r"large\.ll: k can't be explained: its 3,001 statements .* 2,097,152 at most"):
+        explain_device(path)
