@@ -108,8 +108,7 @@ def explain_device(
         One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
 
     Raises:
-        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large to be
-            explained.
+        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
     """
     head = choose_head(platform, head)
     options = replace(options or CompileOptions(), debug_lines=True)
