@@ -11,7 +11,7 @@ import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
@@ -41,24 +41,24 @@ class _Worker(WatchedProcess):
         has_served: Whether it may have kept something of earlier calls.
     """
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, variables: Mapping[str, str]) -> None:
         command = python_command(f"from ncc.runtime.workers import serve; serve({memory_bytes})")
-        # compilers and LLVM may take as much, each
-        environment = os.environ | {"NCC_MEMORY_GB": str(memory_bytes / GIGABYTE)}
-        super().__init__(command, environment=environment, keep_messages=False, own_group=False)
+        super().__init__(command, environment={**os.environ, **variables}, keep_messages=False, own_group=False)
         self.has_served = False
 
 
 class Workers:
     """Worker processes, started when a call needs one; use it as a context manager, or call `close`."""
 
-    def __init__(self, memory_bytes: int, seconds: float) -> None:
+    def __init__(self, memory_bytes: int, seconds: float, **variables: str) -> None:
         """Sets the limits.
 
         Args:
-            memory_bytes: What each may take, and each compiler that it runs.
+            memory_bytes: What each may take.
             seconds: Time for a call.
+            **variables: Of their environment, besides this process's.
         """
+        self._variables = variables
         self._memory_bytes = memory_bytes
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -133,7 +133,7 @@ class Workers:
                 raise NccError(f"{name}: the workers have been ended")
             confinement.tell_unconfined()
             try:
-                worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
+                worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes, self._variables)
             except OSError as error:
                 raise NccError(f"{name}: a worker can't be started: {error}") from error
             self._busy.add(worker)
@@ -217,7 +217,10 @@ def limits(*, memory_gb: float | None = None, seconds: float = 300.0) -> Iterato
     for name, value in (("memory_gb", memory_gb), ("seconds", seconds)):
         if value is not None and not 0 < value < math.inf:
             raise InputError(f"{name} is {value!r}; expected a number above 0")
-    workers = Workers(memory_limit() if memory_gb is None else max(1, int(memory_gb * GIGABYTE)), seconds)
+    if memory_gb is None:
+        workers = Workers(memory_limit(), seconds)
+    else:  # compilers and LLVM may take as much, each
+        workers = Workers(max(1, int(memory_gb * GIGABYTE)), seconds, NCC_MEMORY_GB=str(memory_gb))
     with workers:
         _limits.append(workers)
         try:

@@ -11,7 +11,7 @@ import pytest
 import ncc
 from ncc.errors import CompileError, InputError, IRError, NccError
 from ncc.runtime.limits import GIGABYTE
-from ncc.runtime.workers import Workers
+from ncc.runtime.workers import Workers, _limits
 
 IR = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n"
 
@@ -122,6 +122,13 @@ def test_answers_within_limits_are_those_without(tmp_path):
         assert ncc.load_module(source=IR).num_statements == 3
         with pytest.raises(InputError, match="no such file"):
             ncc.embed(tmp_path / "nowhere.ll")
+
+
+@pytest.mark.parametrize(("limits", "expected"), [({}, None), ({"memory_gb": 1.5}, "1.5")])
+def test_compilers_have_the_limit_that_was_chosen(limits, expected, monkeypatch):
+    monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
+    with ncc.limits(**limits):
+        assert _limits[-1].call("a", os.getenv, "NCC_MEMORY_GB") == expected
 
 
 def test_what_takes_too_long_within_limits_is_an_error_of_its_call(tmp_path):
