@@ -4,7 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -67,7 +67,8 @@ def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     """Keeps whoever asks for the same, processes or threads, out of a folder, which is made where it is missing.
 
     The lock is the system's, on the folder itself, and ends with its process. Where there are none, as on Windows and
-    some network file systems, nobody is kept out. Who has the folder already may ask again.
+    some network file systems, nobody is kept out. Who has the folder already may ask again. One that was made here goes
+    again where what was to be written fails before anything is.
 
     Args:
         folder: To be written to.
@@ -76,7 +77,7 @@ def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     Raises:
         OutputError: The folder can't be made, or another one still writes to it.
     """
-    name = os.path.realpath(folder)
+    name, is_new = os.path.realpath(folder), not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = None if fcntl is None or name in _held.get() else os.open(folder, os.O_RDONLY)
@@ -94,6 +95,11 @@ def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
         token = _held.set(_held.get() | {name})
         try:
             yield
+        except BaseException:
+            if is_new:
+                with suppress(OSError):  # something was written there
+                    folder.rmdir()
+            raise
         finally:
             _held.reset(token)
     finally:

@@ -118,7 +118,7 @@ def test_a_head_is_measured_at_another_level(ncc, programs, head, kept, tmp_path
         *("-o", tmp_path / "figures.json"),
     )
     assert finished.code == 0, finished.err
-    assert [line.split()[:2] for line in finished.out.splitlines()[1:-1]] == [
+    assert [line.split()[:2] for line in finished.out.splitlines()[1:-1] if line] == [
         ["usual", "bundled"],
         ["-O1", "bundled"],
         ["-O3", "bundled"],
