@@ -98,8 +98,9 @@ def load_module(
     """Makes a module of whatever holds code.
 
     Args:
-        source: A path; "-" for standard input; or the text itself: bytes, or a string of more than one line. A file's
-            extension says what it is; text and standard input are IR unless ``options.language`` names a language.
+        source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one
+            with a brace or semicolon where ``options.language`` is named and no file is called so. A file's extension
+            says what it is; text and standard input are IR unless ``options.language`` names a language.
         options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
         abstraction: What statements keep.
         readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
@@ -114,8 +115,7 @@ def load_module(
         IRError: The IR can't be read, or LLVM's verifier was asked and refuses it.
     """
     options = options or CompileOptions()
-    if isinstance(source, str) and "\n" in source:
-        source = source.encode()
+    source = _as_text(source, options)
     if isinstance(source, bytes):
         return _from_text(source, options, abstraction)
     if (text := read_stream(source)) is not None:
@@ -162,8 +162,7 @@ def load_program(
         InputError, CompileError, IRError: as for `load_module`.
     """
     options = options or CompileOptions()
-    if isinstance(source, str) and "\n" in source:
-        source = source.encode()
+    source = _as_text(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if not isinstance(source, bytes) and (text := read_stream(source)) is not None:
         source, options = text, replace(options, language=language)
@@ -181,6 +180,14 @@ def load_program(
     readable = () if isinstance(source, bytes) else _folder_of(source)
     compiled = [compile_program(source, some, cache, readable=readable) for some in at_levels]
     return [read_module(program.ir, name=name, abstraction=abstraction) for program in compiled], compiled[-1].way
+
+
+def _as_text(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> str | os.PathLike[str] | bytes:
+    """Text that stands in a string, as bytes; all else as it is."""
+    if not isinstance(source, str):
+        return source
+    is_code = options.language is not None and ("{" in source or ";" in source) and not _holds(Path(source).exists)
+    return source.encode() if is_code or "\n" in source else source
 
 
 def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:

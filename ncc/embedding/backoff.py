@@ -50,6 +50,22 @@ _OPERATION = re.compile(
     r"(?: (?P<predicate>(?:[us]?(?:gt|ge|lt|le)|eq|ne|o(?:eq|gt|ge|lt|le|ne)|ord|uno|u(?:eq|ne)))\b)?"
 )
 _CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)(?:\(| …)")
+_SAME_FUNCTION = {
+    "get_local_id": r"nvvm\.read\.ptx\.sreg\.tid\.|amdgcn\.workitem\.id\.|spirv_BuiltInLocalInvocationId",
+    "get_group_id": r"nvvm\.read\.ptx\.sreg\.ctaid\.|amdgcn\.workgroup\.id\.|spirv_BuiltInWorkgroupId",
+    "get_local_size": r"nvvm\.read\.ptx\.sreg\.ntid\.|spirv_BuiltIn(?:Enqueued)?WorkgroupSize",
+    "get_num_groups": r"nvvm\.read\.ptx\.sreg\.nctaid\.|spirv_BuiltInNumWorkgroups",
+    "get_global_id": r"spirv_BuiltInGlobalInvocationId",
+    "get_global_size": r"spirv_BuiltInGlobalSize",
+    "get_sub_group_local_id": r"nvvm\.read\.ptx\.sreg\.laneid|amdgcn\.mbcnt\.|spirv_BuiltInSubgroupLocalInvocationId",
+    "get_sub_group_size": r"nvvm\.read\.ptx\.sreg\.warpsize|amdgcn\.wavefrontsize|spirv_BuiltInSubgroupSize",
+    "barrier": r"nvvm\.(?:barrier0|barrier\.cta\.sync|barrier\.sync)|amdgcn\.s\.barrier|spirv_ControlBarrier",
+    "sub_group_shuffle": r"nvvm\.shfl\.|amdgcn\.(?:ds\.b?permute|update\.dpp|mov\.dpp|readlane)|spirv_Group\w*Shuffle",
+}
+"""OpenCL's name of what other GPU languages call otherwise → beginnings of their names behind ``@llvm.`` or ``@__``."""
+_OF_GPU = re.compile(
+    r"@(?:llvm\.|__)(?:" + "|".join(f"(?P<{name}>{names})" for name, names in _SAME_FUNCTION.items()) + ")"
+)
 _CALLS = frozenset({"call", "invoke", "callbr"})
 
 
@@ -111,14 +127,16 @@ def _without_types(text: str) -> str:
 
 
 def _operation(text: str) -> str:
-    """The opcode with its predicate, or with the function that it calls."""
+    """The opcode with its predicate, or with the function that it calls: of a GPU's registers, as OpenCL calls it."""
     found = _OPERATION.match(text)
     if not found:
         return text
     opcode = found["opcode"]
     if opcode in _CALLS:
         callee = _CALLEE.search(text)
-        return f"{opcode} {callee[1] if callee else '<@ID>'} …"
+        name = callee[1] if callee else "<@ID>"
+        of_gpu = _OF_GPU.match(name)
+        return f"{opcode} {f'@{of_gpu.lastgroup}' if of_gpu else name} …"
     return f"{opcode} {found['predicate']} …" if found["predicate"] else f"{opcode} …"
 
 

@@ -18,7 +18,9 @@ _LANGUAGE_BY_EXTENSION = {
     ".C": "c++",
     ".cl": "opencl",
     ".ocl": "opencl",
+    ".opencl": "opencl",
     ".cu": "cuda",
+    ".hip": "cuda",
 }
 
 SOURCE_EXTENSIONS: frozenset[str] = frozenset(_LANGUAGE_BY_EXTENSION)

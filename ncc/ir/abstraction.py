@@ -46,6 +46,11 @@ native_log native_log2 native_log10 native_powr native_recip native_rsqrt native
 work_group_all work_group_any work_group_broadcast work_group_reduce_add sub_group_all sub_group_any
 sub_group_broadcast sub_group_reduce_add
 """
+_SPIRV = """
+BuiltInLocalInvocationId BuiltInGlobalInvocationId BuiltInWorkgroupId BuiltInNumWorkgroups BuiltInWorkgroupSize
+BuiltInEnqueuedWorkgroupSize BuiltInGlobalSize BuiltInSubgroupLocalInvocationId BuiltInSubgroupSize ControlBarrier
+GroupNonUniformShuffle GroupNonUniformShuffleXor GroupNonUniformShuffleUp GroupNonUniformShuffleDown
+"""
 _OPENCL_LANES = tuple(f"{name}{lanes}" for name in ("vload", "vstore") for lanes in (2, 3, 4, 8, 16, "_half"))
 _CUDA = (
     "vprintf __assertfail __syncthreads __nv_sinf __nv_cosf __nv_expf __nv_logf __nv_powf __nv_sqrtf __nv_exp __nv_pow"
@@ -55,8 +60,10 @@ KNOWN_CALLEES: frozenset[str] = frozenset(
     [name + suffix for name in _LIBM.split() for suffix in ("", "f", "l")]
     + (_LIBC + _CXX_RUNTIME + _OPENCL + _CUDA).split()
     + list(_OPENCL_LANES)
+    + [f"__spirv_{name}" for name in _SPIRV.split()]
 )
-"""External functions whose name is kept: libm, libc, the C++ runtime and OpenCL's built-ins (mangled or not)."""
+"""External functions whose name is kept: libm, libc, the C++ runtime, OpenCL's and SPIR-V's built-ins (mangled or
+not)."""
 
 
 @dataclass(frozen=True, kw_only=True)

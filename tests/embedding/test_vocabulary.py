@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from ncc.embedding import BackoffLevel, Vocabulary, build_vocabulary, generalise
+from ncc.embedding import BackoffLevel, Vocabulary, build_vocabulary, generalise, load_embedding
 from ncc.embedding.backoff import in_newer_steps, of_any_version
 from ncc.errors import InputError
 from ncc.ir import OPCODES
@@ -114,6 +114,35 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
         else:
             assert level == BackoffLevel.EXACT
             assert vocabulary.words[row] in (one, generalise(one)[BackoffLevel.FLAGS])
+
+
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "call @get_local_id …"),
+        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()", "call @get_group_id …"),
+        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()", "call @get_local_size …"),
+        ("<%ID> = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()", "call @get_num_groups …"),
+        ("tail call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 <INT>)", "call @barrier …"),
+        ("tail call void @llvm.nvvm.barrier0()", "call @barrier …"),
+        ("<%ID> = tail call i32 @llvm.amdgcn.workitem.id.x()", "call @get_local_id …"),
+        ("<%ID> = tail call i32 @llvm.amdgcn.workgroup.id.x()", "call @get_group_id …"),
+        ("tail call void @llvm.amdgcn.s.barrier()", "call @barrier …"),
+        ("<%ID> = call i64 @__spirv_BuiltInGlobalInvocationId(i32 <INT>)", "call @get_global_id …"),
+        ("call void @__spirv_ControlBarrier(i32 <INT>, i32 <INT>, i32 <INT>)", "call @barrier …"),
+    ],
+)
+def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
+    vocabulary = load_embedding().vocabulary
+    row, level = vocabulary.find(statement)
+    assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
+
+
+def test_shuffles_of_any_gpu_gather_under_one_form():
+    names = ("llvm.nvvm.shfl.sync.down.i32", "llvm.nvvm.shfl.sync.bfly.f32", "llvm.amdgcn.ds.bpermute")
+    vocabulary = build_vocabulary({f"<%ID> = call i32 @{name}(i32 <%ID>)": 3 for name in names}, 5)
+    row, _ = vocabulary.find("<%ID> = call float @llvm.nvvm.shfl.sync.up.f32(i32 <INT>, float <%ID>, i32 <INT>)")
+    assert (vocabulary.words[row], vocabulary.counts[row]) == ("call @sub_group_shuffle …", 9)
 
 
 def test_a_word_as_it_stands_goes_before_those_of_other_versions():

@@ -17,6 +17,8 @@ from ncc.frontend import SOURCE_EXTENSIONS, language_of
         ("a.CPP", "c++"),
         ("dir.c/a.cl", "opencl"),
         ("a.ocl", "opencl"),
+        ("a.opencl", "opencl"),
+        ("a.hip", "cuda"),
         ("a.cu", "cuda"),
         ("a.h", None),
         ("a.hpp", None),

@@ -168,7 +168,7 @@ def test_a_helper_whose_parent_was_killed_ends_by_itself(monkeypatch):
     text = function_of(60_000_000)
     with helper:
         assert helper.stdin
-        helper.stdin.write(llvm._REQUEST.pack(len(text), 2**33, 1))
+        helper.stdin.write(llvm._REQUEST.pack(len(text), 2**33, 1, 0))
         helper.stdin.write(text)
         helper.stdin.flush()
         assert helper.wait(30) == -signal.SIGALRM
