@@ -86,6 +86,17 @@ def test_source_text_needs_its_language():
         ncc.embed(path.read_text())
 
 
+def test_a_line_of_code_is_text_where_its_language_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line, options = "int f(int a) { return a + 1; }", CompileOptions(language="c")
+    assert ncc.embed(line, options=options).num_statements == 3
+    for path in (line, "f.inc"):
+        with pytest.raises(InputError, match="no such file"):
+            ncc.embed(path, options=None if path == line else options)
+    Path(line).write_text("void g(void) {}")
+    assert ncc.embed(line, options=options).module.function_names == ("g",)
+
+
 def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):
     path = tmp_path / "kernel.inc"
     path.write_bytes(KERNELS.read_bytes())

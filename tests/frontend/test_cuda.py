@@ -49,6 +49,13 @@ def test_an_installed_toolkit_is_not_asked(sources):
     assert any(part.startswith("--cuda-path=") for part in command)
 
 
+def test_kernels_of_hip_are_those_of_cuda(sources):
+    ir = compile_source(sources / "scale.hip").ir.decode()
+    assert "define dso_local ptx_kernel void @_Z5scalePffi" in ir
+    assert "@llvm.nvvm.read.ptx.sreg.ctaid.x()" in ir
+    assert "@main" not in ir
+
+
 def test_an_error_is_placed_in_the_file(tmp_path):
     path = tmp_path / "bad.cu"
     path.write_text("__global__ int kernel(float *p) { return 0; }\n")
