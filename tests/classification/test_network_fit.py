@@ -114,6 +114,7 @@ def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
     method.fit(one_level, np.arange(0, len(samples), 2), np.random.default_rng(0))
     vectors = method.to_network().vectors
     table = samples.views["-O1"].rows(np.arange(0, len(samples), 2))
+    assert method.row is not None
     words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
     assert len(vectors) == len(words)
     assert np.array_equal(vectors[method.row[words]], embedding.vectors[words])

@@ -193,7 +193,7 @@ def test_options_are_passed_on(asked, tmp_path):
 def test_progress_comes_at_most_once_a_second(monkeypatch):
     from ncc.cli import output
 
-    now, told = [100.0], []
+    now, told = [100.0], list[str]()
     monkeypatch.setattr("ncc.cli.output.time.monotonic", lambda: now[0])
     pass_on = output.now_and_then(told.append)
     for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):

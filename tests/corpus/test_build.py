@@ -130,7 +130,7 @@ def test_several_widths_of_one_build_are_those_of_builds_of_their_own(code, tmp_
     source = _ir_of(code)
     report = _in_threads(Recipe(name="r", sources=(source,), widths=(3, 1, 2)), tmp_path / "all")
     together = corpus_files(tmp_path / "all")
-    alone = {}
+    alone: dict[str, object] = {}
     for width in (1, 2, 3):
         one = _in_threads(Recipe(name="r", sources=(source,), widths=(width,)), tmp_path / str(width))
         assert one.pairs[width] == report.pairs[width]

@@ -210,7 +210,7 @@ def test_files_that_need_too_much_together_are_counted_one_by_one(sources, tmp_p
             raise MemoryError
         return read_module(ir, name=name, **options)
 
-    reads = []
+    reads: list[bool] = []
     batch, whole = (
         _batch(tmp_path / "batch", sources, "f0", "f1", "f2"),
         _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),

@@ -126,7 +126,7 @@ def test_a_picture_shows_the_curve_its_flips_and_what_training_saw(curves):
         (line,) = (line for line in axes.lines if line.get_label() == "expected, decided")
         assert np.array_equal(np.isfinite(line.get_ydata()), curve.decided)
         assert np.array_equal(curve.decided, (curve.low > 1) | (curve.high < 1))
-        dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+        dashed = [np.asarray(line.get_xdata())[0] for line in axes.lines if line.get_linestyle() == "--"]
         assert dashed == list(curve.flips)
         assert len([text for text in axes.texts if text.get_text().endswith("iB")]) == len(curve.flips)
         assert curve.kernel in axes.get_title(loc="left")

@@ -226,7 +226,7 @@ def test_a_kernel_is_described_with_what_it_calls(module):
 
 def test_statements_that_are_left_out_are_not_described(module):
     vectors = np.eye(module.num_statements)
-    whole, none, rest = (describe_kernel(module, 2, vectors, without) for without in ((), frozenset(), {1}))
+    whole, none, rest = (describe_kernel(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
     for name in ("profile", "opcodes", "vectors"):
         assert np.array_equal(getattr(whole, name), getattr(none, name))
     assert whole.vectors[0, 1] > 0

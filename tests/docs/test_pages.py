@@ -156,7 +156,7 @@ def test_a_block_that_does_something_else_fails(block, tmp_path):
 
 def test_a_block_that_does_what_it_shows_passes(tmp_path):
     run_block(Block(1, "console", "$ echo 1 \\\n  2\n1 2\n$ echo 3\n3\n", "", ""), tmp_path, {})
-    names = {}
+    names: dict[str, object] = {}
     run_block(Block(1, "python", "a = 1\n", "", ""), tmp_path, names)
     run_block(Block(1, "pycon", ">>> b = a + 1\n>>> b\n2\n", "", ""), tmp_path, names)
     assert names["b"] == 2

@@ -144,7 +144,8 @@ TABLE = [
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
 def test_each_level_drops_what_its_name_says(row):
-    expected, forms = [], generalise(row[0])
+    expected: list[str] = []
+    forms = generalise(row[0])
     for form in row:
         expected.append(expected[-1] if form is None else form)
     assert list(forms) == expected

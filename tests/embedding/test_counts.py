@@ -38,7 +38,7 @@ def _same(a, b):
 
 
 def test_counts_are_those_of_a_plain_counter(files, counts):
-    statements, pairs = Counter(), Counter()
+    statements, pairs = Counter[str](), Counter[tuple[str, str]]()
     for texts, times, (center, context, count) in files:
         statements.update(dict(zip(texts, times.tolist(), strict=True)))
         for a, b, n in zip(center.tolist(), context.tolist(), count.tolist(), strict=True):

@@ -21,7 +21,7 @@ def kill():
 
 
 def defect():
-    return {}["nothing"]
+    return dict[str, str]()["nothing"]
 
 
 def fill(num_bytes):

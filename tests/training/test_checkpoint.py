@@ -138,7 +138,7 @@ def test_the_clock_waits_until_one_can_be_made(now):
 
 
 def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
-    told = []
+    told: list[str] = []
     monkeypatch.setattr("ncc.training.checkpoint.rank_and_world", lambda: (0, 2))
     monkeypatch.setattr("ncc.training.checkpoint.from_first_rank", told.append)
     clock = CheckpointClock(1000.0, torch.device("cpu"))

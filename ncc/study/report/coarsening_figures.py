@@ -10,8 +10,8 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.metrics import Metrics, measure
 from ncc.study.coarsening.task import CoarseningScore
-from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat
-from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol, highest
+from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_scores
+from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
 
 __all__ = ["coarsening_figures", "mean_speedup"]
@@ -47,17 +47,8 @@ def mean_speedup(score: Score) -> Estimate:
 def _draw_speedups(
     protocols: Mapping[str, Sequence[Score]], title: str, pick: Callable[[Metrics], Estimate]
 ) -> Picture:
-    panels = {
-        protocol: [Dot(score.method, score.kind, pick(score.metrics)) for score in some]
-        for protocol, some in protocols.items()
-    }
     oracle = {protocol: pick(some[0].oracle).value for protocol, some in protocols.items()}
-    best = {protocol: highest(some, lambda score: pick(score.metrics)) for protocol, some in protocols.items()}
-    said = "; ".join(
-        f"{protocol}: highest {score.method} with {pick(score.metrics).value:.3f}×" for protocol, score in best.items()
-    )
-    picture = draw_dots(panels, title.lower(), lines=oracle, base=1.0)
-    return replace(picture, alt=f"{title} of every method, by protocol. {said}.")
+    return draw_scores(protocols, title, lambda score: pick(score.metrics), "{:.3f}×", lines=oracle, base=1.0)
 
 
 def _chosen(score: Score) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Pictures of device mapping on one platform; the words on how to read them are in the report's template."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.bootstrap import Estimate
 from ncc.study.devices.task import DeviceMappingScore
-from ncc.study.report.drawing import INK, LOOKS, Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_panels
-from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol, highest
+from ncc.study.report.drawing import (
+    INK,
+    LOOKS,
+    Dot,
+    Heat,
+    Picture,
+    clipped,
+    draw_dots,
+    draw_heat,
+    draw_panels,
+    draw_scores,
+)
+from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
 
 if TYPE_CHECKING:
@@ -36,9 +47,10 @@ def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> di
     """
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, accuracy) for protocol, some in protocols.items()}
+    oracle = {protocol: some[0].oracle.geomean_speedup.value for protocol, some in protocols.items()}
     return {
-        "accuracy": _draw_accuracy(protocols),
-        "speedup": _draw_speedup(protocols),
+        "accuracy": draw_scores(protocols, "Accuracy", accuracy, "{:.1%}", percent=True),
+        "speedup": draw_scores(protocols, "Geometric-mean speedup", _speedup, "{:.2f}×", lines=oracle, base=1.0),
         "suites": _draw_suites(protocols, samples),
         "confusion": _draw_confusion(protocols, samples),
         **_draw_calibration(protocols, samples),
@@ -51,29 +63,8 @@ def accuracy(score: Score) -> Estimate:
     return score.metrics.accuracy
 
 
-def _draw_accuracy(protocols: dict[str, list[Score]]) -> Picture:
-    picture = draw_dots(_dots(protocols, accuracy), "accuracy", percent=True)
-    best = {protocol: highest(some, accuracy) for protocol, some in protocols.items()}
-    said = (f"{protocol}: highest {score.method} with {accuracy(score).value:.1%}" for protocol, score in best.items())
-    return replace(picture, alt=f"Accuracy of every method, by protocol. {'; '.join(said)}.")
-
-
-def _draw_speedup(protocols: dict[str, list[Score]]) -> Picture:
-    oracle = {protocol: some[0].oracle.geomean_speedup.value for protocol, some in protocols.items()}
-    picture = draw_dots(_dots(protocols, _speedup), "geometric-mean speedup", lines=oracle, base=1.0)
-    best = {protocol: highest(some, _speedup) for protocol, some in protocols.items()}
-    said = (f"{protocol}: highest {score.method} with {_speedup(score).value:.2f}×" for protocol, score in best.items())
-    return replace(picture, alt=f"Geometric-mean speedup of every method, by protocol. {'; '.join(said)}.")
-
-
 def _speedup(score: Score) -> Estimate:
     return score.metrics.geomean_speedup
-
-
-def _dots(protocols: dict[str, list[Score]], pick: Callable[[Score], Estimate]) -> dict[str, list[Dot]]:
-    return {
-        protocol: [Dot(score.method, score.kind, pick(score)) for score in some] for protocol, some in protocols.items()
-    }
 
 
 def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:

@@ -7,7 +7,7 @@ import base64
 import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ncc.errors import InputError
 from ncc.runtime.printable import printable
 from ncc.study.bootstrap import Estimate
-from ncc.study.report.kinds import KIND_TITLES, Kind
+from ncc.study.report.kinds import KIND_TITLES, Kind, S, highest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,7 @@ __all__ = [
     "draw_dots",
     "draw_heat",
     "draw_panels",
+    "draw_scores",
 ]
 
 Array = NDArray[np.float64]
@@ -244,6 +245,29 @@ def draw_dots(
             _paint_dot(axes, dot, names.index(dot.label), base if bars else None)
 
     return draw_panels(titles, paint, height_in=0.9 + 0.21 * len(names), share="both")
+
+
+def draw_scores(
+    protocols: Mapping[str, Sequence[S]], title: str, pick: Callable[[S], Estimate], shown: str, **options: Any
+) -> Picture:
+    """Draw a figure of every method, a panel for each protocol; what stands for the picture names the highest.
+
+    Args:
+        protocols: Protocol → its scores.
+        title: Name of the figure.
+        pick: From a score to the figure.
+        shown: Format of the figure.
+        options: Of `draw_dots`.
+    """
+    panels = {
+        protocol: [Dot(score.method, score.kind, pick(score)) for score in some] for protocol, some in protocols.items()
+    }
+    best = {protocol: highest(some, pick) for protocol, some in protocols.items()}
+    said = "; ".join(
+        f"{protocol}: highest {score.method} with {shown.format(pick(score).value)}" for protocol, score in best.items()
+    )
+    picture = draw_dots(panels, title.lower(), **options)
+    return replace(picture, alt=f"{title} of every method, by protocol. {said}.")
 
 
 def _paint_dot(axes: "Axes", dot: Dot, at: int, base: float | None) -> None:

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ncc.runtime.columns import aligned
 from ncc.runtime.printable import printable
@@ -232,11 +232,9 @@ def to_text(table: Table) -> str:
     """Return a table as plain text: its caption, then columns as wide as they have to be."""
     names = _names(table)
     columns = []
-    for number, (group, title) in enumerate(zip(_groups(table), table.columns, strict=True)):
+    for number, heading in enumerate(zip(_groups(table), table.columns, strict=True)):
         body = [_plain(row.cells[number - 1]) if number else row.title for row in table.rows]
-        widest = max([_NARROWEST if number else len(title), *map(len, body)])
-        lines = textwrap.wrap(title, widest, break_long_words=False)
-        columns.append(([group, *lines] if group else lines, body))
+        columns.append((_broken(*heading, body), body))
     height = max(len(heading) for heading, _ in columns)
     padded = ([""] * (height - len(heading)) + heading + body for heading, body in columns)
     lines = aligned(list(zip(*padded, strict=True)), left=names)
@@ -252,16 +250,16 @@ def to_rich(table: Table) -> "RichTable":
     names = _names(table)
     shown = RichTable(title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for number, heading in enumerate(zip(_groups(table), table.columns, strict=True)):
-        side: Literal["left", "right"] = "left" if number in names else "right"
-        shown.add_column(Text(printable("\n".join(filter(None, heading)))), justify=side, vertical="bottom")
-    for row in table.rows:
-        cells = (
-            Text.assemble(
-                (printable(f"{'★ ' if cell.is_best else ''}{cell.text}"), "bold" if cell.is_best else ""),
-                (printable(f"\n{cell.note}" if cell.note else ""), "dim"),
-            )
-            for cell in row.cells
+        body = [text for row in table.rows for cell in row.cells[max(number - 1, 0) :][:1] for text in _lines(cell)]
+        shown.add_column(
+            Text(printable("\n".join(_broken(*heading, body)))),
+            justify="left" if number in names else "right",
+            no_wrap=number not in names,
+            overflow="fold",
+            min_width=None if number else 16,
         )
+    for row in table.rows:
+        cells = (Text(printable("\n".join(_lines(cell))), "bold" if cell.is_best else "") for cell in row.cells)
         shown.add_row(Text(printable(row.title)), *cells)
     return shown
 
@@ -277,6 +275,18 @@ def _names(table: Table) -> set[int]:
     return {0} | {number for row in table.rows for number, cell in enumerate(row.cells, 1) if cell.is_name}
 
 
+def _broken(group: str, title: str, body: Sequence[str]) -> list[str]:
+    """A heading in lines not much wider than what stands below it, the group's above."""
+    widest = max([_NARROWEST, *map(len, body)])
+    lines = textwrap.wrap(title, widest, break_long_words=False)
+    return [group, *lines] if group else lines
+
+
+def _lines(cell: Cell) -> list[str]:
+    """What is in a cell, and the note below."""
+    return [f"{'★ ' if cell.is_best else ''}{cell.text}", *filter(None, [cell.note])]
+
+
 def _plain(cell: Cell) -> str:
-    note = f" ({cell.note})" if cell.note else ""
-    return f"{'★ ' if cell.is_best else ''}{cell.text}{note}"
+    text, *note = _lines(cell)
+    return " ".join([text, *(f"({one})" for one in note)])
