@@ -43,6 +43,7 @@ def predict_coarsening(
             f"{name}: {source_name(answer.kernel)}: factor {answer.factor}, {answer.speedup:.2f}x "
             f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
             + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
+            + (f"; {answer.caveat}" if answer.caveat else "")
             for answer in answers
         ]
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)

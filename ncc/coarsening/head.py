@@ -4,7 +4,7 @@ All that was learnt is a straight line for each device and factor, so an answer 
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ class CoarseningPrediction:
             was to coarsen; (1, 1) where it is not to.
         factors: All factors, ascending.
         speedups: Expected speedup at each of them, (len(factors),) float64.
+        basis: All that the answer rests on, by name: kernels alike in that are not told apart. Empty where it rests on
+            the whole kernel.
     """
 
     factor: int
@@ -42,6 +44,7 @@ class CoarseningPrediction:
     interval: tuple[float, float]
     factors: tuple[int, ...]
     speedups: Array
+    basis: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +111,11 @@ class CoarseningHead:
         if features.shape != (len(self.feature_names),) or not np.isfinite(features).all():
             raise InputError(f"expected {len(self.feature_names)} finite features, found shape {features.shape}")
         row = len(self.devices) if device is None else self.devices.index(device)
+        feature = float(features[self.feature_names.index(self.feature)])
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self.offset[row] + self.slope[row] * features[self.feature_names.index(self.feature)]
+            values = self.offset[row] + self.slope[row] * feature
             speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
-        return best_factor(speedups, self.factors, self.spread)
+        return replace(best_factor(speedups, self.factors, self.spread), basis={self.feature: feature})
 
 
 def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> CoarseningPrediction:

@@ -2,7 +2,7 @@
 
 import functools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class CoarseningAdvice:
         platform: The device asked about, or None for what all devices together say.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
+        basis: All that the answer rests on, by name, as ``divergent_share``, the share of statements that not all
+            work-items run: kernels alike in that get the same answer. Empty where it rests on the whole kernel.
     """
 
     kernel: str
@@ -42,6 +44,13 @@ class CoarseningAdvice:
     platform: str | None
     num_statements: int
     unknown_rate: float
+    basis: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def caveat(self) -> str:
+        """What the head can't tell apart, in words; empty where it looks at the whole kernel."""
+        known = " and ".join(f"{name} {value:.3g}" for name, value in self.basis.items())
+        return known and f"told by {known} alone, and the same for any kernel with that"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
@@ -54,6 +63,7 @@ class CoarseningAdvice:
             for factor, speedup in self.speedups.items()
         ]
         caption = f"{source_name(self.kernel)} on {self.platform or 'any device'}"
+        caption += f"; {self.caveat}" if self.caveat else ""
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
@@ -111,6 +121,7 @@ def predict_coarsening(
                 platform=platform,
                 num_statements=len(kernel.statements),
                 unknown_rate=kernel.lookup.unknown_rate,
+                basis=found.basis,
             )
         )
     return tuple(answers)

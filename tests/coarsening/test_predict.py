@@ -47,6 +47,21 @@ def test_divergence_speaks_against_coarsening():
     assert divergent.factor < straight.factor
 
 
+def test_kernels_that_the_head_can_not_tell_apart_are_said_to_be_so():
+    other = STRAIGHT.replace("scale", "shift").replace(
+        "*= 2.0f", "= x[get_global_id(0) + 1] + sqrt(x[get_global_id(0)])"
+    )
+    (one,), (same,), (divergent,) = (
+        ncc.predict_coarsening(text.encode(), options=OPTIONS) for text in (STRAIGHT, other, DIVERGENT)
+    )
+    assert one.speedups == same.speedups != divergent.speedups
+    assert one.basis == same.basis == {"divergent_share": 0.0}
+    assert divergent.basis["divergent_share"] > 0
+    assert one.caveat == "told by divergent_share 0 alone, and the same for any kernel with that"
+    assert one.to_dict()["basis"] == one.basis
+    assert one.caveat in one._repr_html_()
+
+
 def test_every_kernel_of_a_file_has_its_answer():
     answers = ncc.predict_coarsening((STRAIGHT + DIVERGENT).encode(), options=OPTIONS)
     assert [answer.kernel for answer in answers] == ["scale", "climb"]
