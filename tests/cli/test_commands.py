@@ -45,12 +45,13 @@ ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "requ
 OF_OTHER_VERBS = {
     "embed": {"jobs"},
     "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},
+    "graph": {"function"},
     "evaluate coverage": {"inst2vec"},
     "evaluate classify": {"head", "clang"},
 }
 """Options that choose what the function is given, or another function."""
 
-COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout"}
+COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout", "verify"}
 
 
 def _commands(typer_app, prefix=""):

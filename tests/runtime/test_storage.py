@@ -375,3 +375,12 @@ def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
     assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
     with pytest.raises(AssetError, match="'extra' is too large"):
         read_model(tmp_path, "m", 1, ["a"], others=".+")
+
+
+def test_a_folder_that_got_nothing_is_not_left(tmp_path):
+    with pytest.raises(KeyError), only_writer(tmp_path / "made"):
+        raise KeyError
+    assert not (tmp_path / "made").exists()
+    with only_writer(tmp_path / "made"):
+        (tmp_path / "made" / "file").touch()
+    assert (tmp_path / "made" / "file").exists()
