@@ -48,7 +48,7 @@ def test_an_unforeseen_error_is_the_inputs_alone(ncc, three, monkeypatch, error,
     embed = ncc_api.embed
 
     def fails_at_b(name, **options):
-        if name.endswith("b.ll"):
+        if str(name).endswith("b.ll"):
             raise error
         return embed(name, **options)
 
@@ -80,7 +80,7 @@ def test_an_interrupt_ends_the_run(ncc, three, monkeypatch):
 
 def test_coverage_goes_on_too(ncc, three, monkeypatch):
     def fails_at_b(name, **options):
-        if name.endswith("b.ll"):
+        if str(name).endswith("b.ll"):
             raise MemoryError
         return load_module(name, **options)
 
