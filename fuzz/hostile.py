@@ -210,7 +210,7 @@ def make_files(folder: Path, num_files: int, seed: int) -> dict[str, str]:
         odd = draw.choice(_ODD_NAMES) if draw.random() < 0.1 else ""
         path = folder / f"{odd}{number:06d}{draw.choice(extensions)}"
         if kind == "links":
-            path.symlink_to(draw.choice(["/etc/passwd", "/dev/zero", path.name, "nowhere", "/"]))
+            path.symlink_to(draw.choice(["/etc/passwd", "/dev/zero", path.name, "nowhere"]))
         else:
             path.write_bytes(make(draw))
         if kind == "sparse":
