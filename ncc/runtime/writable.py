@@ -32,7 +32,7 @@ def check_writable(*paths: Path | None) -> None:
         OutputError: One is a folder, or would be in no folder, or in one that can't be written.
     """
     for path in filter(None, paths):
-        folder = Path(os.path.realpath(path)).parent if path.is_symlink() and not path.exists() else path.parent
+        folder = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else path.parent  # noqa: PTH114, PTH120
         if os.path.isdir(path):  # noqa: PTH112
             raise OutputError(f"{path}: is a folder; expected a file to write")
         if not os.path.isdir(folder):  # noqa: PTH112

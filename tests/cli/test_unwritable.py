@@ -89,7 +89,7 @@ def test_an_embedding_on_a_full_disk_goes_on_from_its_checkpoint(killer, corpus,
     _refused(
         killer.run_without_room(*arguments, file_bytes=2000), "checkpoint.safetensors: can't be written: File too lar"
     )
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
     killer.run(*arguments)
     size = (tmp_path / "out" / "embedding.safetensors").stat().st_size
     killer.run(*arguments[:-3], 3, *arguments[-2:])

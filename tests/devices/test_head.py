@@ -181,7 +181,8 @@ def test_a_reference_of_one_row_is_that_row(mapper_head, kernel_inputs):
 @pytest.mark.parametrize("name", ["transfer", "wgsize"])
 def test_inputs_that_can_not_be_are_refused(mapper_head, kernel_inputs, name, value):
     given = {"transfer": {"transfer_bytes": value}, "wgsize": {"wgsize": value}}[name]
-    with pytest.raises(InputError, match=f"{name} is {value}; expected a number, 0 or more"):
+    expected = {"transfer": r"bytes; expected 0 to 1e\+15", "wgsize": "work-items; expected a whole number from 1 to"}
+    with pytest.raises(InputError, match=f"{name} is {value} {expected[name]}"):
         mapper_head().predict(kernel_inputs(), **given)
 
 

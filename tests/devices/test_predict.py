@@ -38,7 +38,7 @@ def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, g
         found = answer.platform, answer.transfer_bytes, answer.wgsize
         assert found == (platform, given.get("transfer_bytes"), given.get("wgsize"))
         assert 0 <= answer.unknown_rate <= 1
-        assert set(answer.to_dict()) == {*answer.__dataclass_fields__, "verdict", "odds"}
+        assert set(answer.to_dict()) == {*answer.__dataclass_fields__, "demangled", "verdict", "odds"}
         _is_consistent(answer)
         assert json.loads(json.dumps(answer.to_dict()))["interval"] == list(answer.interval)
 
