@@ -28,6 +28,9 @@ Encoding = Literal["symbolic", "flow-aware"]
 Array = NDArray[np.float64]
 Folder = str | os.PathLike[str] | None
 
+_AS_PUBLISHED = Abstraction(keep_casts=True)
+"""IR2Vec reads what LLVM of its day prints, casts of pointers among it."""
+
 
 @dataclass(frozen=True, eq=False)
 class SeedVectors:
@@ -69,7 +72,7 @@ def load_seeds(path: str | os.PathLike[str] | None = None) -> SeedVectors:
     pointer, variable = (
         seeds.arguments.get(kind, np.zeros(seeds.dim)).astype(np.float64) for kind in ("pointer", "variable")
     )
-    return SeedVectors(lambda text: compose_statement(text, seeds), pointer, variable, Abstraction())
+    return SeedVectors(lambda text: compose_statement(text, seeds), pointer, variable, _AS_PUBLISHED)
 
 
 def encode_function(module: Module, function: int, seeds: SeedVectors, encoding: Encoding) -> Array:
