@@ -79,29 +79,34 @@ def test_learns_which_kernels_are_for_the_gpu() -> None:
     assert np.abs(location - samples.log_ratio[TEST]).mean() < 0.5 * np.abs(samples.log_ratio[TEST]).mean()
 
 
+def equal_to(expected: np.ndarray) -> Any:
+    """The same but for the last bits, which some BLAS makes depend on where arrays lie in memory."""
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
 def test_nothing_fitted_sees_the_rows_that_are_tested() -> None:
     method, samples, inputs = fitted()
     expected = method.predict(samples, TEST)
-    assert np.array_equal(method.predict(samples.without_answers(TEST), TEST), expected)
+    assert method.predict(samples.without_answers(TEST), TEST) == equal_to(expected)
     wrong = replace(samples, log_ratio=samples.log_ratio.copy())
     wrong.log_ratio[TEST] *= -100
     other = MapperMethod(inputs, SMALL)
     other.fit(wrong, TRAIN, np.random.default_rng(0))
-    assert np.array_equal(other.predict(samples, TEST), expected)
+    assert other.predict(samples, TEST) == equal_to(expected)
     # neither do scales and known sizes see their inputs
     for block in (inputs.profile, inputs.opcodes, inputs.vectors):
         block[TEST] = 1e6
     moved = replace(samples, transfer_bytes=np.where(np.arange(120) < 90, samples.transfer_bytes, 1e12))
     again = MapperMethod(inputs, SMALL)
     again.fit(moved, TRAIN, np.random.default_rng(0))
-    assert np.array_equal(again.predict(samples, TRAIN), method.predict(samples, TRAIN))
+    assert again.predict(samples, TRAIN) == equal_to(method.predict(samples, TRAIN))
 
 
-def test_a_seed_gives_the_same_bits_and_another_others() -> None:
+def test_a_seed_gives_the_same_and_another_others() -> None:
     (one, samples, _), (two, _, _), (other, _, _) = fitted(), fitted(), fitted(seed=1)
     everything = np.arange(len(samples))
-    assert np.array_equal(one.predict(samples, everything), two.predict(samples, everything))
-    assert not np.array_equal(one.predict(samples, everything), other.predict(samples, everything))
+    assert one.predict(samples, everything) == equal_to(two.predict(samples, everything))
+    assert one.predict(samples, everything) != equal_to(other.predict(samples, everything))
 
 
 def test_the_order_of_the_rows_asked_for_does_not_matter() -> None:
@@ -124,11 +129,11 @@ def test_trees_have_a_say_only_where_sizes_are_known() -> None:
     smallest = samples.transfer_bytes[TRAIN].min()
     for step, is_known in ((0.0, True), (0.018, True), (0.022, False), (0.5, False)):
         moved = replace(samples, transfer_bytes=np.full(120, np.exp(-step) * smallest))
-        differ = few.predict(moved, TEST)[:, 0] != many.predict(moved, TEST)[:, 0]
-        assert differ.any() == is_known, step
+        differ = few.predict(moved, TEST)[:, 0] != equal_to(many.predict(moved, TEST)[:, 0])
+        assert differ == is_known, step
     # a work-group of another size makes a size unknown too
     moved = replace(samples, transfer_bytes=np.full(120, smallest), wgsize=np.full(120, 128.0))
-    assert np.array_equal(few.predict(moved, TEST), many.predict(moved, TEST))
+    assert few.predict(moved, TEST) == equal_to(many.predict(moved, TEST))
 
 
 def test_without_members_for_known_sizes_these_are_as_any() -> None:
@@ -296,8 +301,8 @@ def test_a_head_is_measured_by_kernel_and_by_application_before_it_ships(monkeyp
     method = MapperMethod(inputs, few)
     method.fit(samples, np.arange(len(samples)), np.random.default_rng(3))
     same = method.to_head(samples, make_embedding(), {})
-    assert np.array_equal(head.processes[0].weights, same.processes[0].weights)
-    assert np.array_equal(head.calibration.score, same.calibration.score)
+    assert head.processes[0].weights == pytest.approx(same.processes[0].weights, rel=1e-6, abs=1e-9)
+    assert head.calibration.score == equal_to(same.calibration.score)
 
 
 @pytest.mark.parametrize(
