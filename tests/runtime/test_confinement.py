@@ -1,37 +1,20 @@
-"""Sources that are nosy: what they may read, write and start, and what the messages say."""
+"""Sources that are nosy: which files they may read, and what the messages say."""
 
-import json
 import os
-import socket
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from ncc.cli import app
-from ncc.errors import CompileError, InputError, NccError
+from ncc.errors import CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.compilers import find_compiler
-from ncc.frontend.permissions import compile_permissions
 from ncc.frontend.precompiled import with_header
 from ncc.frontend.programs import compile_program
 from ncc.inputs import expand_inputs, load_module, load_program
-from ncc.ir.llvm import print_module, stop_helper
-from ncc.runtime import confinement
 from ncc.runtime.confinement import (
-    Permissions,
-    confine,
-    describe_confinement,
     landlock_version,
-    quiet_environment,
-    require_confinement,
 )
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher is for Linux")
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
 
 C = CompileOptions(language="c")
@@ -317,198 +300,3 @@ def test_a_pipe_in_a_folder_is_not_waited_for(project):
     os.mkfifo(project / "pipe.ll")
     (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("pipe.ll"))
     assert item.error == f"{project}/pipe.ll: is a pipe or a device, not a file"
-
-
-# ---- the launcher
-
-
-@on_linux
-def test_the_launcher_was_built():
-    assert confinement._LAUNCHER.exists()
-
-
-def confined(code, tmp_path, **permissions):
-    """What Python prints that may read its own installation and what is allowed besides."""
-    read = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *permissions.pop("read", ()))
-    execute = (sys.executable, "/usr/lib", "/lib", "/lib64")
-    command = [sys.executable, "-I", "-S", "-c", f"import os, sys\n{code}"]
-    limits = {name: permissions.pop(name) for name in ("memory_bytes", "file_bytes") if name in permissions}
-    started = confine(command, Permissions(read=read, execute=execute, **permissions), **limits)
-    return subprocess.run(started, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
-
-
-DENIED = "PermissionError"
-
-
-@with_landlock
-@pytest.mark.parametrize(
-    "code",
-    [
-        "open('made', 'w')",
-        "open('there').read()",
-        "open('there', 'a')",
-        "os.listdir('.')",
-        "os.truncate('there', 0)",
-        "os.unlink('there')",
-        "os.mkdir('folder')",
-        "os.symlink('there', 'link')",
-        "os.link('there', 'link')",
-        "os.rename('there', 'gone')",
-        "os.mkfifo('pipe')",
-        "os.execv('/bin/sh', ['sh', '-c', 'echo hello'])",
-        "os.kill(os.getppid(), 0)",
-    ],
-)
-def test_what_is_not_allowed_is_denied(tmp_path, code):
-    (tmp_path / "there").write_text("text")
-    finished = confined(code, tmp_path)
-    assert DENIED in finished.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["there"]
-    assert (tmp_path / "there").read_text() == "text"
-
-
-@pytest.mark.skipif(landlock_version() < 4, reason="this system's Landlock knows no networks")
-def test_no_connections(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        assert DENIED in confined(f"import socket\nsocket.create_connection(('127.0.0.1', {port}))", tmp_path).stderr
-        assert DENIED in confined("import socket\nsocket.create_server(('127.0.0.1', 0))", tmp_path).stderr
-
-
-@with_landlock
-def test_what_is_allowed_is_possible(tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "in").write_text("text")
-    code = "open('out/made', 'w').write(open('in').read())\nos.rename('out/made', 'out/there')\nprint('done')"
-    finished = confined(code, tmp_path, read=(str(tmp_path / "in"), "/no/such/path"), write=(str(tmp_path / "out"),))
-    assert (finished.stdout, finished.stderr) == ("done\n", "")
-    assert (tmp_path / "out" / "there").read_text() == "text"
-
-
-@on_linux
-def test_limits(tmp_path):
-    code = "import resource as r\nprint([r.getrlimit(x) for x in (r.RLIMIT_AS, r.RLIMIT_FSIZE, r.RLIMIT_CORE)])"
-    finished = confined(code, tmp_path, memory_bytes=2**31, file_bytes=2**20)
-    assert finished.stdout == f"{[(2**31, 2**31), (2**20, 2**20), (0, 0)]}\n"
-    finished = confined("bytes(2**31)", tmp_path, memory_bytes=2**30)
-    assert "MemoryError" in finished.stderr
-
-
-@on_linux
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "no command after --"),
-        (["--"], "no command after --"),
-        (["--memory", "much", "--", "/bin/true"], "not a number of bytes: much"),
-        (["--colour", "red", "--", "/bin/true"], "unknown option --colour"),
-        (["--read"], "no value for --read"),
-        (["--", "/no/such/program"], "exec 2"),
-    ],
-)
-def test_the_launcher_refuses_what_it_does_not_understand(arguments, message):
-    finished = subprocess.run([confinement._LAUNCHER, *arguments], check=False, capture_output=True, text=True)
-    assert (finished.returncode, finished.stderr) == (125, f"_confine: {message}\n")
-
-
-@on_linux
-def test_a_confined_process_ends_with_its_parent(tmp_path):
-    sleep = confine(["/bin/sleep", "60"], Permissions(read=("/",), execute=("/",)), end_with_parent=True)
-    assert sleep[1] == "--parent"
-    position = sleep.index("--parent") + 1
-    parent = (
-        "import os, subprocess, sys, time\n"
-        f"command = {sleep!r}\ncommand[{position}] = str(os.getpid())\n"
-        "print(subprocess.Popen(command, stdout=subprocess.DEVNULL).pid, flush=True)\ntime.sleep(0.5)\nos._exit(0)\n"
-    )
-    finished = subprocess.run([sys.executable, "-c", parent], check=True, capture_output=True, text=True, timeout=30)
-    child = int(finished.stdout)
-    for _ in range(100):
-        try:
-            ended = "sleep" not in Path(f"/proc/{child}/cmdline").read_text()
-        except FileNotFoundError:
-            ended = True
-        if ended:
-            return
-        time.sleep(0.05)
-    pytest.fail("the child is still there")
-
-
-def test_without_the_launcher_a_command_is_started_as_it_is(monkeypatch, tmp_path, sources):
-    monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
-    assert confine(["a", "b"], Permissions(read=("/",)), memory_bytes=1) == ["a", "b"]
-    assert describe_confinement() == "none (time limits only)"
-    assert b"@dot(" in compile_source(sources / "dot.c").ir
-
-
-@pytest.fixture
-def unconfined(monkeypatch, tmp_path):
-    monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
-    confinement.tell_unconfined.cache_clear()
-    stop_helper()
-    yield
-    confinement.tell_unconfined.cache_clear()
-    stop_helper()
-
-
-def test_what_is_not_confined_is_told_once(unconfined, sources, caplog):
-    for _ in range(2):
-        compile_source(sources / "dot.c")
-    print_module(b"")
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "can't confine compilers and LLVM" in caplog.text
-
-
-def test_confinement_can_be_required(unconfined, sources):
-    with require_confinement():
-        with pytest.raises(NccError, match="confinement is required, but this system has no Landlock"):
-            compile_source(sources / "dot.c")
-        with pytest.raises(NccError, match="confinement is required"):
-            print_module(b"")
-        with require_confinement():
-            pass
-        with pytest.raises(NccError, match="confinement is required"):
-            compile_source(sources / "dot.c")
-    assert b"@dot(" in compile_source(sources / "dot.c").ir
-
-
-def test_commands_can_require_confinement(unconfined, sources):
-    finished = CliRunner().invoke(app, ["embed", str(sources / "dot.c"), "--require-confinement"])
-    assert finished.exit_code == 1
-    assert "confinement is required" in finished.stderr
-    assert not os.environ.get("NCC_REQUIRE_CONFINEMENT")
-
-
-@with_landlock
-def test_what_is_required_holds_here(sources):
-    with require_confinement():
-        assert b"@dot(" in compile_source(sources / "dot.c").ir
-
-
-def test_info_says_what_holds():
-    finished = CliRunner().invoke(app, ["info", "--json"])
-    said = json.loads(finished.stdout)["confinement"]
-    assert said == describe_confinement()
-    if landlock_version():
-        assert said == f"Landlock ABI {landlock_version()}"
-    else:
-        assert said.startswith("none (")
-
-
-# ---- what a compilation is given
-
-
-def test_the_bundled_compiler_alone_may_be_started(tmp_path):
-    compiler = find_compiler()
-    permissions = compile_permissions(compiler, CompileOptions(), str(tmp_path / "a.c"))
-    assert permissions.execute == (compiler.argv[0],)
-    assert permissions.write == ()
-    assert str(tmp_path) in permissions.read
-    home = Path.home().resolve()
-    assert not any(home.is_relative_to(Path(path).resolve()) for path in permissions.read)
-
-
-def test_the_environment_keeps_passwords_back(monkeypatch):
-    monkeypatch.setenv("SECRET_TOKEN", "12345")
-    assert "12345" not in quiet_environment().values()
-    assert quiet_environment()["PATH"] == os.environ["PATH"]
