@@ -87,6 +87,8 @@ def _cuda_flags(compiler: Compiler, user_flags: Sequence[str]) -> list[str]:
         *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
         # A toolkit that happens to be installed would decide the PTX version; clang is told of none.
         *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),
+        # What nvcc takes as it is: older C++, and narrower types in braces.
+        *("-Wno-register", "-Wno-c++11-narrowing", "-Wno-dynamic-exception-spec"),
         *_host_flags(compiler, user_flags, cplusplus=True),
         *("-isystem", str(prelude.parent), "-include", str(prelude)),
     ]

@@ -1,5 +1,6 @@
 """Compile a source file to LLVM IR: the door of this room, which the rooms after it call."""
 
+import logging
 import os
 import shlex
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from pathlib import Path
 from ncc.errors import CompileError, InputError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import find_compiler
+from ncc.frontend.database import with_own_flags
+from ncc.frontend.device_code import compile_device_code
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.runtime.limits import refuse_large
 
 __all__ = ["CompiledSource", "compile_source"]
+
+logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
 
@@ -28,12 +33,16 @@ class CompiledSource:
         command: The command that printed it.
         language: One of `LANGUAGES`.
         warnings: What the compiler wrote to standard error; empty where it was content.
+        left_out: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
+        empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
     """
 
     ir: bytes
     command: tuple[str, ...]
     language: str
     warnings: str
+    left_out: tuple[tuple[str, str], ...] = ()
+    empty_headers: tuple[str, ...] = ()
 
 
 def compile_source(
@@ -43,6 +52,9 @@ def compile_source(
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledSource:
     """Compile C, C++, OpenCL C or the device side of CUDA to textual LLVM IR.
+
+    What a CUDA file's host code needs may be missing: device code that compiles without it is compiled, and functions
+    of the device that don't compile are left out, with a warning.
 
     Where the system allows it, the source reads nothing but its own folder and all below it, the system's headers, and
     what ``options`` and ``readable`` name; see SECURITY.md.
@@ -58,11 +70,12 @@ def compile_source(
 
     Raises:
         InputError: If the file is missing, is a folder, is too large, or is of an unknown language, or its name begins
-            with @.
+            with @, or the compilation database can't be read.
         CompileError: If the compiler refuses the source, takes too long, too much memory or too much room, or can't
             be started.
         OutputError: If temporary files can't be written.
     """
+    options = with_own_flags(source, options)
     if isinstance(source, bytes):
         language, name = _text_language(options), "source text"
     else:
@@ -70,7 +83,20 @@ def compile_source(
         language = _file_language(source, options)
     compiler = find_compiler(options.clang)
     command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
-    finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
+    try:
+        finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
+    except CompileError as error:
+        device = (
+            compile_device_code(compiler, source, options, readable) if language == "cuda" and error.errors else None
+        )
+        if device is None:
+            raise
+        for function, reason in device.left_out:
+            logger.warning("%s: %s is left out: %s", name, function, reason)
+        return CompiledSource(
+            ir=device.ir, command=command, language=language, warnings="",
+            left_out=device.left_out, empty_headers=device.empty_headers,
+        )  # fmt: skip
     if not finished.stdout:
         raise CompileError(
             f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?\n"

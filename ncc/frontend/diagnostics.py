@@ -68,7 +68,7 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
         lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
     lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_confined, errors)))]
     lines.append(f"command: {shlex.join(command)}")
-    return CompileError("\n".join(lines), tuple(errors))
+    return CompileError("\n".join(lines), tuple(errors), stderr)
 
 
 def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:

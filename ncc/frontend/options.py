@@ -1,6 +1,6 @@
 """What a user can choose about a compilation, checked when it is chosen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ncc.errors import InputError
 from ncc.frontend.languages import LANGUAGES
@@ -24,6 +24,8 @@ class CompileOptions:
         language: One of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
         debug_lines: Keep line numbers in the IR (-gline-tables-only).
         timeout_s: Seconds after which the compiler is stopped.
+        commands: A ``compile_commands.json``: files that it names are compiled with the header paths, macros, language
+            standards and target features that it has for them, before ``flags``.
         verify: Have LLVM's verifier allow what is given as IR.
 
     Raises:
@@ -39,6 +41,7 @@ class CompileOptions:
     language: str | None = None
     debug_lines: bool = False
     timeout_s: float = 60.0
+    commands: str | None = field(default=None, repr=False)  # named where it counts, by what it says of a file
     verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
 
     def __post_init__(self) -> None:
@@ -53,6 +56,16 @@ class CompileOptions:
         object.__setattr__(self, "optimization", f"-O{level}")
         for name in ("include_paths", "defines", "flags"):
             self._freeze_strings(name)
+
+    @staticmethod
+    def of(options: "CompileOptions | None", language: str | None) -> "CompileOptions":
+        """The options that a verb was given, or the usual ones, for a language that it was given by itself.
+
+        Raises:
+            InputError: For an unknown language.
+        """
+        options = options or CompileOptions()
+        return replace(options, language=language) if language else options
 
     def _freeze_strings(self, name: str) -> None:
         """Keep a list as a tuple, so that options stay hashable, and refuse a lone string."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ncc.errors import CompileError, OutputError
 from ncc.frontend.compilation import CompiledSource, compile_source
+from ncc.frontend.database import with_own_flags
 from ncc.frontend.languages import language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.precompiled import with_header
@@ -76,6 +77,7 @@ def compile_program(
         InputError: The file is missing or can't be read, or its language is not known.
         CompileError: Nothing compiled; says what the first attempt said.
     """
+    options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
         return _finished(compile_source(source, options, readable=readable), "as it is")

@@ -17,6 +17,7 @@
 
 #define NCC_DEVICE static __inline__ __attribute__((device, always_inline))
 #define NCC_BOTH static __inline__ __attribute__((host, device, always_inline))
+#define NCC_MEMBER __inline__ __attribute__((device, always_inline))
 
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000

@@ -8,12 +8,16 @@
 #include "indices.h"
 #include "synchronization.h"
 #include "mathematics.h"
+#include "textures.h"
 #include "host.h"
 
 /* nvcc gives every file these without being asked, and programs rely on it. After the declarations for the
  * device, so that the C++ library takes both into namespace std. */
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

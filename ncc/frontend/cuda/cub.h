@@ -1,0 +1,191 @@
+/* What CUB gives the threads of a block and of a warp: the same kind of work, by shuffles and shared memory. */
+#ifndef NCC_CUDA_CUB_H
+#define NCC_CUDA_CUB_H
+#include "prelude.h"
+
+namespace cub {
+#define NCC_OPERATION(name, result)                              \
+  struct name {                                                  \
+    template <typename T, typename U>                            \
+    NCC_MEMBER T operator()(T x, U y) const { return result; }   \
+  };
+NCC_OPERATION(Sum, x + y)
+NCC_OPERATION(Max, x < y ? y : x)
+NCC_OPERATION(Min, y < x ? y : x)
+#undef NCC_OPERATION
+template <typename Key, typename Value>
+struct KeyValuePair {
+  Key key;
+  Value value;
+  KeyValuePair() = default;
+  __host__ __device__ KeyValuePair(Key key, Value value) : key(key), value(value) {}
+};
+struct ArgMax {
+  template <typename T>
+  NCC_MEMBER T operator()(T x, T y) const { return x.value < y.value ? y : x; }
+};
+struct ArgMin {
+  template <typename T>
+  NCC_MEMBER T operator()(T x, T y) const { return y.value < x.value ? y : x; }
+};
+enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING, BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_WARP_REDUCTIONS };
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+enum BlockLoadAlgorithm { BLOCK_LOAD_DIRECT, BLOCK_LOAD_STRIPED, BLOCK_LOAD_VECTORIZE, BLOCK_LOAD_TRANSPOSE, BLOCK_LOAD_WARP_TRANSPOSE };
+enum BlockStoreAlgorithm { BLOCK_STORE_DIRECT, BLOCK_STORE_STRIPED, BLOCK_STORE_VECTORIZE, BLOCK_STORE_TRANSPOSE, BLOCK_STORE_WARP_TRANSPOSE };
+enum CacheLoadModifier { LOAD_DEFAULT, LOAD_CA, LOAD_CG, LOAD_CS, LOAD_CV, LOAD_LDG, LOAD_VOLATILE };
+
+/* Any value moves as its words. */
+template <typename T>
+NCC_DEVICE T ncc_shuffle_down(T v, int n) {
+  union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;
+  moved.whole = v;
+  for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) moved.words[i] = __shfl_down_sync(0xffffffffu, moved.words[i], n);
+  return moved.whole;
+}
+template <typename T>
+NCC_DEVICE T ncc_shuffle_up(T v, int n) {
+  union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;
+  moved.whole = v;
+  for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) moved.words[i] = __shfl_up_sync(0xffffffffu, moved.words[i], n);
+  return moved.whole;
+}
+NCC_DEVICE unsigned int ncc_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
+
+template <typename T, int lanes = 32, int = 0>
+struct WarpReduce {
+  struct TempStorage { T words[1]; };
+  NCC_MEMBER WarpReduce(TempStorage &) {}
+  template <typename O>
+  NCC_MEMBER T Reduce(T v, O operation) {
+    for (int n = lanes / 2; n; n /= 2) v = operation(v, ncc_shuffle_down(v, n));
+    return v;
+  }
+  template <typename O>
+  NCC_MEMBER T Reduce(T v, O operation, int) { return Reduce(v, operation); }
+  NCC_MEMBER T Sum(T v) { return Reduce(v, cub::Sum()); }
+  NCC_MEMBER T Sum(T v, int) { return Sum(v); }
+};
+template <typename T, int x, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int y = 1, int z = 1, int = 0>
+struct BlockReduce {
+  struct TempStorage { T words[32]; };
+  TempStorage &storage;
+  NCC_MEMBER BlockReduce(TempStorage &storage) : storage(storage) {}
+  template <typename O>
+  NCC_MEMBER T Reduce(T v, O operation) {
+    for (int n = 16; n; n /= 2) v = operation(v, ncc_shuffle_down(v, n));
+    if (x * y * z <= 32) return v;
+    if (ncc_thread() % 32 == 0) storage.words[ncc_thread() / 32] = v;
+    __syncthreads();
+    if (ncc_thread() == 0)
+      for (int i = 1; i < x * y * z / 32; i++) v = operation(v, storage.words[i]);
+    return v;
+  }
+  template <typename O>
+  NCC_MEMBER T Reduce(T v, O operation, int) { return Reduce(v, operation); }
+  template <int n, typename O>
+  NCC_MEMBER T Reduce(T (&v)[n], O operation) {
+    T all = v[0];
+    for (int i = 1; i < n; i++) all = operation(all, v[i]);
+    return Reduce(all, operation);
+  }
+  template <typename V>
+  NCC_MEMBER T Sum(V &&v) { return Reduce(v, cub::Sum()); }
+  NCC_MEMBER T Sum(T v, int) { return Reduce(v, cub::Sum()); }
+};
+template <typename T, int lanes = 32, int = 0>
+struct WarpScan {
+  struct TempStorage { T words[1]; };
+  NCC_MEMBER WarpScan(TempStorage &) {}
+  template <typename O>
+  NCC_MEMBER void InclusiveScan(T v, T &out, O operation) {
+    for (int n = 1; n < lanes; n *= 2) {
+      const T other = ncc_shuffle_up(v, n);
+      if (ncc_thread() % lanes >= static_cast<unsigned int>(n)) v = operation(other, v);
+    }
+    out = v;
+  }
+  NCC_MEMBER void InclusiveSum(T v, T &out) { InclusiveScan(v, out, cub::Sum()); }
+  NCC_MEMBER void ExclusiveSum(T v, T &out) { InclusiveSum(v, out), out = out - v; }
+  template <typename O>
+  NCC_MEMBER void ExclusiveScan(T v, T &out, T first, O operation) {
+    InclusiveScan(v, out, operation), out = operation(first, ncc_shuffle_up(out, 1));
+  }
+};
+template <typename T, int x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int y = 1, int z = 1, int = 0>
+struct BlockScan {
+  struct TempStorage { T words[33]; };
+  TempStorage &storage;
+  NCC_MEMBER BlockScan(TempStorage &storage) : storage(storage) {}
+  template <typename O>
+  NCC_MEMBER void InclusiveScan(T v, T &out, O operation) {
+    typename WarpScan<T>::TempStorage none;
+    WarpScan<T>(none).InclusiveScan(v, out, operation);
+    if (ncc_thread() % 32 == 31) storage.words[ncc_thread() / 32] = out;
+    __syncthreads();
+    for (unsigned int i = 0; i < x * y * z / 32; i++)
+      if (i < ncc_thread() / 32) out = operation(storage.words[i], out);
+  }
+  template <typename O>
+  NCC_MEMBER void InclusiveScan(T v, T &out, O operation, T &all) {
+    InclusiveScan(v, out, operation), all = storage.words[x * y * z / 32];
+  }
+  NCC_MEMBER void InclusiveSum(T v, T &out) { InclusiveScan(v, out, cub::Sum()); }
+  NCC_MEMBER void InclusiveSum(T v, T &out, T &all) { InclusiveScan(v, out, cub::Sum(), all); }
+  NCC_MEMBER void ExclusiveSum(T v, T &out) { InclusiveSum(v, out), out = out - v; }
+  NCC_MEMBER void ExclusiveSum(T v, T &out, T &all) { InclusiveSum(v, out, all), out = out - v; }
+  template <int n>
+  NCC_MEMBER void ExclusiveSum(T (&v)[n], T (&out)[n]) {
+    T sum = v[0];
+    for (int i = 1; i < n; i++) sum = sum + v[i];
+    T before;
+    ExclusiveSum(sum, before);
+    for (int i = 0; i < n; i++) {
+      const T own = v[i];
+      out[i] = before, before = before + own;
+    }
+  }
+  template <int n>
+  NCC_MEMBER void InclusiveSum(T (&v)[n], T (&out)[n]) {
+    ExclusiveSum(v, out);
+    for (int i = 0; i < n; i++) out[i] = out[i] + v[i];
+  }
+  template <typename O>
+  NCC_MEMBER void ExclusiveScan(T v, T &out, T first, O operation) {
+    InclusiveScan(v, out, operation), out = operation(first, ncc_shuffle_up(out, 1));
+  }
+};
+template <typename T, int x, int n, BlockLoadAlgorithm how = BLOCK_LOAD_DIRECT, int y = 1, int z = 1, int = 0>
+struct BlockLoad {
+  struct TempStorage { T words[how < BLOCK_LOAD_TRANSPOSE ? 1 : x * y * z * n]; };
+  NCC_MEMBER BlockLoad(TempStorage &) {}
+  template <typename From>
+  NCC_MEMBER void Load(From from, T (&v)[n]) {
+    for (int i = 0; i < n; i++) v[i] = from[how == BLOCK_LOAD_DIRECT ? ncc_thread() * n + i : ncc_thread() + i * x * y * z];
+  }
+  template <typename From>
+  NCC_MEMBER void Load(From from, T (&v)[n], int valid) {
+    for (int i = 0; i < n; i++)
+      if (static_cast<int>(ncc_thread() + i * x * y * z) < valid) v[i] = from[ncc_thread() + i * x * y * z];
+  }
+  template <typename From, typename D>
+  NCC_MEMBER void Load(From from, T (&v)[n], int valid, D other) {
+    for (int i = 0; i < n; i++) v[i] = other;
+    Load(from, v, valid);
+  }
+};
+template <typename T, int x, int n, BlockStoreAlgorithm how = BLOCK_STORE_DIRECT, int y = 1, int z = 1, int = 0>
+struct BlockStore {
+  struct TempStorage { T words[how < BLOCK_STORE_TRANSPOSE ? 1 : x * y * z * n]; };
+  NCC_MEMBER BlockStore(TempStorage &) {}
+  template <typename To>
+  NCC_MEMBER void Store(To to, T (&v)[n]) {
+    for (int i = 0; i < n; i++) to[how == BLOCK_STORE_DIRECT ? ncc_thread() * n + i : ncc_thread() + i * x * y * z] = v[i];
+  }
+  template <typename To>
+  NCC_MEMBER void Store(To to, T (&v)[n], int valid) {
+    for (int i = 0; i < n; i++)
+      if (static_cast<int>(ncc_thread() + i * x * y * z) < valid) to[ncc_thread() + i * x * y * z] = v[i];
+  }
+};
+}
+#endif

@@ -1,0 +1,291 @@
+"""The device's part of a CUDA or HIP file, where the host's part does not compile here.
+
+Programs include libraries that only the host needs, and call them. So the file is preprocessed, with empty files for
+headers that are not found, and what the compiler refuses is left out: statements of host functions, and functions of
+the device as a whole, so that a kernel is either complete or not there, and then listed with its reason.
+"""
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ncc.errors import CompileError
+from ncc.frontend.commands import compile_command
+from ncc.frontend.compilers import Compiler
+from ncc.frontend.diagnostics import FinishedProcess
+from ncc.frontend.headers import OWN_HEADERS
+from ncc.frontend.options import CompileOptions
+from ncc.frontend.running import run_compiler
+from ncc.frontend.scopes import Scopes
+
+__all__ = ["DeviceCode", "compile_device_code"]
+
+_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
+_MOST_BYTES = 2**25
+_LIBRARIES = ("thrust", "cub", "cooperative_groups")
+_DEEP = Path("a/b/c/d/e/f/g/h")
+_NOT_FOUND = re.compile(r"fatal error: '([^']+)' file not found")
+_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
+_SAID = re.compile(r"^<stdin>:(\d+):(\d+): (error|fatal error|note|warning): (.*)$", re.MULTILINE)
+_HOST = re.compile(r"reference to __host__ (?:function|variable) '")
+_NOT_VIABLE = tuple(f"call to __host__ function from {kind} function" for kind in ("__device__", "__global__"))
+_BOTH = "__attribute__((host)) __attribute__((device)) "
+_TEMPLATE_HEAD = re.compile(r"(?:\s*template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+\s*")
+_LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*(?:<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\))*>)?)\s*<<<")
+_KERNEL = re.compile(rb"^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) ", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceCode:
+    """What a file has for the device.
+
+    Attributes:
+        ir: LLVM IR as text, in bytes.
+        left_out: Functions of the device that could not be compiled, each with its first error.
+        empty_headers: Headers that were not found and are taken to be empty.
+    """
+
+    ir: bytes
+    left_out: tuple[tuple[str, str], ...]
+    empty_headers: tuple[str, ...]
+
+
+def compile_device_code(
+    compiler: Compiler,
+    source: str | bytes,
+    options: CompileOptions,
+    readable: Sequence[str | os.PathLike[str]],
+) -> DeviceCode | None:
+    """Compiles what can be compiled of a file's device code.
+
+    Args:
+        compiler: From `find_compiler`.
+        source: Path of a CUDA source, or its text.
+        options: As for `compile_source`; the time limit is for all attempts together.
+        readable: Folders that the source may read as well.
+
+    Returns:
+        The device code, or None where no kernel is left.
+    """
+    end = time.monotonic() + options.timeout_s
+    run = _Runs(compiler, options, readable, end)
+    try:
+        text, empty = run.preprocess(source)
+        code = _Mending(text).compile(run)
+    except CompileError:
+        return None
+    if code is None or not _KERNEL.search(code[0]):
+        return None
+    return DeviceCode(ir=code[0], left_out=tuple(code[1].items()), empty_headers=tuple(empty))
+
+
+class _Runs:
+    """Runs of the compiler on one file."""
+
+    def __init__(
+        self, compiler: Compiler, options: CompileOptions, readable: Sequence[str | os.PathLike[str]], end: float
+    ) -> None:
+        self.compiler, self.options, self.readable, self.end = compiler, options, readable, end
+
+    def preprocess(self, source: str | bytes) -> tuple[str, list[str]]:
+        """The file as one text, and the headers that were not found."""
+        empty: list[str] = []
+        with tempfile.TemporaryDirectory(prefix="ncc-headers-") as folder:
+            root = Path(folder, _DEEP)
+            root.mkdir(parents=True)
+            flags = (*self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
+            while True:
+                try:
+                    return self._run(source, flags, self.readable).stdout.decode(errors="replace"), empty
+                except CompileError as error:
+                    found = next((found for line in error.errors if (found := _NOT_FOUND.search(line))), None)
+                    if found is None or found[1] in empty or len(empty) == _MOST_HEADERS:
+                        raise
+                    empty.append(found[1])
+                    path = Path(os.path.normpath(root / found[1].lstrip("/")))
+                    if not path.is_relative_to(folder):
+                        raise
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(_instead_of(found[1]))
+
+    def compile(self, text: str) -> FinishedProcess | CompileError:
+        """IR of a preprocessed text, or what is said against it."""
+        own = (
+            "-DNCC_CUDA_PRELUDE_H",
+            "-w",
+            "-ferror-limit=0",
+            "-ftemplate-backtrace-limit=0",
+            "-fno-caret-diagnostics",
+        )
+        try:
+            return self._run(text.encode(), (*self.options.flags, *own), ())
+        except CompileError as error:
+            return error
+
+    def _run(
+        self, source: str | bytes, flags: tuple[str, ...], readable: Sequence[str | os.PathLike[str]]
+    ) -> FinishedProcess:
+        left_s = self.end - time.monotonic()
+        if left_s <= 0:
+            raise CompileError("no time is left")
+        options = replace(self.options, flags=flags, timeout_s=left_s)
+        command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
+        name = "source text" if isinstance(source, bytes) else source
+        return run_compiler(self.compiler, command, options, name=name, source=source, readable=readable)
+
+
+def _instead_of(header: str) -> str:
+    """What a header that is not found holds: of libraries whose names device code uses, these."""
+    library = header.split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
+    return f'#include "{OWN_HEADERS / "cuda" / library}.h"\n' if library in _LIBRARIES else ""
+
+
+@dataclass(frozen=True)
+class _Error:
+    """An error of the compiler: its words, the places that it names, in order, and that of a host's declaration."""
+
+    text: str
+    places: tuple[int, ...]
+    host: int | None = None
+
+
+class _Mending:
+    """A preprocessed text that ever more is left out of.
+
+    Args:
+        text: With line markers.
+    """
+
+    def __init__(self, text: str) -> None:
+        if len(text) > _MOST_BYTES:
+            raise CompileError("too long a text")
+        self.markers = [line if _MARKER.match(line) else "" for line in text.split("\n")]
+        self.text, self.own = _without_markers(text)
+        self.left_out: dict[str, str] = {}
+        self.shared: set[int] = set()
+        self.tries: dict[int, int] = {}  # by place of a function's brace; what is left out leaves its blanks
+
+    def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]] | None:
+        """IR and what was left out, with reasons; None where it does not end."""
+        for _ in range(_MOST_ROUNDS):
+            result = run.compile(self.text)
+            if isinstance(result, FinishedProcess):
+                return self._with_lines(run, result), self.left_out
+            errors = self._errors(result.said)
+            if not errors or not self._leave_out(errors):
+                return None
+        return None
+
+    def _with_lines(self, run: _Runs, result: FinishedProcess) -> bytes:
+        """The IR, where lines are asked for with those of the source."""
+        if run.options.debug_lines:
+            lines = zip(self.text.split("\n"), self.markers, strict=True)
+            again = run.compile("\n".join(marker or line for line, marker in lines))
+            result = again if isinstance(again, FinishedProcess) else result
+        return result.stdout
+
+    def _errors(self, said: str) -> list[_Error]:
+        starts = [0]
+        for line in self.text.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line.encode()))
+        found: list[_Error] = []
+        for line, column, kind, words in _SAID.findall(said):
+            if "error" in kind:
+                found.append(_Error(words, ()))
+            if found and int(line) < len(starts):
+                error, place = found[-1], self._place(starts[int(line) - 1] + int(column) - 1)
+                is_host = words.endswith("declared here") and _HOST.search(error.text)
+                host = place if is_host or words.endswith(_NOT_VIABLE) else error.host
+                found[-1] = _Error(error.text, (*error.places, place), host)
+        return found
+
+    def _place(self, byte: int) -> int:
+        if self.text.isascii():
+            return byte
+        return len(self.text.encode()[:byte].decode(errors="ignore"))
+
+    def _leave_out(self, errors: list[_Error]) -> bool:
+        scopes, cuts = Scopes(self.text), dict[tuple[int, int], str]()
+        for error in errors:
+            if error.host is not None and (at := self._beginning(scopes, error.host)) not in self.shared:
+                self.shared.add(at)
+                cuts[at, at - 1] = "__attribute__((device)) " if "__host__ variable" in error.text else _BOTH
+                continue
+            place = next((place for place in error.places if self._is_own(place)), None)
+            if place is None:
+                continue
+            begin, end, instead = self._cut(scopes, place, error.text)
+            if self.text[begin : end + 1].strip():
+                cuts[begin, end] = instead
+        done = -1
+        parts, at = [], 0
+        for (begin, end), instead in sorted(cuts.items(), key=lambda cut: (cut[0][0], -cut[0][1])):
+            if begin <= done:
+                continue
+            if end < begin:  # nothing is left out here
+                parts += [self.text[at:begin], instead]
+                at = begin
+                continue
+            blank = re.sub(r"[^\n]", " ", self.text[begin : end + 1])
+            parts += [self.text[at:begin], instead + blank[len(instead) :] if instead else blank]
+            at, done = end + 1, end
+        self.text = "".join(parts) + self.text[at:]
+        return bool(cuts)
+
+    def _beginning(self, scopes: Scopes, place: int) -> int:
+        """Where a declaration begins, behind its template's parameters."""
+        scope = scopes.at(place)[-1]
+        begin, end = scopes.unit(scope, place)
+        found = _TEMPLATE_HEAD.match(self.text, begin, end)
+        return found.end() if found else begin
+
+    def _is_own(self, place: int) -> bool:
+        return bool(self.own[self.text.count("\n", 0, place)])
+
+    def _cut(self, scopes: Scopes, place: int, reason: str) -> tuple[int, int, str]:
+        """First and last character of what is left out for an error, and what comes instead."""
+        around = scopes.at(place)
+        function = next((block for block in around if block.kind == "function"), None)
+        if function is None:  # of a declaration, or of the head of a function
+            scope = around[-1]
+            while scope.kind == "other" and scope.parent:
+                scope = scope.parent
+            begin, end = scopes.unit(scope, place)
+            head = next((block for block in scope.blocks if begin <= block.open <= end), None)
+            if head is not None and head.kind == "function" and head.is_device:
+                self.left_out.setdefault(head.name, reason)
+            return begin, end, ""
+        if function.is_device:
+            self.left_out.setdefault(function.name, reason)
+            return (*scopes.unit(function.parent or scopes.file, function.open), "")
+        self.tries[function.open] = tries = self.tries.get(function.open, 0) + 1
+        inner = around[-1]
+        if tries > 3 * _MOST_IN_FUNCTION or inner is function.parent:
+            return (*scopes.unit(function.parent or scopes.file, function.open), "")
+        if tries > 2 * _MOST_IN_FUNCTION:
+            return function.open + 1, function.close - 1, self._launches(function.open, function.close)
+        begin, end = scopes.unit(inner, place)
+        launches = self._launches(begin, end)
+        statement = self.text[begin : end + 1]
+        instead = launches if launches and launches.strip() not in statement else ";"
+        return begin, min(end, inner.close - 1), instead
+
+    def _launches(self, begin: int, end: int) -> str:
+        """Statements that need the kernels which are launched between two places, without their arguments."""
+        names = dict.fromkeys(found[1].strip() for found in _LAUNCH.finditer(self.text, begin, end))
+        return " ".join(f"(void)(&{name});" for name in names if not name.startswith("if"))
+
+
+def _without_markers(text: str) -> tuple[str, list[bool]]:
+    """A preprocessed text without line markers, and of each of its lines whether it is the source's own."""
+    own, lines, is_own = list[bool](), [], True
+    for line in text.split("\n"):
+        if marker := _MARKER.match(line):
+            is_own = "3" not in marker[3].split() and not marker[2].startswith(("<", str(OWN_HEADERS)))
+        lines.append("" if marker else line)
+        own.append(is_own)
+    return "\n".join(lines), own

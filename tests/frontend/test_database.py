@@ -1,0 +1,79 @@
+"""A project's compilation database, wherever sources are read."""
+
+import json
+
+import pytest
+
+import ncc
+from ncc.classification.reading import ProgramReader, file_key
+from ncc.corpus.compiler import Compiler
+from ncc.corpus.files import find_files
+from ncc.corpus.recipe import load_recipe
+from ncc.errors import CompileError, InputError
+from ncc.frontend import CompileOptions
+from ncc.frontend.programs import compile_program
+from ncc.ir import Abstraction
+from ncc.runtime.found import FoundFile
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Two files of the same text, which their build gives other macros, and one that it does not know."""
+    folder = tmp_path / "project"
+    for name in ("one", "two", "three"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "f.c").write_text('#include "types.h"\nnumber f(number x) { return x OPERATION x; }\n')
+    (folder / "include").mkdir()
+    (folder / "include" / "types.h").write_text("typedef double number;\n")
+    rows = [
+        {
+            "directory": "..",
+            "file": f"project/{name}/f.c",
+            "command": f"cc -Iproject/include '-DOPERATION={sign}'",
+        }
+        for name, sign in (("one", "+"), ("two", "*"))
+    ]
+    (folder / "compile_commands.json").write_text(json.dumps(rows))
+    return folder
+
+
+@pytest.fixture
+def options(project):
+    return CompileOptions(commands=str(project / "compile_commands.json"))
+
+
+def test_each_file_is_compiled_with_its_own_flags(project, options, monkeypatch):
+    monkeypatch.chdir(project)
+    for path, opcode in (("one/f.c", "fadd"), (project / "two" / "f.c", "fmul")):
+        assert opcode in ncc.embed(path, options=options).module.statement_text(1)
+        assert opcode.encode() in compile_program(path, options, project / "cache").ir
+    with pytest.raises(CompileError, match=r"types\.h"):
+        ncc.embed("three/f.c", options=options)
+    given = CompileOptions(commands=options.commands, include_paths=("include",), defines=("OPERATION=-",))
+    assert "fsub" in ncc.embed("three/f.c", options=given).module.statement_text(1)
+
+
+def test_programs_of_one_text_and_other_flags_are_kept_apart(project, options, tmp_path):
+    reader = ProgramReader(options, Abstraction(), tmp_path / "cache")
+    read = [reader.read(FoundFile(str(project / name / "f.c"), str(project)))[0] for name in ("one", "two")]
+    assert ["fadd" in read[0].texts[1], "fmul" in read[1].texts[1]] == [True, True]
+    keys = {file_key(FoundFile(str(project / name / "f.c")), options) for name in ("one", "two", "three")}
+    assert len(keys) == 3
+
+
+def test_a_corpus_of_a_folder_takes_what_its_database_names(project, options):
+    files = find_files(load_recipe(project).compiled_with(options))
+    irs = [Compiler(project).ir_of(file) for file in files]
+    assert [b"fadd" in ir for ir in irs] == [True, False]
+    given = CompileOptions(include_paths=(str(project / "include"),), defines=("OPERATION=*",), flags=("-ffast-math",))
+    files = find_files(load_recipe(project).compiled_with(given))
+    assert len(files) == 3
+    assert all(b"fmul fast" in Compiler(project).ir_of(file) for file in files)
+
+
+def test_a_damaged_database_is_refused(project, options):
+    (project / "compile_commands.json").write_text("{}}")
+    with pytest.raises(InputError, match=r"compile_commands\.json is no compilation database"):
+        ncc.embed(project / "one" / "f.c", options=options)
+    with pytest.raises(InputError, match=r"none\.json can't be read: No such file"):
+        ncc.embed(project / "one" / "f.c", options=CompileOptions(commands="none.json"))

@@ -1,0 +1,110 @@
+"""Device code of CUDA files as people write them: libraries that are not there, and host code that does not compile."""
+
+import re
+
+import pytest
+
+from ncc.errors import CompileError
+from ncc.frontend import compile_source
+
+_HOST = """
+#include <cublas_v2.h>
+#include <thrust/device_vector.h>
+template <class T, int N> __global__ void scale(T *p) { p[threadIdx.x] *= N; }
+int main() {
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  thrust::device_vector<float> d(10);
+  thrust::sort(d.begin(), d.end());
+  scale<float, 4><<<1, 2>>>(thrust::raw_pointer_cast(d.data()));
+  scale<double, 8><<<1, 2>>>(nothing.p);
+  if (cublasDestroy(handle)) return 1;
+}
+"""
+_DEVICE = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cub/cub.cuh>
+#include <cuComplex.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <curand_kernel.h>
+#include <thrust/complex.h>
+namespace cg = cooperative_groups;
+texture<float, 2, cudaReadModeElementType> image;
+__global__ void __launch_bounds__(256, 2) all(half2 *x, half *y, float *z, cudaTextureObject_t t) {
+  extern __shared__ float dynamic[];
+  auto block = cg::this_thread_block();
+  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+  cg::thread_block_tile<32, cg::thread_block> same = warp;
+  same.sync();
+  curandState s;
+  curand_init(1, block.thread_rank(), 0, &s);
+  typedef cub::BlockReduce<float, 256> Reduce;
+  __shared__ Reduce::TempStorage storage;
+  float v = __half2float(y[0]) + tex2D(image, 1.f, 2.f) + tex1Dfetch<float>(t, 3) + curand_normal(&s);
+  v = Reduce(storage).Sum(v);
+  dynamic[threadIdx.x] = v;
+  block.sync();
+  x[0] = __hfma2(x[1], x[2], __hmul2(x[3], x[4]));
+  y[4] = hexp(y[5]) * (half)2.0f;
+  z[0] = cg::reduce(warp, v, cg::plus<float>()) + cuCabsf(cuCmulf(make_cuComplex(1, v), make_cuComplex(v, 2)));
+  thrust::complex<float> c(v, 1);
+  z[1] = (c * c).real() + abs(c) + __shfl_down(v, 1) + min(threadIdx.x, 5);
+  __nv_bfloat16 b = __float2bfloat16(v);
+  z[2] = __bfloat162float(b * b) + dynamic[5] + __ldg(z + 7);
+  if (__any_sync(~0u, v > 1)) atomicAdd(z + 3, v);
+}
+"""
+
+
+def _kernels(ir: bytes) -> list[str]:
+    return re.findall(r"^define [^\n@]*ptx_kernel [^\n@]*@(\w+)\(", ir.decode(), re.MULTILINE)
+
+
+def test_host_code_that_does_not_compile_costs_no_kernel(tmp_path):
+    path = tmp_path / "host.cu"
+    path.write_text(_HOST)
+    compiled = compile_source(path)
+    assert _kernels(compiled.ir) == ["_Z5scaleIfLi4EEvPT_", "_Z5scaleIdLi8EEvPT_"]
+    assert compiled.left_out == ()
+    assert compiled.empty_headers == ("cublas_v2.h", "thrust/device_vector.h")
+
+
+def test_what_kernels_use_of_nvidias_libraries_is_there(tmp_path):
+    path = tmp_path / "device.cu"
+    path.write_text(_DEVICE)
+    compiled = compile_source(path)
+    assert compiled.left_out == ()
+    assert len(_kernels(compiled.ir)) == 1
+    assert b"__nv_tex_fetch" in compiled.ir
+    assert b"load half" in compiled.ir
+
+
+def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp_path, caplog):
+    path = tmp_path / "part.cu"
+    path.write_text(
+        "__device__ int lost() { return nothing; }\n"
+        "__global__ void good(int *p) { p[0] = 1; }\n"
+        "__global__ void bad(int *p) { p[0] = lost(); p[1] = 2; }\n"
+    )
+    compiled = compile_source(path)
+    assert _kernels(compiled.ir) == ["_Z4goodPi"]
+    assert [name for name, _ in compiled.left_out] == ["lost", "bad"]
+    assert "bad is left out: use of undeclared identifier 'lost'" in caplog.text
+
+
+def test_where_no_kernel_is_left_the_first_error_is_told(tmp_path):
+    path = tmp_path / "none.cu"
+    path.write_text("__global__ void bad(int *p) { p[0] = nothing; }\n")
+    with pytest.raises(CompileError, match=r"none.cu:1:38: error: use of undeclared identifier 'nothing'"):
+        compile_source(path)
+
+
+def test_constants_and_functions_of_the_host_that_kernels_use_are_shared(tmp_path):
+    path = tmp_path / "shared.cu"
+    path.write_text(
+        "const float table[2] = {1, 2};\ntemplate <class T> T twice(T x) { return 2 * x; }\n"
+        "__global__ void kernel(float *p) { p[0] = twice(table[threadIdx.x]); }\n"
+    )
+    assert compile_source(path).left_out == ()
