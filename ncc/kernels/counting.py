@@ -4,14 +4,19 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ncc.ir import Module
 from ncc.kernels.builtins import asked_dimension, work_of_call
 from ncc.kernels.control_flow import find_loops
+from ncc.kernels.frequencies import FunctionRuns
+from ncc.kernels.launch import LoopTrips, Threads
 from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
 from ncc.kernels.threads import called_function, callee_name, thread_strides
 from ncc.kernels.types import lanes_of
 
-__all__ = ["TRIPS", "KernelCounts", "count_kernel"]
+__all__ = ["TRIPS", "AtLaunch", "KernelCounts", "count_kernel"]
 
 TRIPS = 8.0
 """Times that a loop is taken to run where the code does not say."""
@@ -31,6 +36,21 @@ _KIND_OF_OPCODE = {
 }
 _SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
 """Opcodes that count once however many lanes the vectors in their text have."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtLaunch:
+    """A kernel's launch, as far as it is known.
+
+    Attributes:
+        threads: Those that stand for all.
+        arguments: Node of a kernel's argument → its value in each thread.
+        loops: Gets the loops that are met.
+    """
+
+    threads: Threads
+    arguments: dict[int, NDArray[np.float64]]
+    loops: list[LoopTrips] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -87,6 +107,7 @@ class _Call:
         strides: Argument → its stride.
         spaces: Argument → memory that it points into.
         level: How many calls led here.
+        values: Argument → its value in each thread, where it is known.
     """
 
     function: int
@@ -94,9 +115,12 @@ class _Call:
     strides: dict[int, float]
     spaces: dict[int, str]
     level: int
+    values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def count_kernel(module: Module, function: int, without: Collection[int] = ()) -> KernelCounts:
+def count_kernel(
+    module: Module, function: int, without: Collection[int] = (), at: AtLaunch | None = None
+) -> KernelCounts:
     """Counts what a kernel and the functions that it calls do.
 
     Calls are followed to a depth of four, and until thirty thousand statements are counted: OpenCL has no recursion,
@@ -106,12 +130,13 @@ def count_kernel(module: Module, function: int, without: Collection[int] = ()) -
         module: The module.
         function: Number of the kernel among the module's functions.
         without: Statements that are not counted, as if they did nothing.
+        at: What is known of a launch; without it, loops whose end is not known run `TRIPS` times, and branches all.
     """
     counts, left_out = KernelCounts(), frozenset(without)
-    waiting = [_Call(function, 1.0, {}, argument_spaces(module, function), 0)]
+    waiting = [_Call(function, 1.0, {}, argument_spaces(module, function), 0, at.arguments if at else {})]
     num_statements = 0
     for call in waiting:  # grows
-        found = _Function(module, call, counts, left_out).count()
+        found = _Function(module, call, counts, left_out, at).count()
         num_statements += 1 + len(module.body(call.function))
         if num_statements > _MOST_STATEMENTS:
             break
@@ -122,13 +147,20 @@ def count_kernel(module: Module, function: int, without: Collection[int] = ()) -
 class _Function:
     """One function, called with certain arguments."""
 
-    def __init__(self, module: Module, call: _Call, counts: KernelCounts, without: frozenset[int]) -> None:
+    def __init__(
+        self, module: Module, call: _Call, counts: KernelCounts, without: frozenset[int], at: AtLaunch | None
+    ) -> None:
         self.module, self.call, self.counts, self.without = module, call, counts, without
         self.stride = thread_strides(module, call.function, call.strides)
         self.spaces = PointerSpaces(module, call.spaces)
         self.runs: dict[int, float] = {}
         self.depth: Counter[int] = Counter()
         self._count_loops()
+        self.at_launch: FunctionRuns | None = None
+        if at:
+            self.at_launch = FunctionRuns(module, call.function, at.threads, call.values, TRIPS)
+            self.runs = self.at_launch.runs
+            at.loops.extend(self.at_launch.loops)
 
     def count(self) -> list[_Call]:
         """Counts the statements; returns the calls of functions that have a body."""
@@ -137,7 +169,7 @@ class _Function:
             if statement in self.without:
                 continue
             block = int(module.block[statement])
-            weight = min(self.call.weight * self.runs.get(block, 1.0), _HEAVIEST)
+            weight = min(self.call.weight * self.runs.get(block, 0.0 if self.at_launch else 1.0), _HEAVIEST)
             operands, opcode = module.operands(statement), module.opcode_name(statement)
             pattern, divergent = "", False
             self.counts.shape["statements"] += 1
@@ -148,7 +180,7 @@ class _Function:
             elif opcode == "call":
                 callee = called_function(module, statement)
                 if callee >= 0:
-                    calls.append(self._called(callee, operands[1:], weight))
+                    calls.append(self._called(statement, callee, operands[1:], weight))
                 else:
                     pattern = self._count_call(statement, operands[1:], weight)
             elif opcode in ("br", "switch"):
@@ -189,7 +221,7 @@ class _Function:
             self.counts.add(kind, weight, amount)
         return ""
 
-    def _called(self, callee: int, actual: list[int], weight: float) -> _Call:
+    def _called(self, statement: int, callee: int, actual: list[int], weight: float) -> _Call:
         formal = self.module.operands(int(self.module.function_start[callee]))
         pairs = [(node, value) for node, value in zip(formal, actual, strict=False) if value >= 0]
         return _Call(
@@ -198,6 +230,7 @@ class _Function:
             {node: float(self.stride[value]) for node, value in pairs},
             {node: self.spaces.find(value) for node, value in pairs},
             self.call.level + 1,
+            dict(zip(formal, self.at_launch.argument_values(statement), strict=False)) if self.at_launch else {},
         )
 
     def _count_loops(self) -> None:

@@ -1,0 +1,155 @@
+"""What a kernel does at a launch: counts for a thread, with loops and branches as sizes and arguments decide them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions, language_of
+from ncc.inputs import load_module
+from ncc.ir import Module
+from ncc.kernels.counting import AtLaunch, count_kernel
+from ncc.kernels.frequencies import argument_names, given_arguments, guess_arguments
+from ncc.kernels.launch import Launch, LoopTrips, launch_threads
+from ncc.kernels.names import find_kernel, kernel_numbers
+from ncc.runtime.printable import source_name
+from ncc.runtime.workers import limited
+
+__all__ = ["LaunchedKernel", "load_kernels", "profile", "profile_launch"]
+
+_NAMES_FLAG = "-fno-discard-value-names"
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchedKernel:
+    """A kernel's work at a launch.
+
+    Attributes:
+        name: The kernel, as the IR calls it.
+        arguments: Names of its arguments, or "arg0" and so on where the IR has none.
+        per_thread: Kind of work or access → how often a thread does it, on average over the launch.
+        loops: Its loops and those of what it calls.
+        guessed: Arguments that were not given → the value that the kernel's own comparisons hint at.
+        launch: Sizes and arguments as given.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    per_thread: Mapping[str, float]
+    loops: tuple[LoopTrips, ...]
+    guessed: Mapping[str, float]
+    launch: Launch
+
+    @property
+    def unbounded(self) -> tuple[LoopTrips, ...]:
+        """Loops whose number of trips is not known; each is taken to run eight times."""
+        return tuple(loop for loop in self.loops if loop.trips is None)
+
+    def __str__(self) -> str:
+        return source_name(self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "kernel": self.name,
+            "demangled": str(self),
+            "grid": list(self.launch.grid),
+            "block": list(self.launch.block),
+            "arguments": list(self.arguments),
+            "per_thread": dict(self.per_thread),
+            "loops": [asdict(loop) for loop in self.loops],
+            "guessed": dict(self.guessed),
+            "unbounded": len(self.unbounded),
+        }
+
+
+def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKernel:
+    """Counts what a thread does, on average over the threads of a launch.
+
+    Args:
+        module: The module.
+        function: Number of the kernel among the module's functions.
+        launch: Sizes and arguments.
+
+    Raises:
+        InputError: The launch names an argument that the kernel does not have.
+    """
+    names = argument_names(module, function)
+    known = {*names.values(), *map(str, range(len(names)))}
+    for name in launch.arguments:
+        if name not in known:
+            has = ", ".join(names.values()) or "none"
+            raise InputError(
+                f"{module.name}: {source_name(module.function_names[function])} has no argument {name!r}; it has {has}"
+            )
+    threads = launch_threads(launch)
+    guessed = guess_arguments(module, function, launch)
+    values = given_arguments(module, function, launch) | guessed
+    at = AtLaunch(threads, {node: np.full(len(threads.weight), float(value)) for node, value in values.items()})
+    counts = count_kernel(module, function, at=at)
+    return LaunchedKernel(
+        name=module.function_names[function],
+        arguments=tuple(names.values()),
+        per_thread={kind: float(amount) for kind, amount in counts.weighted.items() if amount},
+        loops=tuple(at.loops),
+        guessed={names[node]: value for node, value in guessed.items()},
+        launch=launch,
+    )
+
+
+def load_kernels(
+    source: str | os.PathLike[str] | bytes, kernel: str | None, options: CompileOptions | None
+) -> tuple[Module, list[int]]:
+    """A module with the names of its arguments, and the numbers of the kernels that are asked for.
+
+    Args:
+        source: As for `ncc.load_module`.
+        kernel: Name of one kernel; None for all.
+        options: How source is compiled.
+
+    Raises:
+        InputError: There is no kernel, or none of that name.
+    """
+    options = options or CompileOptions()
+    if options.language or (not isinstance(source, bytes) and language_of(source)):
+        options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
+    module = load_module(source, options=options)
+    return module, kernel_numbers(module) if kernel is None else [find_kernel(module, kernel)]
+
+
+@limited
+def profile(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    grid: Sequence[int],
+    block: Sequence[int],
+    arguments: Mapping[str, float] | None = None,
+    kernel: str | None = None,
+    options: CompileOptions | None = None,
+) -> tuple[LaunchedKernel, ...]:
+    """Counts what the threads of GPU kernels do at a launch.
+
+    Loops run as often as constants, sizes and arguments say; one that memory decides on is taken to run eight times,
+    and named. An argument that is not given may follow from what it is compared with.
+
+    Args:
+        source: As for `load_module`.
+        grid: Blocks in each dimension, up to three.
+        block: Threads of a block in each dimension, up to three.
+        arguments: Values of arguments by name, or by number from "0" on.
+        kernel: Name of one kernel, mangled or not; None for all.
+        options: How source is compiled.
+
+    Returns:
+        A profile for each kernel.
+
+    Raises:
+        InputError: A size is out of range, there is no such kernel or argument, or the source holds no kernel.
+        CompileError, IRError: as for `load_module`.
+    """
+    launch = Launch.of(grid, block, arguments or {})
+    module, kernels = load_kernels(source, kernel, options)
+    return tuple(profile_launch(module, number, launch) for number in kernels)

@@ -1,0 +1,72 @@
+"""Kernels by the names that people and profilers give them: demangled, with or without template arguments."""
+
+import difflib
+import re
+
+import numpy as np
+
+from ncc.errors import InputError
+from ncc.ir import Module
+from ncc.runtime.printable import source_name
+
+__all__ = ["find_kernel", "kernel_numbers", "plain_kernel_name"]
+
+_TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)
+_CAST = re.compile(r"\((?:int|unsigned int|bool|long|unsigned long|unsigned char|char|short)\)")
+_SAME = {"true": "1", "false": "0", "unsignedint": "unsigned", "std::": ""}
+
+
+def kernel_numbers(module: Module) -> list[int]:
+    """Numbers of a module's kernels.
+
+    Raises:
+        InputError: It has none.
+    """
+    kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
+    if not kernels:
+        raise InputError(f"{module.name}: has no kernel; expected device code of CUDA, HIP or OpenCL")
+    return kernels
+
+
+def plain_kernel_name(name: str) -> str:
+    """A kernel's name without namespaces, arguments and template arguments."""
+    return _split(name)[0]
+
+
+def find_kernel(module: Module, name: str) -> int:
+    """Number of the kernel of a name: mangled, demangled, or plain.
+
+    Of several instances of a template, the one whose arguments are most alike is taken.
+
+    Raises:
+        InputError: No kernel has that name; says which there are, nearest first.
+    """
+    kernels = kernel_numbers(module)
+    for number in kernels:
+        if module.function_names[number] == name:
+            return number
+    plain, arguments = _split(name)
+    shown = {number: source_name(module.function_names[number]) for number in kernels}
+    fitting = {number: other for number in kernels if (other := _split(shown[number]))[0] == plain}
+    if not fitting:
+        near = sorted(shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, _split(one)[0]).ratio())
+        more = f" and {len(near) - 8} more" if len(near) > 8 else ""
+        raise InputError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
+    return max(fitting, key=lambda number: difflib.SequenceMatcher(None, arguments, fitting[number][1]).ratio())
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Plain name, and template arguments in one spelling."""
+    shown = source_name(name).replace("(anonymous namespace)::", "")
+    found = _TEMPLATE.match(shown)
+    plain, rest = (found[1], found[2] or "") if found else (shown, "")
+    rest = _CAST.sub("", rest).replace(" ", "")
+    for other, same in _SAME.items():
+        rest = rest.replace(other, same)
+    depth = 0
+    for at, sign in enumerate(rest):
+        depth += (sign == "<") - (sign == ">")
+        if depth == 0:
+            rest = rest[: at + 1]
+            break
+    return plain.split("::")[-1].split(" ")[-1].strip(), rest

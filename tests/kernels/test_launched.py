@@ -1,0 +1,99 @@
+"""What kernels do at a launch: counts, trips of loops, guessed arguments, and what is refused."""
+
+import pytest
+
+import ncc
+from ncc.errors import InputError
+
+_SOURCE = b"""
+__global__ void strided(int n, const float *x, float *y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = x[i] * x[i];
+}
+__global__ void pairs(int n, const float4 *p, float *f) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j < n; j++) sum += p[j].x * p[i].x;
+  f[i] = sum;
+}
+__global__ void rows(const int *start, const float *x, float *y) {
+  float sum = 0;
+  for (int k = start[threadIdx.x]; k < start[threadIdx.x + 1]; k++) sum += x[k];
+  y[threadIdx.x] = sum;
+}
+__global__ void tree(float *x) {
+  __shared__ float part[256];
+  part[threadIdx.x] = x[threadIdx.x];
+  for (int half = blockDim.x / 2; half > 0; half >>= 1) {
+    __syncthreads();
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) x[blockIdx.x] = part[0];
+}
+template <typename T, int times> __global__ void scale(T *x) {
+  for (int i = 0; i < times; i++) x[threadIdx.x + i * 3] *= times;
+}
+template __global__ void scale<float, 3>(float *);
+template __global__ void scale<double, 300>(double *);
+"""
+_CUDA = ncc.CompileOptions(language="cuda")
+
+
+def _profile(kernel, grid=(1024,), block=(256,), **arguments):
+    (found,) = ncc.profile(_SOURCE, grid=grid, block=block, kernel=kernel, arguments=arguments, options=_CUDA)
+    return found
+
+
+def test_a_loop_over_the_grid_runs_as_often_as_the_argument_says():
+    found = _profile("strided", n=2**20)
+    assert found.per_thread["global_load"] == pytest.approx(4)
+    assert found.per_thread["global_bytes"] == pytest.approx(32)
+    (loop,) = found.loops
+    assert loop.trips == pytest.approx(4)
+    assert loop.formula == "(n - ((blockIdx.x * blockDim.x) + threadIdx.x)) / (gridDim.x * blockDim.x)"
+
+
+def test_an_argument_follows_from_what_threads_are_compared_with():
+    found = _profile("pairs", grid=(4,))
+    assert found.guessed == {"n": 1024}
+    assert found.per_thread["flops"] == pytest.approx(2048)
+    assert _profile("pairs", grid=(4,), n=512).per_thread["flops"] == pytest.approx(512)
+
+
+def test_what_memory_decides_on_is_said_to_be_unknown():
+    found = _profile("rows", grid=(1,))
+    assert [loop.formula for loop in found.unbounded] == [""]
+    assert found.to_dict()["unbounded"] == 1
+
+
+def test_a_tree_runs_the_logarithm_of_the_block():
+    found = _profile("tree")
+    assert [loop.trips for loop in found.loops] == [8]
+    assert found.per_thread["barrier"] == 8
+    assert found.per_thread["global_store"] == pytest.approx(1 / 256)
+
+
+def test_kernels_go_by_name_and_template_arguments():
+    assert _profile("scale<double, 300>").loops[0].trips == 300
+    assert _profile("_Z5scaleIfLi3EEvPT_").name == "_Z5scaleIfLi3EEvPT_"
+    assert str(_profile("void scale<float, (int)3>(T1 *)")) == "void scale<float, 3>(float*)"
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"kernel": "stride"}, r"no kernel is called 'stride'; it has strided\(int, float const\*, float\*\), "),
+        ({"kernel": "tree", "n": 3}, r"tree\(float\*\) has no argument 'n'; it has x"),
+        ({"kernel": "tree", "grid": (0,)}, "grid size x is 0; expected 1 to 2,147,483,647"),
+        ({"kernel": "tree", "block": (64, 64)}, "a block of 4,096 threads; a card takes up to 1,024"),
+        ({"kernel": "tree", "block": ()}, "block has 0 sizes; expected 1 to 3"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(how, message):
+    with pytest.raises(InputError, match=message):
+        _profile(**how)
+
+
+def test_a_file_of_the_host_alone_has_no_kernel():
+    with pytest.raises(InputError, match="has no kernel; expected device code of CUDA, HIP or OpenCL"):
+        ncc.profile(b"int f() { return 1; }", grid=(1,), block=(1,), options=_CUDA)
