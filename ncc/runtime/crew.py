@@ -12,10 +12,11 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ncc.errors import NccError, OutputError
 from ncc.runtime import confinement
@@ -25,11 +26,12 @@ from ncc.runtime.processes import WatchedProcess, last_words, python_command, wa
 from ncc.runtime.serving import Parent, limit_memory
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["ITEM_SECONDS", "Task", "work_through"]
+__all__ = ["ITEM_SECONDS", "Task", "work_by", "work_through"]
 
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
 
+_T = TypeVar("_T")
 _GRACE_S = 2.0
 _TICK_S = 1.0
 _MESSAGE_S = 30.0
@@ -127,6 +129,31 @@ def work_through(
         yield from crew.work()
     finally:
         crew.close()
+
+
+def work_by(executor: Executor, run: Callable[[_T], None], tasks: Sequence[_T]) -> Generator[None]:
+    """Has tasks done on a caller's executor, which stays open; yields after each.
+
+    Args:
+        executor: It is not watched.
+        run: A function of a module.
+        tasks: What it is called with.
+
+    Raises:
+        NccError: A task raises it, or its worker ended.
+    """
+    pending: set[Future[None]] = {executor.submit(run, task) for task in tasks}
+    try:
+        for future in as_completed(pending):
+            future.result()
+            yield
+    except BaseException as error:
+        for future in pending:
+            future.cancel()
+        if isinstance(error, Exception) and not isinstance(error, NccError):
+            reason = f"{type(error).__name__}: {error}"
+            raise NccError(f"a worker ended abruptly ({reason}); start again to go on where it stopped") from error
+        raise
 
 
 class _Crew:

@@ -1,10 +1,11 @@
 """What is said of an exception that nobody planned for: whose fault it is, the input's, the disk's or ncc's own."""
 
 import errno
+import logging
 from pathlib import Path
 from traceback import extract_tb
 
-__all__ = ["REPORT", "describe_failure", "is_defect", "lacks_room", "summarize_failure"]
+__all__ = ["REPORT", "Warnings", "describe_failure", "is_defect", "lacks_room", "summarize_failure"]
 
 REPORT = "; a defect of ncc, please report it"
 """How the description of a defect ends."""
@@ -44,3 +45,22 @@ def describe_failure(error: BaseException) -> str:
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {error}{place}{REPORT}"
+
+
+class Warnings(logging.Handler):
+    """Within it, what the library warns of is kept, once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.told: dict[str, None] = {}
+
+    def __enter__(self) -> dict[str, None]:
+        logging.getLogger("ncc").addHandler(self)
+        return self.told
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("ncc").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps a warning."""
+        self.told[record.getMessage()] = None

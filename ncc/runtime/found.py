@@ -2,13 +2,17 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ncc.errors import InputError
+from ncc.runtime.archive import read_member, split_member
 from ncc.runtime.limits import refuse_size
 
-__all__ = ["FoundFile", "read_file", "refuse_link_out"]
+__all__ = ["FoundFile", "open_file", "read_file", "refuse_link_out"]
 
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 
@@ -35,9 +39,7 @@ class FoundFile:
 
 
 def read_file(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> bytes:
-    """Reads a file whole.
-
-    It is opened once, and what was opened is checked, so that nobody exchanges it in between.
+    """Reads a file whole, or a member of an archive, named as ``lib.a(member.o)``.
 
     Args:
         path: Of the file.
@@ -47,14 +49,29 @@ def read_file(path: str | os.PathLike[str], folder: str | os.PathLike[str] | Non
         InputError: There is no such file, it leads out of the folder, is too large, or can't be read.
     """
     name = os.fspath(path)
+    archive, member = split_member(name)
     folder = path.folder if isinstance(path, FoundFile) else folder
+    with open_file(archive if member else name, folder, may_be_pipe=member is None) as file:
+        return file.read() if member is None else read_member(file, archive, member)
+
+
+@contextmanager
+def open_file(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_be_pipe: bool = False
+) -> Iterator[BinaryIO]:
+    """Opens a file once, and checks what was opened, so that nobody exchanges it in between.
+
+    Raises:
+        InputError: There is no such file, it leads out of the folder, is too large, or can't be read.
+    """
+    name = os.fspath(path)
     try:
         with os.fdopen(os.open(name, os.O_RDONLY) if folder is None else _open_inside(name, folder), "rb") as file:
             status = os.fstat(file.fileno())
-            if folder is not None and not stat.S_ISREG(status.st_mode):
+            if not stat.S_ISREG(status.st_mode) and not (may_be_pipe and folder is None):
                 raise InputError(f"{name}: is a pipe or a device, not a file")
             refuse_size(name, status.st_size)
-            return file.read()
+            yield file
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such file") from error
     except OSError as error:

@@ -40,7 +40,7 @@ class Parent:
         self._is_idle.set()
         head = self._requests.read(HEAD.size)
         if len(head) < HEAD.size:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it leaves already, and must not be torn out of that
+            signal.signal(signal.SIGTERM, _stay)  # it leaves already, and must not be torn out of that
             return None
         self._is_idle.clear()
         return self._requests.read(*HEAD.unpack(head))
@@ -80,5 +80,9 @@ def limit_memory(num_bytes: int) -> None:
 
 def _leave(*_: object) -> Never:
     """Ends a worker from inside, which ends the compiler that it runs; who is told twice leaves once."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _stay)
     sys.exit(1)
+
+
+def _stay(*_: object) -> None:
+    """Ignores a signal. `SIG_IGN` would not do: Python complains of a signal that came just before it was set."""
