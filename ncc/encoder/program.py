@@ -10,7 +10,7 @@ from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.ir import Module
 
-__all__ = ["EncodedProgram", "Program", "describe_program"]
+__all__ = ["EncodedProgram", "Program", "describe_program", "own_functions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,7 @@ def describe_program(module: Module) -> Program:
 
     Headers bring functions into a module by the hundred, others with every compiler and level.
     """
-    own = [not is_library_function(name) for name in module.function_names]
-    if not any(own):
-        own = [True] * len(own)
-    statements = np.flatnonzero(np.array(own)[module.statement_function]).astype(np.int32)
+    statements = np.flatnonzero(own_functions(module)[module.statement_function] >= 0).astype(np.int32)
     used, text_id = np.unique(module.text_id[statements], return_inverse=True)
     start, literal = statement_literals(module, statements)
     return Program(
@@ -64,3 +61,9 @@ def describe_program(module: Module) -> Program:
         literal_start=start,
         literal=literal,
     )
+
+
+def own_functions(module: Module) -> NDArray[np.int64]:
+    """(num_functions,) int64 0 for the author's functions, -1 for the C++ library's; 0 for all if all are."""
+    library = np.array([is_library_function(name) for name in module.function_names], bool)
+    return np.where(library & (not library.all()), -1, 0)

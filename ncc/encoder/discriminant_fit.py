@@ -1,0 +1,220 @@
+"""Fits the encoder of `ncc.encoder.discriminant`: to classes of programs, and to builds of the same functions.
+
+References: Hastie, Buja, Tibshirani 1995 (discriminants by ridge regression on indicators); Halko, Martinsson, Tropp
+2011 (randomised singular values); Hatch et al. 2006 (within-class covariance).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values
+from ncc.encoder.patterns import BITS, PatternCounts
+from ncc.errors import InputError
+
+__all__ = ["DiscriminantTraining", "LabelledPatterns", "fit_encoder"]
+
+Float32Array = NDArray[np.float32]
+
+_MOST_OFTEN = 0.9
+_LARGEST = 127
+_OVERSAMPLED = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscriminantTraining:
+    """How an encoder is fitted.
+
+    Attributes:
+        dim: Number of dimensions of its vectors.
+        least: Bags that a pattern is in at least, to be known.
+        penalty: Of squared weights in the regression on classes.
+        directions: Of greatest variance of functions, within which those that tell them apart are looked for.
+        shrinkage: Share of the mean variance in that within a function's builds.
+        class_share: Level → length of the part of a vector that tells classes apart.
+    """
+
+    dim: int = 256
+    least: int = 60
+    penalty: float = 8.0
+    directions: int = 1200
+    shrinkage: float = 0.02
+    class_share: tuple[tuple[Level, float], ...] = (("module", 0.93), ("function", 0.3))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPatterns:
+    """Bags of patterns, and what each is one of.
+
+    Attributes:
+        counts: Of n bags.
+        label: (n,) class, or number of the function, of each.
+    """
+
+    counts: PatternCounts
+    label: NDArray[np.int64]
+
+
+def fit_encoder(
+    programs: LabelledPatterns,
+    functions: LabelledPatterns,
+    training: DiscriminantTraining | None = None,
+    *,
+    about: Mapping[str, Any] | None = None,
+    seed: int = 204,
+    progress: Callable[[str], None] | None = None,
+) -> DiscriminantEncoder:
+    """Fits an encoder, the same for the same data and seed.
+
+    Args:
+        programs: Programs of two classes or more.
+        functions: Builds of functions.
+        training: How.
+        about: For its card.
+        seed: Of the directions to begin with.
+        progress: Called with a line for each step.
+
+    Raises:
+        InputError: There are too few classes, functions or patterns.
+    """
+    training, tell = training or DiscriminantTraining(), progress or (lambda _: None)
+    classes = len(np.unique(programs.label))
+    if classes < 2 or len(np.unique(functions.label)) < 2:
+        raise InputError("expected programs of two classes or more, and builds of two functions or more")
+    keys, rarity = _known_patterns([programs.counts, functions.counts], training.least)
+    if len(keys) < training.dim:
+        raise InputError(f"{len(keys)} patterns are in {training.least} bags or more; expected {training.dim} at least")
+    tell(f"{len(programs.label)} programs, {len(functions.label)} builds of functions, {len(keys)} patterns")
+    bags = _rows(programs.counts, keys, rarity)
+    by_class = _class_directions(bags, programs.label, training.penalty)
+    tell(f"{by_class.shape[1]} directions tell {classes} classes apart")
+    builds = _rows(functions.counts, keys, rarity)
+    num = min(training.dim - by_class.shape[1], training.directions)
+    by_function = _function_directions(builds, functions.label, num, training, np.random.default_rng(seed))
+    tell(f"{by_function.shape[1]} directions tell functions apart")
+    weights = np.concatenate([by_class, by_function], axis=1)
+    split = by_class.shape[1]
+    centre = np.concatenate([_mean(bags) @ weights[:, :split], _mean(builds) @ weights[:, split:]])
+    scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _LARGEST
+    return DiscriminantEncoder(
+        keys,
+        rarity,
+        np.round(weights / scale[:, None]).astype(np.int8),
+        scale.astype(np.float32),
+        centre.astype(np.float32),
+        split,
+        dict(training.class_share),
+        {
+            **(about or {}),
+            "training": asdict(training),
+            "seed": seed,
+            "programs": len(programs.label),
+            "classes": classes,
+            "functions": len(np.unique(functions.label)),
+            "builds": len(functions.label),
+            "patterns": len(keys),
+        },
+    )
+
+
+def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArray[np.uint32], Float32Array]:
+    """Patterns that are in enough bags, and not in nearly all, and the logarithm of how rare each is."""
+    num_bags = sum(len(one.start) - 1 for one in counts)
+    keys, bags = np.unique(np.concatenate([one.key for one in counts]), return_counts=True)
+    kept = (bags >= least) & (bags <= _MOST_OFTEN * num_bags)
+    return keys[kept], np.log((1 + num_bags) / (1 + bags[kept])).astype(np.float32)
+
+
+def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Float32Array) -> csr_array:
+    """(n, m) float32 values of bags."""
+    column = np.minimum(np.searchsorted(keys, counts.key), len(keys) - 1)
+    known = keys[column] == counts.key
+    start = np.concatenate([[0], np.cumsum(known)])[counts.start]
+    column = column[known]
+    value = pattern_values(start, keys[column] >> BITS, counts.times[known], rarity[column])
+    return csr_array((value, column, start), shape=(len(start) - 1, len(keys)))
+
+
+def _mean(rows: csr_array) -> Float32Array:
+    return np.asarray(rows.sum(axis=0) / rows.shape[0]).ravel().astype(np.float32)
+
+
+def _class_directions(rows: csr_array, label: NDArray[np.int64], penalty: float, steps: int = 40) -> Float32Array:
+    """(m, num_classes - 1) directions of programs in which classes are far apart and alike in themselves.
+
+    Ridge regression on indicators of the classes, by conjugate gradients; its outputs are whitened within the classes.
+    """
+    mean = _mean(rows)
+    across = rows.T.tocsr()
+    indicator = (label[:, None] == np.unique(label)[None, :]).astype(np.float32)
+    indicator -= indicator.mean(axis=0)
+
+    def back(values: Float32Array) -> Float32Array:
+        return across @ values - mean[:, None] * values.sum(axis=0)
+
+    residual = back(indicator)
+    weights, direction = np.zeros_like(residual), residual.copy()
+    squared = first = (residual**2).sum(axis=0)
+    for _ in range(steps):
+        product = back(rows @ direction - mean @ direction) + penalty * direction
+        step = squared / (direction * product).sum(axis=0)
+        weights += step * direction
+        residual -= step * product
+        before, squared = squared, (residual**2).sum(axis=0)
+        if (squared < 1e-5 * first).all():
+            break
+        direction = residual + squared / before * direction
+    outputs = (rows @ weights - mean @ weights).astype(np.float64)
+    whitening = _whitening(outputs, label, 0.001)
+    means = _class_means(outputs @ whitening, label)[0]
+    _, turn = np.linalg.eigh(np.cov(means.T))
+    return (weights @ (whitening @ turn[:, :0:-1])).astype(np.float32)
+
+
+def _function_directions(
+    rows: csr_array, label: NDArray[np.int64], num: int, training: DiscriminantTraining, rng: np.random.Generator
+) -> Float32Array:
+    """(m, num) directions in which functions vary most, measured by how much their builds do."""
+    basis = _singular_vectors(rows, min(training.directions, min(rows.shape) - _OVERSAMPLED - 1), rng)
+    places = (rows @ basis).astype(np.float64)
+    whitening = _whitening(places, label, training.shrinkage)
+    _, turn = np.linalg.eigh(np.cov((places @ whitening).T))
+    return (basis @ (whitening @ turn[:, ::-1][:, :num])).astype(np.float32)
+
+
+def _singular_vectors(rows: csr_array, num: int, rng: np.random.Generator) -> Float32Array:
+    """(m, num) right singular vectors of the greatest singular values."""
+    if num < 1:
+        raise InputError(f"expected more than {_OVERSAMPLED + 1} builds of functions, found {rows.shape[0]}")
+    across = rows.T.tocsr()
+    basis = rng.standard_normal((rows.shape[1], num + _OVERSAMPLED)).astype(np.float32)
+    for _ in range(2):
+        basis, _ = np.linalg.qr(across @ np.linalg.qr(rows @ basis)[0])
+    _, _, turn = np.linalg.svd(rows @ basis, full_matrices=False)
+    return (basis @ turn[:num].T).astype(np.float32)
+
+
+def _class_means(
+    values: NDArray[np.float64], label: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Means of the classes, and the number of each row's class among them."""
+    _, number, size = np.unique(label, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(size), values.shape[1]))
+    np.add.at(sums, number, values)
+    return sums / size[:, None], number
+
+
+def _whitening(values: NDArray[np.float64], label: NDArray[np.int64], shrinkage: float) -> NDArray[np.float64]:
+    """The map under which values vary equally in all directions within their classes."""
+    means, number = _class_means(values, label)
+    within = values - means[number]
+    covariance = within.T @ within / len(values)
+    size = len(covariance)
+    covariance = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / size * np.eye(size)
+    variance, turn = np.linalg.eigh(covariance)
+    floor = max(float(variance[-1]), np.finfo(np.float64).tiny) * 1e-9
+    return np.asarray(turn / np.sqrt(np.maximum(variance, floor)))

@@ -1,0 +1,171 @@
+"""Patterns of code: what a function's statements, the flow of its values and its loops look like, as hashes.
+
+A pattern is a small piece of a function that compilers and authors leave recognisable: a statement, two in a row, a
+constant, an operation with what its inputs (or its users) are, a value's way from one statement to another, an
+operation at a depth of loops, a basic block. Each is a hash of 20 bits in the space of its kind, so that a bag of them
+is a row of a sparse matrix that needs no vocabulary.
+
+References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels), whose first round the flow of values is;
+Weinberger et al. 2009 (hashed features).
+"""
+
+import re
+import zlib
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.encoder.hashing import mixed
+from ncc.encoder.literals import statement_literals
+from ncc.ir import OPCODES, Module, NodeKind, opcode_number
+
+__all__ = ["BITS", "KINDS", "PatternCounts", "count_patterns"]
+
+BITS = 20
+KINDS = ("statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block")
+"""What a pattern can be of; a key is a kind's number, then `BITS` bits of hash."""
+
+_DEEPEST = 4
+_FLAGS = re.compile(
+    r" (?:nsw|nuw|nneg|disjoint|exact|inbounds|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|samesign|volatile|tail"
+    r"|notail|musttail)\b|, align \d+"
+)
+_COMPARISON = re.compile(r"\b[if]cmp \w+")
+_CALLEE = re.compile(r"@([\w.]+)\(")
+_TYPE = re.compile(r"\b(?:i\d+|float|double|ptr|<\d+ x \w+>)\b")
+_PHI = opcode_number("phi")
+_UNORDERED = [_PHI, *(OPCODES.index(name) for name in ("add", "mul", "and", "or", "xor", "fadd", "fmul"))]
+_LITERAL, _INPUT, _USER, _USED, _BLOCK, _DEPTH = (np.uint64(salt) for salt in (4, 7, 9, 11, 5, 99))
+_FIRST_KIND = 1000
+
+Uint64Array = NDArray[np.uint64]
+
+
+class PatternCounts(NamedTuple):
+    """Bags of patterns, one after the other.
+
+    Attributes:
+        start: (n + 1,) int64 offsets of the n bags.
+        key: uint32 patterns of each, ascending.
+        times: int32, how often each occurs.
+    """
+
+    start: NDArray[np.int64]
+    key: NDArray[np.uint32]
+    times: NDArray[np.int32]
+
+
+def count_patterns(module: Module, bag: NDArray[np.int64]) -> PatternCounts:
+    """Counts the patterns of a module's functions.
+
+    Args:
+        module: The module.
+        bag: (num_functions,) int64 number of the bag that each function's patterns go into, -1 for none.
+
+    Returns:
+        As many bags as the largest number says.
+    """
+    num_bags = int(bag.max(initial=-1)) + 1
+    of_statement = bag[module.statement_function]
+    rows = np.flatnonzero(of_statement >= 0)
+    keys = [
+        of_statement[at] << 32
+        | kind << BITS
+        | (mixed(values, np.uint64(_FIRST_KIND + kind)) >> np.uint64(64 - BITS)).astype(np.int64)
+        for kind, (at, values) in enumerate(_patterns(module, rows))
+    ]
+    found, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
+    start = np.searchsorted(found >> 32, np.arange(num_bags + 1))
+    return PatternCounts(start, (found & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
+
+
+def _patterns(module: Module, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], Uint64Array]]:
+    """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
+    whole = np.array([_hash_of(_plain(text)) for text in module.texts], np.uint64)[module.text_id]
+    short = np.array([_hash_of(_operation(text)) for text in module.texts], np.uint64)[module.text_id]
+    with np.errstate(over="ignore"):
+        literal_start, literals = statement_literals(module, rows.astype(np.int32))
+        owner, literal = np.repeat(rows, np.diff(literal_start)), literals.astype(np.uint64)
+        constants = _summed(module.num_statements, owner, mixed(literal, _LITERAL))
+        user, source, place = _value_flow(module)
+        inputs = _summed(module.num_statements, user, mixed(short[source], place + _INPUT))
+        users = _summed(module.num_statements, source, mixed(short[user], place + _USER))
+        first, second = rows[:-1], rows[1:]
+        together = module.statement_function[first] == module.statement_function[second]
+        inside = np.isin(user, rows)
+        depth = _loop_depth(module)[module.block].astype(np.uint64)
+        blocks, leader = np.unique(module.block[rows], return_index=True)
+        of_block = _summed(len(module.block_node), module.block[rows], mixed(short[rows], _BLOCK))
+        return [
+            (rows, whole[rows]),
+            (first[together], mixed(whole[first], whole[second])[together]),
+            (owner, literal),
+            (owner, mixed(literal, short[owner])),
+            (rows, mixed(mixed(short[rows], inputs[rows]), constants[rows])),
+            (rows, mixed(mixed(short[rows], users[rows]), _USED)),
+            (user[inside], mixed(mixed(whole[source], whole[user]), place)[inside]),
+            (rows, mixed(short[rows], depth[rows] + _DEPTH)),
+            (rows[leader], of_block[blocks]),
+        ]
+
+
+def _value_flow(module: Module) -> tuple[NDArray[np.int32], NDArray[np.int32], Uint64Array]:
+    """Every use of a value: the statement that uses it, the one that makes it, and as which of its operands.
+
+    Operands whose order says nothing are all the first.
+    """
+    known = np.flatnonzero(module.operand_definition >= 0)
+    user = module.operand_statement[known]
+    place = (known - module.operand_start[user]).astype(np.uint64)
+    place[np.isin(module.opcode[user], _UNORDERED)] = 0
+    return user, module.operand_definition[known], place
+
+
+def _loop_depth(module: Module) -> NDArray[np.int64]:
+    """(num_blocks,) int64 loops around each block, at most `_DEEPEST`, by the order in which blocks are laid out.
+
+    A branch back to an earlier block makes a loop of all blocks from there to the branch.
+    """
+    is_label = (module.operand >= 0) & (module.node_kind[module.operand] == NodeKind.BLOCK)
+    is_label &= module.opcode[module.operand_statement] != _PHI
+    target = module.node_definition[module.operand[is_label]]
+    source = module.block[module.operand_statement[is_label]]
+    back = target <= source
+    last = np.full(len(module.block_node), -1)
+    np.maximum.at(last, target[back], source[back])
+    heads = np.flatnonzero(last >= 0)
+    change = np.bincount(heads, minlength=len(last) + 1) - np.bincount(last[heads] + 1, minlength=len(last) + 1)
+    return np.minimum(np.cumsum(change)[:-1], _DEEPEST)
+
+
+def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
+    """Sums of values for each place, whatever their order; overflow is meant."""
+    sums = np.zeros(size, np.uint64)
+    np.add.at(sums, where, values)
+    return sums
+
+
+@cache
+def _hash_of(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogateescape")) + 1
+
+
+def _plain(text: str) -> str:
+    """A statement without flags and alignments."""
+    return _FLAGS.sub("", text)
+
+
+def _operation(text: str) -> str:
+    """A statement's operation: a comparison with its predicate, a call with its callee, another with its first type."""
+    plain = _plain(text)
+    if comparison := _COMPARISON.search(plain):
+        return comparison[0]
+    right = plain.split(" = ", 1)[-1]
+    opcode = right.split(" ", 1)[0]
+    if opcode in ("call", "invoke"):
+        callee = _CALLEE.search(right)
+        return opcode + (callee[1] if callee else "")
+    kind = _TYPE.search(right) if opcode != "define" else None
+    return f"{opcode} {kind[0] if kind else ''}"

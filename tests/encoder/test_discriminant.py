@@ -1,0 +1,123 @@
+"""The encoder of functions and modules: fitted, written, read, and what it finds alike."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ncc.encoder.discriminant import DiscriminantEncoder, load_encoder, save_encoder
+from ncc.encoder.discriminant_fit import DiscriminantTraining, LabelledPatterns, fit_encoder
+from ncc.encoder.patterns import BITS, PatternCounts
+from ncc.encoder.pooling import load_pooler
+from ncc.errors import AssetError, InputError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.ir import read_module
+from ncc.ir.optimised import optimise_unoptimised
+
+TRAINING = DiscriminantTraining(dim=8, least=2, directions=20)
+SOURCE = b"""
+int sum(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }
+int most(const int *p, int n) { int m = p[0]; for (int i = 1; i < n; i++) if (p[i] > m) m = p[i]; return m; }
+unsigned bits(unsigned x) { unsigned n = 0; while (x) { n += x & 1; x >>= 1; } return n; }
+"""
+
+
+def groups(num_groups: int, size: int, seed: int) -> LabelledPatterns:
+    """Bags that share most patterns with those of their group, and some with all."""
+    rng = np.random.default_rng(seed)
+    own = rng.choice(1 << BITS, (num_groups, 12), replace=False)
+    shared = rng.choice(1 << BITS, 40, replace=False)
+    keys = [
+        np.unique([*rng.choice(row, 8, replace=False), *rng.choice(shared, 15)]) for row in own for _ in range(size)
+    ]
+    start = np.cumsum([0, *map(len, keys)])
+    key = np.concatenate(keys).astype(np.uint32)
+    return LabelledPatterns(
+        PatternCounts(start, key, np.ones(len(key), np.int32)), np.repeat(np.arange(num_groups), size)
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder() -> DiscriminantEncoder:
+    return fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING, about={"command": "a test"})
+
+
+def test_bags_of_a_class_are_near_each_other(encoder: DiscriminantEncoder) -> None:
+    programs = groups(4, 20, 1)
+    vectors = encoder.encode(programs.counts, "module")
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    assert (programs.label[cosines.argmax(axis=1)] == programs.label).mean() > 0.95
+
+
+def test_the_same_data_and_seed_give_the_same_encoder(encoder: DiscriminantEncoder) -> None:
+    again = fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING)
+    assert again.fingerprint == encoder.fingerprint
+
+
+def test_it_is_read_as_it_was_written(encoder: DiscriminantEncoder, tmp_path: Path) -> None:
+    save_encoder(encoder, tmp_path)
+    read = load_encoder(tmp_path)
+    assert read.fingerprint == encoder.fingerprint
+    assert (read.about["command"], read.about["builds"], read.about["classes"]) == ("a test", 72, 4)
+    assert load_encoder(read) is read
+
+
+def test_damage_is_named(encoder: DiscriminantEncoder, tmp_path: Path) -> None:
+    save_encoder(encoder, tmp_path)
+    (tmp_path / "encoder.json").write_text((tmp_path / "encoder.json").read_text().replace('"function"', '"program"'))
+    with pytest.raises(AssetError, match="is not an encoder"):
+        load_encoder(tmp_path)
+
+
+def test_too_few_classes_or_patterns_are_refused() -> None:
+    with pytest.raises(InputError, match="two classes"):
+        fit_encoder(groups(1, 20, 1), groups(12, 6, 2), TRAINING)
+    with pytest.raises(InputError, match="patterns are in"):
+        fit_encoder(groups(2, 4, 1), groups(3, 3, 2), DiscriminantTraining(dim=8, least=1000))
+
+
+def test_unknown_patterns_alone_have_no_vector(encoder: DiscriminantEncoder) -> None:
+    unknown = PatternCounts(np.array([0, 1]), np.array([9 << BITS | 5], np.uint32), np.ones(1, np.int32))
+    assert not encoder.encode(unknown, "function").any()
+
+
+def test_code_of_o0_is_optimised_first() -> None:
+    pooler = load_pooler("encoder")
+    slow, fast = (
+        read_module(compile_source(SOURCE, CompileOptions(language="c", optimization=level)).ir)
+        for level in ("-O0", "-O2")
+    )
+    assert slow.is_unoptimised
+    assert not fast.is_unoptimised
+    assert optimise_unoptimised(fast, pooler.abstraction) is None
+    better = optimise_unoptimised(slow, pooler.abstraction)
+    assert better is not None
+    assert better.function_names == slow.function_names
+    assert better.num_statements < slow.num_statements / 2
+    cosines = pooler.vectors(slow, range(3)) @ pooler.vectors(fast, range(3)).T
+    assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
+    assert np.diag(cosines).min() > 0.8
+
+
+def test_what_llvm_cannot_read_is_taken_as_it_is() -> None:
+    pooler = load_pooler("encoder")
+    body = b"  %q = alloca i32*\n  store i32* %p, i32** %q\n  %r = load i32*, i32** %q\n  ret i32* %r\n"
+    text = b"define i32* @f(i32* %p) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
+    module = read_module(text)
+    assert module.is_unoptimised
+    assert optimise_unoptimised(module, pooler.abstraction) is None
+    assert pooler.vectors(module, [0, 0]).shape == (2, pooler.dim)
+
+
+def test_what_nothing_reaches_is_taken_as_it_is() -> None:
+    body = b"  %y = shl i32 %x, 1\n  ret i32 %y\n"
+    text = b"define internal i32 @twice(i32 %x) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
+    module = read_module(text)
+    assert module.function_names == ("twice",)
+    assert module.is_unoptimised
+    pooler = load_pooler("encoder")
+    assert optimise_unoptimised(module, pooler.abstraction) is None
+    assert pooler.vectors(module)[0].any()
+    assert pooler.vectors(module, [0])[0].any()

@@ -1,0 +1,80 @@
+"""Patterns of code: what they count, and what they do not depend on."""
+
+import numpy as np
+import pytest
+
+from ncc.encoder.patterns import BITS, KINDS, count_patterns
+from ncc.ir import Module, read_module
+
+SUM = b"""
+define i32 @sum(ptr %p, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %j, %loop ]
+  %s = phi i32 [ 0, %entry ], [ %t, %loop ]
+  %a = getelementptr inbounds i32, ptr %p, i32 %i
+  %v = load i32, ptr %a, align 4
+  %t = add nsw i32 %s, %v
+  %j = add i32 %i, 1
+  %c = icmp slt i32 %j, %n
+  br i1 %c, label %loop, label %end
+end:
+  ret i32 %t
+}
+"""
+
+
+def module(text: bytes = SUM) -> Module:
+    return read_module(text)
+
+
+def bags(text: bytes) -> tuple[list[int], list[int]]:
+    found = count_patterns(module(text), np.zeros(module(text).num_functions, np.int64))
+    return found.key.tolist(), found.times.tolist()
+
+
+def test_keys_ascend_and_every_kind_is_there() -> None:
+    found = count_patterns(module(), np.zeros(1, np.int64))
+    assert (np.diff(found.key.astype(np.int64)) > 0).all()
+    assert set((found.key >> BITS).tolist()) == set(range(len(KINDS)))
+    statements = found.times[found.key >> BITS == KINDS.index("statement")].sum()
+    assert statements == module().num_statements
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b"%v", b"%value"), (b"@sum", b"@total"), (b"add nsw", b"add"), (b", align 4", b""), (b"inbounds ", b"")],
+)
+def test_names_flags_and_alignments_say_nothing(old: bytes, new: bytes) -> None:
+    assert bags(SUM.replace(old, new)) == bags(SUM)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"%i, 1", b"%i, 2"),
+        (b"slt", b"sgt"),
+        (b"add nsw i32", b"mul i32"),
+        (b"label %loop, label %end", b"label %end, label %end"),
+    ],
+)
+def test_constants_operations_and_loops_do(old: bytes, new: bytes) -> None:
+    assert bags(SUM.replace(old, new)) != bags(SUM)
+
+
+def test_each_function_goes_into_its_bag() -> None:
+    both = module(SUM + SUM.replace(b"@sum", b"@other").replace(b"slt", b"sgt"))
+    apart = count_patterns(both, np.array([1, 0]))
+    alone = count_patterns(module(), np.zeros(1, np.int64))
+    second = slice(apart.start[1], apart.start[2])
+    assert apart.key[second].tolist() == alone.key.tolist()
+    assert apart.times[second].tolist() == alone.times.tolist()
+    left_out = count_patterns(both, np.array([0, -1]))
+    assert left_out.key.tolist() == alone.key.tolist()
+
+
+def test_no_functions_have_no_patterns() -> None:
+    found = count_patterns(module(b"declare void @f()\n"), np.zeros(0, np.int64))
+    assert len(found.key) == 0
+    assert found.start.tolist() == [0]
