@@ -1,0 +1,22 @@
+"""Finding code like this: an index of every function of a code base, its nearest functions, and groups of alike ones.
+
+`build` reads files in parts that survive a kill; `store` lays functions, files and vectors down on disk; `index` opens
+and asks them; `duplicates` groups what is alike; `calibration` says how sure that is; `pages` shows two places' source.
+"""
+
+from ncc.search.build import build_index
+from ncc.search.calibration import Calibration, fit_calibration, load_calibration
+from ncc.search.duplicates import Duplicates
+from ncc.search.index import Found, Index, Matches, load_index
+
+__all__ = [
+    "Calibration",
+    "Duplicates",
+    "Found",
+    "Index",
+    "Matches",
+    "build_index",
+    "fit_calibration",
+    "load_calibration",
+    "load_index",
+]

@@ -1,0 +1,236 @@
+"""Makes an index of folders, or brings one up to date: only files that changed are read again, those that went go."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from ncc.embedding.table import normalised
+from ncc.encoder.pooling import Pooler, load_pooler
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+from ncc.frontend.database import own_flags
+from ncc.inputs import STDIN, expand_inputs, load_module
+from ncc.ir.places import function_places
+from ncc.runtime.found import FoundFile, read_file
+from ncc.runtime.tables import vectors_of
+from ncc.runtime.writable import only_writer
+from ncc.search.parts import Part, Rows, in_parts
+from ncc.search.store import Card, Store, Writer, writing
+
+__all__ = ["IndexReport", "build_index", "fingerprint_of", "read_functions"]
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What became of the files of an index.
+
+    Attributes:
+        num_functions: In the index now.
+        num_files: In the index now.
+        num_read: Files that were read this time.
+        num_gone: Files that the index had, and that are no longer there.
+        failures: Path → reason, of files that could not be read.
+    """
+
+    num_functions: int
+    num_files: int
+    num_read: int
+    num_gone: int
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.num_functions} functions of {self.num_files} files; {self.num_read} read, {self.num_gone} gone, "
+            f"{len(self.failures)} failed"
+        )
+
+
+@lru_cache(maxsize=1)
+def _pooler(pooling: str, embedding: str | None) -> Pooler:
+    return load_pooler(pooling, embedding)
+
+
+def read_functions(file: FoundFile, *, pooling: str, embedding: str | None, options: CompileOptions) -> Rows:
+    """The functions of a file, where they are, and their vectors, of length 1.
+
+    Args:
+        file: To be read; source is compiled with lines.
+        pooling: Name of a way of pooling.
+        embedding: Its embedding's folder; None for the one that ships.
+        options: How source is compiled.
+
+    Raises:
+        NccError: As from `load_module`.
+    """
+    pooler = _pooler(pooling, embedding)
+    module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
+    places = function_places(module)
+    columns = {
+        "name": list(module.function_names),
+        "source": [place.file for place in places],
+        "first_line": [place.first_line for place in places],
+        "last_line": [place.last_line for place in places],
+        "num_statements": np.diff(module.function_start).tolist(),
+    }
+    return Rows(columns, normalised(pooler.vectors(module, range(module.num_functions))))
+
+
+def build_index(
+    inputs: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    options: CompileOptions | None = None,
+    pooling: str | None = None,
+    embedding: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> IndexReport:
+    """Indexes every function of folders and files, or brings an index up to date; called again, goes on after a stop.
+
+    Args:
+        inputs: Folders, files and globs. Files of others that the index has already stay as they are.
+        output: Folder of the index.
+        options: How source is compiled; a file that was compiled in another way is read again.
+        pooling: How functions get vectors; one that the index was not made with is refused.
+        embedding: Folder of an embedding; default the one that ships.
+        jobs: Worker processes, where a file that kills, hangs or fills one costs itself.
+        executor: Any ``concurrent.futures`` executor to work on instead, which must see the files.
+        progress: Called with batches done and batches in all.
+
+    Raises:
+        InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
+        AssetError: The index is damaged.
+        OutputError: The folder can't be written, or something else is being written there.
+    """
+    options, folder = options or CompileOptions(), Path(output).absolute()
+    if options.commands:
+        options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
+    embedding = None if embedding is None else os.path.abspath(embedding)  # noqa: PTH100
+    pooler = load_pooler(pooling, embedding)
+    roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
+    if any(os.fspath(one) == STDIN for one in inputs):
+        raise InputError("an index is of files and folders, not of standard input")
+    found = expand_inputs(roots)
+    failures = {item.name: item.error for item in found if item.error}
+    files = {str(item.source): item.source for item in found if isinstance(item.source, FoundFile) and not item.error}
+    if not files:
+        raise InputError(next(iter(failures.values()), "there is nothing to index"))
+    with only_writer(folder, wait_s=0):
+        old = _open(folder, pooler)
+        prints = {path: fingerprint_of(file, options) for path, file in files.items()}
+        kept = _kept(old, files, prints, roots)
+        fresh = [file for path, file in files.items() if path not in kept]
+        gone = old.files["path"].to_pylist() if old else []
+        gone = [path for path in gone if path not in kept and path not in files]
+        if old and not fresh and not gone:
+            return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
+        card = Card(
+            pooler_id=pooler.id,
+            pooling=pooler.name,
+            embedding=embedding,
+            dim=pooler.dim,
+            generation=old.card.generation + 1 if old else 1,
+        )
+        work = partial(read_functions, pooling=pooler.name, embedding=embedding, options=options)
+        parts = in_parts(
+            fresh,
+            work,
+            folder / "parts",
+            jobs=jobs,
+            executor=executor,
+            plan=(pooler.id, [prints[file.path] for file in fresh]),
+            seconds=options.timeout_s,
+            progress=progress,
+        )
+        with closing(parts), writing(folder, card) as writer:
+            num_old = _copy(old, kept, writer)
+            for part in parts:
+                failures |= _add(part, prints, writer)
+            if not writer.num_functions:
+                reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
+                raise InputError(
+                    f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
+                )
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+    return IndexReport(writer.num_functions, num_old + len(fresh), len(fresh), len(gone), failures)
+
+
+def _open(folder: Path, pooler: Pooler) -> Store | None:
+    """The index that is there already.
+
+    Raises:
+        InputError: Its vectors are of another kind.
+    """
+    if not (folder / "index.json").exists():
+        return None
+    store = Store.open(folder)
+    if store.card.pooler_id != pooler.id:
+        raise InputError(
+            f"{folder}: has vectors of {store.card.pooler_id}, which can't be compared with those of {pooler.id}; name "
+            "another folder"
+        )
+    return store
+
+
+def fingerprint_of(file: FoundFile, options: CompileOptions) -> str:
+    """A hash of a file and of how it is read; empty for one that can't be read, which will say why."""
+    try:
+        how = repr((options, own_flags(file, options))).encode()
+        return hashlib.sha256(how + b"\0" + read_file(file)).hexdigest()[:32]
+    except NccError:
+        return ""
+
+
+def _kept(
+    old: Store | None, files: Mapping[str, FoundFile], prints: Mapping[str, str], roots: Sequence[str]
+) -> dict[str, int]:
+    """Path → row of the old index's files, of those that stay as they are."""
+    if old is None:
+        return {}
+    kept = {}
+    table = old.files
+    rows = zip(*(table[name].to_pylist() for name in ("path", "fingerprint", "error")), strict=True)
+    for row, (path, fingerprint, error) in enumerate(rows):
+        if path in files:
+            if error is None and fingerprint and fingerprint == prints[path]:
+                kept[path] = row
+        elif not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots):
+            kept[path] = row
+    return kept
+
+
+def _copy(old: Store | None, kept: Mapping[str, int], writer: Writer) -> int:
+    """What stays of the old index; the number of files."""
+    if old is None:
+        return 0
+    starts = np.cumsum([0, *old.files["num_functions"].to_pylist()])
+    for row in kept.values():
+        begin, end = starts[row : row + 2].tolist()
+        file = [old.files[name][row].as_py() for name in ("path", "folder", "fingerprint", "error")]
+        writer.add(
+            (file[0], file[1], file[2], file[3]), old.functions.slice(begin, end - begin), old.vectors[begin:end]
+        )
+    return len(kept)
+
+
+def _add(part: Part, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
+    """A part's files; path → reason of those that failed."""
+    failures = {}
+    for file, about, rows in part.by_file():
+        if about["error"]:
+            failures[file.path] = about["error"]
+        vectors = np.zeros((0, 1), np.float16)
+        if rows is not None:
+            vectors = vectors_of(rows).astype(np.float16)
+        writer.add((file.path, file.folder, prints[file.path], about["error"]), rows, vectors)
+    return failures

@@ -1,0 +1,93 @@
+"""Fits a calibration on source code: a function at several levels of optimisation is the same function."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.embedding.table import normalised
+from ncc.encoder.pooling import Pooler, load_pooler
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+from ncc.inputs import expand_inputs, load_module
+from ncc.ir import Module
+from ncc.search.calibration import Calibration, fit_calibration
+
+__all__ = ["calibrate_similarity"]
+
+Functions = dict[tuple[str, str], tuple[NDArray[np.float32], int]]
+
+
+def calibrate_similarity(
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    levels: Sequence[str] = ("1", "2", "s"),
+    options: CompileOptions | None = None,
+    pooling: str | Pooler | None = None,
+    min_statements: int = 10,
+    progress: Callable[[str], None] | None = None,
+) -> Calibration:
+    """Measures what similarities are worth, on sources that nothing was trained on.
+
+    Args:
+        inputs: Files and folders of source; a file that does not compile at all levels is left out.
+        levels: Of optimisation, two or more; functions that every one of them has are compared.
+        options: How source is compiled, but for the level.
+        pooling: How functions get vectors.
+        min_statements: Functions that are smaller at a level are left out.
+        progress: Called with a line of text after each file.
+
+    Raises:
+        InputError: There are fewer than two levels, or than two functions at all of them.
+    """
+    if len(set(levels)) < 2:
+        raise InputError(f"levels are {', '.join(levels)}; expected two or more different ones")
+    pooler = load_pooler(pooling)
+    at_level: list[Functions] = [{} for _ in levels]
+    found = expand_inputs([os.fspath(one) for one in inputs])
+    failed = 0
+    for number, item in enumerate(found, 1):
+        try:
+            if item.error:
+                raise InputError(item.error)
+            compiled = [
+                load_module(
+                    item.source,
+                    options=replace(options or CompileOptions(), optimization=level),
+                    abstraction=pooler.abstraction,
+                )
+                for level in levels
+            ]
+        except NccError:
+            failed += 1
+            continue
+        for functions, module in zip(at_level, compiled, strict=True):
+            functions.update(_functions(module, pooler, min_statements))
+        if progress:
+            progress(f"{number} of {len(found)} files")
+    names = sorted(set.intersection(*(set(functions) for functions in at_level)))
+    if len(names) < 2:
+        raise InputError(
+            f"{len(names)} functions are there at all levels; expected two or more ({failed} files failed)"
+        )
+    vectors = [np.stack([functions[name][0] for name in names]) for functions in at_level]
+    text = np.array([[functions[name][1] for name in names] for functions in at_level])
+    about = {"levels": list(levels), "min_statements": min_statements, "num_files": len(found) - failed}
+    return fit_calibration(pooler.id, vectors, text, **about)
+
+
+def _functions(module: Module, pooler: Pooler, min_statements: int) -> Functions:
+    """(file, function) → its vector and a number of its statements' text."""
+    sizes = np.diff(module.function_start)
+    numbers = np.flatnonzero(sizes >= min_statements).tolist()
+    vectors = normalised(pooler.vectors(module, numbers))
+    functions: Functions = {}
+    for number, vector in zip(numbers, vectors, strict=True):
+        start, end = module.function_start[number : number + 2].tolist()
+        text = "\n".join(map(module.statement_text, range(start, end)))
+        digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
+        functions[module.name, module.function_names[number]] = vector, digest
+    return functions
