@@ -11,3 +11,8 @@ __kernel void bfs(__global const int *edge_start, __global const int *edge, __gl
     }
   }
 }
+// ncc: edge_start: size N + 1, values 8 * i
+// ncc: edge: size 8 * N
+// ncc: cost: values 0
+// ncc: frontier: values (i + 1) % 2
+// ncc: visited: values (i + 1) % 2

@@ -7,3 +7,4 @@ __kernel void histogram(__global const uchar *data, __global uint *bins, const i
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int i = get_local_id(0); i < 256; i += get_local_size(0)) atomic_add(&bins[i], counts[i]);
 }
+// ncc: bins: size 256

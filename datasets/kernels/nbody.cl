@@ -18,3 +18,4 @@ __kernel void nbody(__global const float4 *body, __global float4 *next, __global
   velocity[i] += pull * step;
   next[i] = me + velocity[i] * step;
 }
+// ncc: nbody: local 64

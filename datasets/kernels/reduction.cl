@@ -9,3 +9,4 @@ __kernel void reduction(__global const float *in, __global float *out, __local f
   }
   if (own == 0) out[get_group_id(0)] = part[0];
 }
+// ncc: out: size N / L

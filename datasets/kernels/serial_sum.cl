@@ -4,3 +4,7 @@ __kernel void serial_sum(__global const float *in, __global float *out, const in
   for (int i = 0; i < n; i++) sum += in[i];
   *out = sum;
 }
+// ncc: serial_sum: items 1, local 1
+// ncc: in: size W
+// ncc: n: values W
+// ncc: out: size 1

@@ -7,3 +7,6 @@ __kernel void spmv(__global const int *row_start, __global const int *column, __
   for (int i = row_start[row]; i < row_start[row + 1]; i++) sum += value[i] * x[column[i]];
   y[row] = sum;
 }
+// ncc: row_start: size N + 1, values 8 * i
+// ncc: column: size 8 * N
+// ncc: value: size 8 * N

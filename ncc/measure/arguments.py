@@ -1,0 +1,216 @@
+"""Arguments for a kernel that nobody described: made by type and size, or as comments beside it say.
+
+A comment ``// ncc: NAME: KEY VALUE, KEY VALUE`` says of an argument NAME (``kernel.argument`` for that of one kernel)
+its ``size`` in elements, its ``values`` (of element ``i``), or what random whole numbers are ``below``; of a kernel
+NAME how many ``items`` it takes, and its ``local`` size. Values are expressions of ``N`` (work-items), ``X`` and ``Y``
+(those of a row and of a column), ``L`` (of a work-group), ``W`` (the size asked for) and ``i``.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ncc.errors import InputError
+
+__all__ = ["Argument", "Rules", "Shape", "fill", "local_bytes", "num_bytes", "read_rules", "shape_of"]
+
+Rules = Mapping[str, Mapping[str, str]]
+
+_RULE = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_KEYS = ("size", "values", "below", "items", "local")
+_SCALARS: dict[str, Any] = {
+    **{"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32},
+    **{"long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32, "double": np.float64},
+}
+_TYPE = re.compile(rf"({'|'.join(_SCALARS)})(2|3|4|8|16)?")
+_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod},
+    **{ast.Div: operator.floordiv, ast.FloorDiv: operator.floordiv},
+}
+_MOST_ELEMENTS = 2**34
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Work-items of a run.
+
+    Attributes:
+        items: Of each dimension.
+        local: The same of a work-group.
+        asked: The size that was asked for, which kernels with ``items`` take for that of their data.
+    """
+
+    items: tuple[int, ...]
+    local: tuple[int, ...]
+    asked: int
+
+    @property
+    def names(self) -> dict[str, int]:
+        """What expressions know."""
+        x, y = (*self.items, 1)[:2]
+        return {"N": int(np.prod(self.items)), "X": x, "Y": y, "L": int(np.prod(self.local)), "W": self.asked}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a kernel.
+
+    Attributes:
+        kernel: The kernel's name.
+        name: Its own.
+        type_name: Its type in OpenCL C, "float4*".
+        space: "global", "constant", "local" or "private", where scalars are.
+        is_const: Whether the kernel promises to leave it as it is.
+    """
+
+    kernel: str
+    name: str
+    type_name: str
+    space: str
+    is_const: bool
+
+    @property
+    def element(self) -> tuple[Any, int]:
+        """NumPy's type of its numbers, and how many make an element.
+
+        Raises:
+            InputError: It is an image, a pipe, a structure or the like.
+        """
+        plain = self.type_name.removesuffix("*").strip()
+        found = _TYPE.fullmatch(plain)
+        if not found:
+            raise InputError(
+                f"kernel {self.kernel}: argument {self.name!r} is of type {plain}, which ncc does not make; "
+                "expected buffers, local memory and scalars of OpenCL's arithmetic types (no images, pipes, structures)"
+            )
+        width = int(found[2] or 1)
+        return _SCALARS[found[1]], 4 if width == 3 else width
+
+    def rule(self, rules: Rules, key: str) -> str | None:
+        """What a comment says of it."""
+        return {**rules.get(self.name, {}), **rules.get(f"{self.kernel}.{self.name}", {})}.get(key)
+
+    def elements(self, rules: Rules, shape: Shape) -> int:
+        """Number of elements of a buffer: a work-item each, in local memory of one work-group, unless told otherwise.
+
+        Raises:
+            InputError: What is told is no number of elements.
+        """
+        told = self.rule(rules, "size")
+        names = shape.names
+        count = names["L" if self.space == "local" else "N"] if told is None else evaluate(told, names)
+        if not 0 < count < _MOST_ELEMENTS:
+            raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
+        return int(count)
+
+
+def read_rules(source: str) -> Rules:
+    """What comments of a source say of arguments and kernels.
+
+    Raises:
+        InputError: One is not understood.
+
+    Examples:
+        >>> read_rules("// ncc: row_start: size N + 1, values 8 * i")
+        {'row_start': {'size': 'N + 1', 'values': '8 * i'}}
+    """
+    rules: dict[str, dict[str, str]] = {}
+    for name, text in _RULE.findall(source):
+        for part in text.split(","):
+            key, _, value = part.strip().partition(" ")
+            if key not in _KEYS or not value.strip():
+                raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is none of {', '.join(_KEYS)}")
+            evaluate(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
+            rules.setdefault(name, {})[key] = value.strip()
+    return rules
+
+
+def evaluate(text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression of +, -, *, / (rounded down), %, numbers and names.
+
+    Raises:
+        InputError: It is no such expression, or divides by 0.
+
+    Examples:
+        >>> evaluate("2 * (N + 1) / 3", {"N": 10})
+        7
+    """
+
+    def value(node: ast.AST) -> Any:
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+            return _OPERATIONS[type(node.op)](value(node.left), value(node.right))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in names:
+            return names[node.id]
+        raise InputError(f"{text!r} is no expression of +, -, *, /, %, numbers and {', '.join(names)}")
+
+    try:
+        return value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, RecursionError, ZeroDivisionError, MemoryError) as error:
+        raise InputError(f"{text!r} is no expression: {error}") from error
+
+
+def shape_of(kernel: str, rules: Rules, dimensions: int, size: int, wgsize: int) -> Shape:
+    """Work-items for a size: in a row, or in a square for two dimensions; whole work-groups.
+
+    Raises:
+        InputError: A work-group does not fit into the size.
+    """
+    told = rules.get(kernel, {})
+    names = {"W": size, "N": size, "L": wgsize}
+    group = int(evaluate(told["local"], names)) if "local" in told else wgsize
+    total = int(evaluate(told["items"], names | {"L": group})) if "items" in told else size
+    across = group if dimensions < 2 else 2 ** ((group.bit_length()) // 2)
+    local = (across,) if dimensions < 2 else (across, max(1, group // across))
+    side = total if dimensions < 2 else int(total**0.5)
+    items = tuple(side // one * one for one in local)
+    if not all(items) or group < 1:
+        raise InputError(f"kernel {kernel}: a work-group of {group} does not fit into {total} work-items")
+    rest = (1,) * max(0, dimensions - 2)
+    return Shape(items + rest, local + rest, size)
+
+
+def fill(argument: Argument, rules: Rules, shape: Shape, rng: np.random.Generator) -> np.ndarray:
+    """The numbers of a buffer, or of a scalar (one element), as drawn.
+
+    Whole numbers are below the number of work-items, so that they may be indices of what has an element for each;
+    whole scalars are that number, in two dimensions that of a row; others are between 0 and 1.
+
+    Raises:
+        InputError: It is of a type, or of a size, that can't be made.
+    """
+    dtype, width = argument.element
+    names = shape.names
+    is_scalar = argument.space == "private"
+    count = width if is_scalar else width * argument.elements(rules, shape)
+    values, below = argument.rule(rules, "values"), argument.rule(rules, "below")
+    if values is not None:
+        index = np.arange(count // width).repeat(width)
+        made = np.broadcast_to(evaluate(values, names | {"i": index}), count)
+    elif np.issubdtype(dtype, np.floating):
+        made = rng.random(count, np.float32)
+    elif is_scalar and below is None:
+        made = np.full(count, min(names["N"] if len(shape.items) < 2 else names["X"], np.iinfo(dtype).max))
+    else:
+        most = names["N"] if below is None else int(evaluate(below, names))
+        made = rng.integers(0, max(1, min(most, np.iinfo(dtype).max + 1)), count)
+    return np.ascontiguousarray(made, dtype)
+
+
+def num_bytes(argument: Argument, rules: Rules, shape: Shape) -> int:
+    """Bytes of a buffer, without making it."""
+    dtype, width = argument.element
+    return int(np.dtype(dtype).itemsize) * width * argument.elements(rules, shape)
+
+
+def local_bytes(arguments: list[Argument], rules: Rules, shape: Shape) -> int:
+    """Local memory that the arguments of a kernel take."""
+    return sum(num_bytes(one, rules, shape) for one in arguments if one.space == "local")

@@ -1,0 +1,125 @@
+"""The OpenCL devices at hand, by the names that tables and commands call them."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ncc.errors import InputError, NccError
+
+__all__ = ["Device", "choose_devices", "list_devices", "open_device"]
+
+_WHAT_TO_INSTALL = (
+    "a CPU becomes one by 'pip install ncc[measure]' or Debian's pocl-opencl-icd, a GPU by its vendor's driver "
+    "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
+)
+
+
+@dataclass(frozen=True)
+class Device:
+    """An OpenCL device.
+
+    Attributes:
+        name: The driver's name for it, with a number where several have the same.
+        kind: "CPU", "GPU" or "other".
+        platform: The driver.
+        compute_units: Number of compute units.
+        max_wgsize: Most work-items in a work-group.
+        memory_bytes: Global memory.
+        local_bytes: Local memory of a work-group.
+    """
+
+    name: str
+    kind: str
+    platform: str
+    compute_units: int
+    max_wgsize: int
+    memory_bytes: int
+    local_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by their names."""
+        return asdict(self)
+
+
+def _handles() -> dict[Device, Any]:
+    """Device → pyopencl's object for it.
+
+    Raises:
+        NccError: The package pyopencl is missing.
+    """
+    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    try:
+        import pyopencl as cl
+    except ImportError as error:
+        raise NccError(f"devices are measured with pyopencl, which is missing: {_WHAT_TO_INSTALL}") from error
+    try:
+        found = [handle for platform in cl.get_platforms() for handle in platform.get_devices()]
+    except cl.Error:  # no driver, or one without devices
+        found = []
+    kinds = {cl.device_type.CPU: "CPU", cl.device_type.GPU: "GPU"}
+    times: Counter[str] = Counter()
+    handles = {}
+    for handle in found:
+        name = " ".join(handle.name.split())
+        times[name] += 1
+        described = Device(
+            name=name if times[name] == 1 else f"{name} #{times[name]}",
+            kind=next((kind for flag, kind in kinds.items() if handle.type & flag), "other"),
+            platform=" ".join(handle.platform.name.split()),
+            compute_units=handle.max_compute_units,
+            max_wgsize=handle.max_work_group_size,
+            memory_bytes=handle.global_mem_size,
+            local_bytes=handle.local_mem_size,
+        )
+        handles[described] = handle
+    return handles
+
+
+def list_devices() -> list[Device]:
+    """The OpenCL devices that the installed drivers show, as ``ncc devices`` lists them.
+
+    Raises:
+        NccError: The package pyopencl is missing, or no driver shows a device.
+    """
+    devices = list(_handles())
+    if not devices:
+        raise NccError(f"no OpenCL driver shows a device: {_WHAT_TO_INSTALL}")
+    return devices
+
+
+def choose_devices(names: Sequence[str] | None) -> list[Device]:
+    """Devices by number in the list, from 1, or by part of their names; None for all.
+
+    Raises:
+        InputError: A name fits no device or several, or two name the same.
+        NccError: There are no devices.
+    """
+    devices = list_devices()
+    if names is None:
+        return devices
+    chosen = []
+    for name in names:
+        fitting = [one for one in devices if name == one.name]
+        fitting = fitting or [one for number, one in enumerate(devices, 1) if name == str(number)]
+        fitting = fitting or [one for one in devices if name.lower() in one.name.lower()]
+        if len(fitting) != 1:
+            all_names = ", ".join(f"{number}: {one.name}" for number, one in enumerate(devices, 1))
+            raise InputError(f"device {name!r} fits {len(fitting)} of the devices here ({all_names}); expected one")
+        if fitting[0] in chosen:
+            raise InputError(f"device {name!r} is {fitting[0].name}, which was named before")
+        chosen += fitting
+    return chosen
+
+
+def open_device(name: str) -> Any:
+    """The object of pyopencl for a device of `list_devices`.
+
+    Raises:
+        NccError: It is not there any more.
+    """
+    handles = {device.name: handle for device, handle in _handles().items()}
+    if name not in handles:
+        raise NccError(f"{name}: the device is gone; found {', '.join(handles) or 'none'}")
+    return handles[name]

@@ -1,0 +1,83 @@
+"""Arguments made by type, size and comments."""
+
+import numpy as np
+import pytest
+
+from ncc.errors import InputError
+from ncc.measure.arguments import Argument, Shape, evaluate, fill, num_bytes, read_rules, shape_of
+
+LINE = Shape((1024,), (64,), 1024)
+SQUARE = Shape((32, 32), (8, 8), 1024)
+
+
+def _argument(type_name, space="global", name="a"):
+    return Argument("k", name, type_name, space, is_const=False)
+
+
+def _made(argument, shape=LINE, rules=None, seed=0):
+    return fill(argument, rules or {}, shape, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(
+    ("type_name", "dtype", "count"),
+    [
+        ("float*", np.float32, 1024),
+        ("int4*", np.int32, 4096),
+        ("double3*", np.float64, 4096),
+        ("uchar*", np.uint8, 1024),
+    ],
+)
+def test_buffers_have_an_element_for_each_work_item(type_name, dtype, count):
+    values = _made(_argument(type_name))
+    assert (values.dtype, len(values)) == (dtype, count)
+    assert values.min() >= 0
+    assert values.max() <= (1 if values.dtype.kind == "f" else 1023)
+    assert len(np.unique(values)) > 100
+
+
+def test_whole_scalars_are_the_number_of_work_items_of_a_row():
+    assert _made(_argument("int", "private")).tolist() == [1024]
+    assert _made(_argument("int", "private"), SQUARE).tolist() == [32]
+    assert _made(_argument("char", "private")).tolist() == [127]
+
+
+def test_what_is_drawn_depends_on_the_seed_alone():
+    assert (_made(_argument("float*"), seed=1) == _made(_argument("float*"), seed=1)).all()
+    assert (_made(_argument("float*"), seed=1) != _made(_argument("float*"), seed=2)).any()
+
+
+def test_comments_say_what_arguments_are():
+    rules = read_rules(
+        "// ncc: a: size N + 1, values 8 * i\n  // ncc: k.b: below 3\n// ncc: k: items W / 4, local 32\n"
+    )
+    assert _made(_argument("int*"), rules=rules)[:3].tolist() == [0, 8, 16]
+    assert num_bytes(_argument("int*"), rules, LINE) == 4 * 1025
+    assert set(_made(_argument("int*", name="b"), rules=rules)) == {0, 1, 2}
+    assert shape_of("k", rules, 1, 4096, 64) == Shape((1024,), (32,), 4096)
+
+
+def test_two_dimensions_are_a_square():
+    assert shape_of("k", {}, 2, 4096, 64) == Shape((64, 64), (8, 8), 4096)
+    assert shape_of("k", {}, 2, 4096, 128) == Shape((64, 64), (16, 8), 4096)
+
+
+@pytest.mark.parametrize("type_name", ["image2d_t", "sampler_t", "pipe int", "struct S*", "Pair*", "event_t"])
+def test_images_and_the_like_are_refused_by_name(type_name):
+    with pytest.raises(InputError, match=r"kernel k: argument 'a' is of type"):
+        _made(_argument(type_name))
+
+
+@pytest.mark.parametrize("text", ["N ** 9", "__import__('os')", "M", "N /", "N / 0", "f(N)", "'a'"])
+def test_expressions_are_of_numbers_and_names_alone(text):
+    with pytest.raises(InputError):
+        evaluate(text, {"N": 4})
+
+
+def test_comments_that_nobody_understands_are_refused():
+    with pytest.raises(InputError, match="'shape 3' is none of size, values, below, items, local"):
+        read_rules("// ncc: a: shape 3")
+
+
+def test_a_work_group_must_fit():
+    with pytest.raises(InputError, match="a work-group of 256 does not fit into 64 work-items"):
+        shape_of("k", {}, 1, 64, 256)

@@ -1,0 +1,128 @@
+"""A head for the machine at hand: what is measured, in which order, and what comes of it."""
+
+import json
+import math
+
+import pytest
+
+import ncc
+from ncc.errors import InputError, NccError
+from ncc.measure import Device
+from ncc.measure.bench import SHIPPED_KERNELS, Bench
+from ncc.measure.table import MeasuredTable, Row
+from ncc.study.devices import calibration
+
+FILES = [SHIPPED_KERNELS / f"{name}.cl" for name in ("vectors", "polynomials")]
+DEVICES = [Device(name, "CPU", "none", 1, 1024, 2**30, 2**15) for name in ("slow start", "slow work")]
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """Two devices that take the time that they are told to; returns what was measured, in order."""
+    measured = []
+
+    def measure(self, device, size, wgsize):
+        kernel = self.kernel
+        if kernel.name == "triad":
+            self.failed[device.name] = "kernel triad: writes no output"
+            return None
+        measured.append((kernel.name, size, device.name))
+        time_ms = 1.0 + size * 1e-6 if device.name == "slow start" else 1e-3 + size * 1e-5
+        return Row(
+            kernel_file=str(kernel.file), kernel=kernel.name, device=device.name, global_size=size, local_size=wgsize,
+            transfer_bytes=8 * size, time_ms=time_ms, kernel_ms=time_ms, transfer_ms=0.0, time_low=time_ms,
+            time_high=time_ms, family=kernel.family, size=size, device_kind=device.kind, source_id=kernel.source_id,
+            seconds=0.01,
+        )  # fmt: skip
+
+    monkeypatch.setattr(Bench, "measure", measure)
+    monkeypatch.setattr(calibration, "choose_devices", lambda _names: DEVICES)
+    return measured
+
+
+def test_a_head_knows_what_was_measured(pretended, tmp_path):
+    told: list[str] = []
+    head = ncc.calibrate(
+        tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,), about={"who": "I"}, progress=told.append
+    )
+    assert head.about["who"] == "I"
+    assert head.about["failed"]["triad on slow start"] == "kernel triad: writes no output"
+    assert head.devices == ("slow start", "slow work")
+    table = MeasuredTable.load(tmp_path / "mine" / "times.parquet")
+    assert len(table.rows) == len(pretended) == 2 * 8 * 13
+    assert any("min left" in line for line in told)
+    answers = {
+        size: ncc.predict_device(FILES[0], head=ncc.load_device_head(tmp_path / "mine"), transfer_bytes=8.0 * size)[0]
+        for size in (1024, 4**12)
+    }
+    ratio = [math.log(answer.speedup_gpu_over_cpu) for answer in answers.values()]
+    assert ratio[0] > 1 > -1 > ratio[1]
+    # again: all is known
+    pretended.clear()
+    ncc.calibrate(tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,))
+    assert not pretended
+
+
+def test_kernels_and_sizes_take_turns(pretended, tmp_path):
+    ncc.calibrate(tmp_path / "mine", kernels=FILES, sizes="1K:1M", wgsize=(64,))
+    first = [(kernel, size) for kernel, size, device in pretended if device == "slow work"][:12]
+    assert len({size for _, size in first}) >= 3
+    assert len({kernel for kernel, _ in first}) >= 3
+
+
+def test_chance_is_drawn_by_the_seed(pretended, tmp_path):
+    for name in ("a", "b"):
+        ncc.calibrate(tmp_path / name, kernels=FILES, sizes="1K:4K", wgsize=(64,), order="random", seed=7)
+    assert pretended[: len(pretended) // 2] == pretended[len(pretended) // 2 :]
+
+
+def test_a_device_that_vanishes_leaves_what_was_measured(pretended, tmp_path, monkeypatch):
+    measure = Bench.measure
+
+    def vanish(self, device, size, wgsize):
+        if len(pretended) == 4:
+            self.gone.add(device.name)
+            return None
+        return measure(self, device, size, wgsize)
+
+    monkeypatch.setattr(Bench, "measure", vanish)
+    with pytest.raises(NccError, match=r"slow start, slow work: gone; .*times\.parquet keeps 4 rows"):
+        ncc.calibrate(tmp_path, kernels=FILES[1:])
+    assert len(MeasuredTable.load(tmp_path / "times.parquet").rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget_minutes": 0}, "budget_minutes is 0"),
+        ({"order": "best"}, "order is 'best'; expected chosen or random"),
+        ({"kernels": ["missing.cl"]}, "no such file"),
+        ({"sizes": "1"}, r"no work-group of \[64, 256\] fits into any of \[1\] work-items"),
+        (
+            {"kernels": FILES[:1], "sizes": "1K"},
+            "5 kernels were measured, expected at least 8: kernel triad: writes no",
+        ),
+    ],
+)
+def test_bad_input_is_refused(pretended, tmp_path, options, message):
+    with pytest.raises(NccError, match=message):
+        ncc.calibrate(tmp_path / "mine", **({"kernels": FILES} | options))
+
+
+def test_one_device_is_not_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "choose_devices", lambda _names: DEVICES[:1])
+    with pytest.raises(InputError, match="slow start is the only device; expected two or more"):
+        ncc.calibrate(tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_two_devices_of_this_machine_are_calibrated(pocl, tmp_path):
+    head = ncc.calibrate(
+        tmp_path, kernels=FILES, device=pocl, sizes="1K,16K", wgsize=(64,), seconds=0.01, timeout_s=250
+    )
+    assert head.devices == tuple(pocl)
+    card = json.loads((tmp_path / "head.json").read_text())
+    assert "failed" in json.dumps(card)
+    [answer, *_] = ncc.predict_device(FILES[0], head=head, transfer_bytes=65536.0)
+    assert set(answer.times_ms) == set(pocl)

@@ -1,0 +1,40 @@
+"""The kernels that ship: enough of them, of many kinds, and all worth timing."""
+
+import pytest
+
+from ncc.errors import InputError
+from ncc.measure.bench import SHIPPED_KERNELS, find_kernels
+from ncc.measure.running import Job, run_job
+from ncc.runtime.workers import Workers
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    found, failed = find_kernels([str(SHIPPED_KERNELS)])
+    assert not failed
+    return found
+
+
+def test_there_are_many_of_many_families(kernels):
+    assert len(kernels) >= 120
+    assert len({kernel.family for kernel in kernels}) >= 30
+    assert len({kernel.name for kernel in kernels}) == len(kernels)
+
+
+def test_each_has_sizes_that_work_groups_fit_into(kernels):
+    for kernel in kernels:
+        assert kernel.group(16384, 64), kernel.name
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_all_of_them_pass_the_checks(kernels, pocl):
+    refused = []
+    with Workers(8 * 2**30, 300) as workers:
+        for kernel in kernels:
+            job = Job(kernel.source, kernel.name, kernel.dimensions, pocl[1], 16384, 64, seconds=0.001)
+            try:
+                assert workers.call(kernel.name, run_job, job).time_ms > 0
+            except InputError as error:
+                refused.append(f"{kernel.name}: {error}")
+    assert not refused
