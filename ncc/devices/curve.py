@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.devices.files import DeviceHead
-from ncc.devices.predict import choose_head
+from ncc.devices.predict import SIZES, choose_head, find_flips
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
@@ -32,7 +32,6 @@ PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 Array = NDArray[np.float64]
 
-_SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 
 
@@ -111,6 +110,7 @@ def predict_device_curve(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
+    language: str | None = None,
     head: DeviceHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
@@ -122,6 +122,7 @@ def predict_device_curve(
         wgsize: Work-items a work-group.
         platform: As for `predict_device`.
         options: How source is compiled.
+        language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc for the platform.
         embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
@@ -132,20 +133,17 @@ def predict_device_curve(
         InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
         CompileError, IRError, AssetError: As for `predict_device`.
     """
-    sizes = _SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
+    sizes = SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
         raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
     head = choose_head(platform, head)
-    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
+    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, CompileOptions.of(options, language))
     return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
 def _curve(kernel: Kernel, head: DeviceHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
     answers = head.answers(kernel, sizes.tolist(), wgsize)
     ratio = np.array([answer.log_ratio for answer in answers])
-    turns = np.flatnonzero((ratio[:-1] > 0) != (ratio[1:] > 0))
-    share = ratio[turns] / (ratio[turns] - ratio[turns + 1])
-    logs = np.log(sizes)
     return DeviceCurve(
         kernel=kernel.name,
         platform=head.platform,
@@ -154,7 +152,7 @@ def _curve(kernel: Kernel, head: DeviceHead, sizes: Array, wgsize: float | None)
         speedup_gpu_over_cpu=np.exp(ratio),
         low=np.exp([answer.interval[0] for answer in answers]),
         high=np.exp([answer.interval[1] for answer in answers]),
-        flips=tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist()),
+        flips=find_flips(sizes, ratio),
         seen=head.transfer_range,
     )
 

@@ -87,6 +87,7 @@ def explain_device(
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
+    language: str | None = None,
     head: DeviceHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[Explanation, ...]:
@@ -101,6 +102,7 @@ def explain_device(
         wgsize: Work-items a work-group.
         platform: As for `predict_device`.
         options: How source is compiled.
+        language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc for the platform.
         embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
@@ -111,7 +113,7 @@ def explain_device(
         InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
     """
     head = choose_head(platform, head)
-    options = replace(options or CompileOptions(), debug_lines=True)
+    options = replace(CompileOptions.of(options, language), debug_lines=True)
     kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
     return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
 

@@ -1,4 +1,4 @@
-"""Files of device heads: of Gaussian processes, which is what ships, or of an ensemble of LSTMs."""
+"""Files of device heads: of times, which is what ships, or of ratios by Gaussian processes or an ensemble of LSTMs."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,6 +8,8 @@ from msgspec import convert
 
 from ncc.devices.head import Blocks, Calibration, KernelInputs, MapperHead, Process, Term
 from ncc.devices.lstm_head import LSTMMapperHead
+from ncc.devices.times_files import join_times, split_times
+from ncc.devices.times_head import TimesHead
 from ncc.encoder.files import HeadFiles, HeadParts
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
@@ -20,7 +22,7 @@ _LARGEST, _SMALLEST = 1e9, 1e-9
 _LARGEST_LOG = 100.0
 """Of the bytes that a kernel moves: e¹⁰⁰ of them are out of this world."""
 
-DeviceHead = MapperHead | LSTMMapperHead
+DeviceHead = MapperHead | LSTMMapperHead | TimesHead
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ def _check_numbers(head: MapperHead) -> None:
 FILES: HeadFiles[DeviceHead] = HeadFiles(
     "device-mapping head",
     2,
-    {"gp": MapperHead, "lstm": LSTMMapperHead},
-    split={MapperHead: _split},
-    join={MapperHead: _join},
+    {"gp": MapperHead, "lstm": LSTMMapperHead, "times": TimesHead},
+    split={MapperHead: _split, TimesHead: split_times},
+    join={MapperHead: _join, TimesHead: join_times},
 )
 load_head, save_head = FILES.load, FILES.save

@@ -224,11 +224,21 @@ class RatioPrediction:
         log_ratio: Positive where the GPU is the faster device.
         interval: (low, high), which should hold the true value in 80 % of cases.
         probability_gpu: Of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
+        times_ms: Device → expected time, and both ends of its 80 % interval; None of a head that knows no times.
+        distance: From the kernels of training; None of a head that does not know it.
+        familiar: Whether that is within what was measured.
+        nearest: Names of the nearest kernels of training.
+        devices: What is compared: the first, where the ratio is negative, with the second, called GPU here.
     """
 
     log_ratio: float
     interval: tuple[float, float]
     probability_gpu: float
+    times_ms: Mapping[str, tuple[float, ...]] | None = None
+    distance: float | None = None
+    familiar: bool = True
+    nearest: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ("CPU", "GPU")
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +279,12 @@ class MapperHead:
         return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
 
     def answers(
-        self, kernel: Kernel, transfers: Sequence[float | None], wgsize: float | None, without: Collection[int] = ()
+        self,
+        kernel: Kernel,
+        transfers: Sequence[float | None],
+        wgsize: float | None,
+        without: Collection[int] = (),
+        global_size: float | None = None,  # noqa: ARG002 (not known to these heads)
     ) -> list[RatioPrediction]:
         """`predict` for a kernel that was read, at several sizes of its data, as if some statements did nothing."""
         inputs = kernel_inputs(kernel, without)

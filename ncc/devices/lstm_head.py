@@ -69,7 +69,12 @@ class LSTMMapperHead:
                 raise InputError(f"a network of {member.head.num_outputs} outputs, {member.head.num_auxiliary} inputs")
 
     def answers(
-        self, kernel: Kernel, transfers: Sequence[float | None], wgsize: float | None, without: Collection[int] = ()
+        self,
+        kernel: Kernel,
+        transfers: Sequence[float | None],
+        wgsize: float | None,
+        without: Collection[int] = (),
+        global_size: float | None = None,  # noqa: ARG002 (not known to these heads)
     ) -> list[RatioPrediction]:
         """`predict` for a kernel that was read, at several sizes of its data, as if some statements were not there."""
         encoded = self.ensemble.encode(kernel.sequence(without))

@@ -3,23 +3,40 @@
 import functools
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import ncc
 from ncc.devices.files import DeviceHead, load_head
+from ncc.devices.head import check_sizes, kernel_inputs
+from ncc.devices.times_head import complete_sizes
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
+from ncc.runtime.quantities import LARGEST_BYTES, readable_bytes
 from ncc.runtime.workers import limited
 
-__all__ = ["PLATFORMS", "DevicePrediction", "choose_head", "load_shipped_device_head", "predict_device"]
+__all__ = [
+    "PLATFORMS",
+    "SIZES",
+    "DevicePrediction",
+    "choose_head",
+    "find_flips",
+    "load_shipped_device_head",
+    "predict_device",
+]
 
 PLATFORMS = ("amd", "nvidia")
+SIZES = np.geomspace(2.0**10, 2.0**32, 89)
+"""Bytes moved that stand for all sizes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +50,17 @@ class DevicePrediction:
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
         platform: "amd", "nvidia", or that of a head of one's own: the measurements behind the answer.
-        transfer_bytes, wgsize: as given; None was answered by covering the range seen in training.
+        transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
+            1 KiB to 4 GiB: ``flips`` says where it changes, the rest is of a size amid those of training.
+        times_ms: Device → expected time in ms and both ends of its 80 % interval; None where no size is given, or of a
+            head that knows no times.
+        familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
+        distance: From the nearest of them, about the factor in log units by which what they do differs; None of a head
+            that does not know.
+        nearest: Names of the nearest of them.
+        flips: Bytes moved at which the expected speedup passes 1, where no size is given.
+        devices: The two that are compared: the first of the head's, and the fastest of the others.
+        starts_with_second: Whether the second of them is the faster one at the smallest size, where no size is given.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off.
     """
@@ -48,6 +75,14 @@ class DevicePrediction:
     wgsize: float | None
     num_statements: int
     unknown_rate: float
+    global_size: float | None = None
+    times_ms: Mapping[str, tuple[float, ...]] | None = None
+    familiar: bool = True
+    distance: float | None = None
+    nearest: tuple[str, ...] = ()
+    flips: tuple[float, ...] | None = None
+    devices: tuple[str, ...] = ("CPU", "GPU")
+    starts_with_second: bool = False
 
     @property
     def verdict(self) -> str:
@@ -57,8 +92,9 @@ class DevicePrediction:
     @property
     def odds(self) -> dict[str, float]:
         """Device → probability that it is the faster one."""
-        gpu = self.confidence if self.device == "GPU" else 1 - self.confidence
-        return {"CPU": 1 - gpu, "GPU": gpu}
+        first, second = self.devices
+        faster = self.confidence if self.device == second else 1 - self.confidence
+        return {first: 1 - faster, second: faster}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
@@ -67,19 +103,34 @@ class DevicePrediction:
 
     def __str__(self) -> str:
         odds = " ".join(f"{device} {share:.0%}" for device, share in self.odds.items())
-        sure = (
-            f"undecided ({odds})"
-            if self.verdict == "undecided"
-            else f"{self.device} (confidence {self.confidence:.0%})"
-        )
-        low, high = self.interval
-        return f"{sure}; GPU over CPU {self.speedup_gpu_over_cpu:.2f}x, 80 % interval {low:.2f}x to {high:.2f}x"
+        spread = "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
+        if not self.familiar:
+            like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
+            answer = f"unlike anything measured{like}: measure it; {odds}"
+        elif self.verdict == "undecided":
+            answer = f"undecided ({odds})"
+        else:
+            answer = f"{self.device} (confidence {self.confidence:.0%})"
+        if self.flips is not None:
+            return f"{_by_size(self)}; say --transfer or --global-size for an answer"
+        if self.times_ms is not None:
+            each = ", ".join(
+                f"{name} {time:.3g} ms ({a:.3g} to {b:.3g})" for name, (time, a, b) in self.times_ms.items()
+            )
+            answer += f"; {each}"
+        return f"{answer}; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
 
     def _repr_html_(self) -> str:
         odds = (f"{share:.0%}" for share in self.odds.values())
         low, high = self.interval
-        heading = ("faster", "CPU", "GPU", "GPU over CPU", "80 % interval", "statements unknown")
-        row = (self.verdict, *odds, f"{self.speedup_gpu_over_cpu:.2f}×", f"{low:.2f}× to {high:.2f}×")
+        first, second = self.devices
+        heading = ("faster", first, second, f"{second} over {first}", "80 % interval", "statements unknown")
+        row = (
+            self.verdict if self.familiar else "measure it",
+            *odds,
+            f"{self.speedup_gpu_over_cpu:.2f}×",
+            f"{low:.2f}× to {high:.2f}×",
+        )
         caption = f"{source_name(self.kernel)} on {self.platform}"
         return html_table(caption, heading, [(*row, f"{self.unknown_rate:.1%} of {self.num_statements}")])
 
@@ -122,8 +173,10 @@ def predict_device(
     *,
     transfer_bytes: float | None = None,
     wgsize: float | None = None,
+    global_size: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
+    language: str | None = None,
     head: DeviceHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
@@ -133,9 +186,12 @@ def predict_device(
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
         transfer_bytes: Bytes moved between host and device.
         wgsize: Work-items in a work-group.
+        global_size: Work-items of the launch. One of it and the bytes stands for the other, at four bytes a work-item
+            for each pointer argument, moved there and back.
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU; default "nvidia", or what the
             head was trained on.
         options: How source is compiled.
+        language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc for the platform.
         embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
 
@@ -150,23 +206,69 @@ def predict_device(
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
     head = choose_head(platform, head)
-    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
-    return tuple(_predict(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
+    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, CompileOptions.of(options, language))
+    if global_size is not None and not 1 <= global_size <= LARGEST_BYTES:
+        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
+    return tuple(_predict(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
 
-def _predict(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None) -> DevicePrediction:
-    answer = head.answers(kernel, [transfer_bytes], wgsize)[0]
+def _predict(
+    kernel: Kernel, head: DeviceHead, transfer: float | None, wgsize: float | None, global_size: float | None
+) -> DevicePrediction:
+    check_sizes(transfer, wgsize)
+    flips, starts = None, False
+    if transfer is None and global_size is None:
+        curve = np.array([one.log_ratio for one in head.answers(kernel, SIZES.tolist(), wgsize)])
+        flips, starts = find_flips(SIZES, curve), bool(curve[0] > 0)
+        answer = replace(head.answers(kernel, [None], wgsize)[0], times_ms=None)
+    elif transfer is None:
+        assert global_size is not None
+        moved = complete_sizes(kernel_inputs(kernel), np.array([[np.nan, 1, global_size]]))[0, 0]
+        answer = head.answers(kernel, [min(moved, LARGEST_BYTES)], wgsize, global_size=global_size)[0]
+    else:
+        answer = head.answers(kernel, [transfer], wgsize, global_size=global_size)[0]
     # one distribution decides both, so that they can't contradict each other
-    is_gpu = answer.probability_gpu > 0.5
+    is_second = answer.probability_gpu > 0.5
+    devices = answer.devices
     return DevicePrediction(
         kernel=kernel.name,
-        device="GPU" if is_gpu else "CPU",
-        confidence=answer.probability_gpu if is_gpu else 1 - answer.probability_gpu,
+        device=devices[1] if is_second else devices[0],
+        confidence=answer.probability_gpu if is_second else 1 - answer.probability_gpu,
         speedup_gpu_over_cpu=math.exp(answer.log_ratio),
         interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
         platform=head.platform,
-        transfer_bytes=transfer_bytes,
+        transfer_bytes=transfer,
         wgsize=wgsize,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
+        global_size=global_size,
+        times_ms=answer.times_ms,
+        familiar=answer.familiar,
+        distance=answer.distance,
+        nearest=answer.nearest,
+        flips=flips,
+        devices=devices,
+        starts_with_second=flips is not None and starts,
+    )
+
+
+def find_flips(sizes: NDArray[np.float64], log_ratio: NDArray[np.float64]) -> tuple[float, ...]:
+    """Sizes at which a log ratio changes its sign, between those asked for."""
+    turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
+    share = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
+    logs = np.log(sizes)
+    return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
+
+
+def _by_size(answer: DevicePrediction) -> str:
+    """Which device is expected to be faster from which size on."""
+    assert answer.flips is not None
+    first, second = answer.devices
+    if not answer.flips:
+        return f"{second if answer.starts_with_second else first} expected at every size from 1 KiB to 4 GiB"
+    known = [readable_bytes(size) for size in answer.flips]
+    starts = second if answer.starts_with_second else first
+    others = (first if starts == second else second, starts)
+    return f"{starts} expected below {known[0]}, then " + ", ".join(
+        f"{others[number % 2]} from {size}" for number, size in enumerate(known)
     )

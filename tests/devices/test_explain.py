@@ -8,7 +8,6 @@ import pytest
 
 import ncc
 from ncc.devices.explain import explain_device
-from ncc.devices.head import kernel_inputs
 from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
@@ -83,12 +82,12 @@ def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
     head = load_shipped_device_head("nvidia")
     (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
-    whole = head.predict(kernel_inputs(kernel), 1e7, 64)
-    assert head.predict(kernel_inputs(kernel), 1e7, 64) == whole
+    (whole,) = head.answers(kernel, [1e7], 64)
+    assert head.answers(kernel, [1e7], 64) == [whole]
     by_line = {share.line: share.effect for share in explanation.lines if share.line}
     for line, effect in by_line.items():
         without = frozenset(np.flatnonzero(kernel.module.source_line == line).tolist())
-        rest = head.predict(kernel_inputs(kernel, without), 1e7, 64)
+        (rest,) = head.answers(kernel, [1e7], 64, without)
         assert effect == pytest.approx(whole.log_ratio - rest.log_ratio)
     assert max(map(abs, by_line.values())) > 0.01
 

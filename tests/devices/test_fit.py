@@ -286,7 +286,7 @@ def test_a_head_is_measured_by_kernel_and_by_application_before_it_ships(monkeyp
     few = MapperConfig(num_trees=2, inner_trees=2, inner_folds=2)
     monkeypatch.setattr(train_head, "MapperMethod", lambda inputs: MapperMethod(inputs, few))
     said: list[str] = []
-    head = train_head.train_devmap(platform="amd", embedding=make_embedding(), seed=3, progress=said.append)
+    head = train_head.train_devmap(platform="amd", model="gp", embedding=make_embedding(), seed=3, progress=said.append)
     assert [line.rpartition(":")[0] for line in said] == ["amd, by kernel", "amd, by application"]
     assert (head.about["platform"], head.embedding_id) == ("amd", make_embedding().fingerprint)
     assert list(head.about["scores"]) == ["by kernel", "by application"]

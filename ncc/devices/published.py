@@ -1,0 +1,116 @@
+"""The published times of two platforms as launches: the suites of device mapping, and CLgen's generated kernels."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from ncc.data import iter_members, locate
+from ncc.data.tables import read_rows
+from ncc.devices.fit import load_inputs
+from ncc.devices.head import KernelInputs, describe_kernel
+from ncc.devices.samples import Folder, Platform, load_samples
+from ncc.devices.table import LaunchTimes
+from ncc.embedding import Embedding
+from ncc.errors import DataError, NccError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.ir import read_module
+
+__all__ = ["DEVICES", "SOURCES", "clgen_launches", "combine", "suite_launches"]
+
+DEVICES = ("CPU", "GPU")
+SOURCES: Mapping[str, str] = {"clgen": "clgen"} | dict.fromkeys(
+    ("amd", "npb", "nvidia", "parboil", "polybench", "rodinia", "shoc"), "suites"
+)
+"""Suite → source: what was written by people for a purpose, and what was generated."""
+
+_COLUMNS = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu")
+
+
+def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
+    """The 680 rows of device mapping; their tables do not say how many work-items there were.
+
+    Raises:
+        DataError: The table or the IR is missing or damaged.
+    """
+    samples = load_samples(platform, folder)
+    return (
+        LaunchTimes(
+            devices=DEVICES,
+            file=np.full(len(samples), "devmap"),
+            kernel=samples.benchmark,
+            family=samples.application,
+            suite=samples.suite,
+            global_size=np.full(len(samples), np.nan),
+            local_size=np.maximum(samples.wgsize, 1),
+            transfer_bytes=samples.transfer_bytes,
+            times_ms=np.stack([samples.runtime_cpu_ms, samples.runtime_gpu_ms], axis=1),
+        ),
+        load_inputs(samples, embedding, None if folder is None else str(folder)),
+    )
+
+
+def clgen_launches(platform: Platform, dim: int, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
+    """CLgen's kernels that compile, each at up to 16 sizes.
+
+    Args:
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        dim: Of the vectors that the inputs are to have; they are zero.
+        folder: The data folder; None stands for NCC_DATA, then the cache.
+
+    Raises:
+        DataError: The table or the sources are missing or damaged.
+
+    Reference: Cummins, Petoumenos, Wang, Leather, CGO 2017.
+    """
+    described: dict[str, KernelInputs] = {}
+    for name, text in iter_members(locate("clgen", "kernels.tar.xz", folder), ".cl"):
+        try:
+            module = read_module(compile_source(text, CompileOptions(language="opencl")).ir)
+        except NccError:
+            continue  # 16 of the 1,000 that were published compare chains and mix pointers with integers
+        vectors = np.zeros((len(module.text_id), dim))
+        described[PurePosixPath(name).stem] = describe_kernel(module, module.first_kernel, vectors)
+    path = locate("clgen", f"{platform}.csv", folder)
+    rows = [(row["benchmark"].partition(".")[0], row) for row in read_rows(path, _COLUMNS)]
+    rows = [(name, row) for name, row in rows if name in described]
+    try:
+        numbers = np.array([[float(row[column]) for column in _COLUMNS[1:]] for _, row in rows])
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+    if not rows or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise DataError(f"{path}: expected sizes and times above 0 of the kernels in kernels.tar.xz")
+    names = np.array([name for name, _ in rows])
+    return (
+        LaunchTimes(
+            devices=DEVICES,
+            file=np.full(len(rows), "clgen"),
+            kernel=names,
+            family=names,
+            suite=np.full(len(rows), "clgen"),
+            global_size=numbers[:, 0],
+            local_size=numbers[:, 2],
+            transfer_bytes=numbers[:, 1],
+            times_ms=numbers[:, 3:],
+        ),
+        _stack([described[name] for name, _ in rows]),
+    )
+
+
+def combine(
+    one: tuple[LaunchTimes, KernelInputs], other: tuple[LaunchTimes, KernelInputs]
+) -> tuple[LaunchTimes, KernelInputs]:
+    """The rows of both, of the same devices."""
+    names = [name for name in LaunchTimes.__dataclass_fields__ if name != "devices"]
+    assert one[0].devices == other[0].devices
+    table = LaunchTimes(
+        devices=one[0].devices,
+        **{name: np.concatenate([getattr(part[0], name) for part in (one, other)]) for name in names},
+    )
+    return table, _stack([one[1], other[1]])
+
+
+def _stack(inputs: list[KernelInputs]) -> KernelInputs:
+    return KernelInputs(
+        *(np.concatenate([getattr(part, name) for part in inputs]) for name in KernelInputs.__annotations__)
+    )

@@ -1,0 +1,230 @@
+"""Tables of times: launches of kernels × devices, as ``ncc measure`` writes and ``ncc train devmap`` reads them.
+
+A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV.
+"""
+
+import csv
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.data.tables import LONGEST_NAME, read_rows
+from ncc.errors import DataError, InputError
+
+__all__ = ["COLUMNS", "REQUIRED", "LaunchTimes", "Unit", "read_times", "write_times"]
+
+Array = NDArray[np.float64]
+Unit = Literal["kernel", "family", "suite"]
+
+COLUMNS: Mapping[str, str] = {
+    "kernel_file": "Source or IR that holds the kernel; a relative path starts at the table's folder.",
+    "kernel": "The kernel's name in it.",
+    "device": "Name of the device.",
+    "global_size": "Work-items of the launch, all dimensions multiplied.",
+    "local_size": "Work-items in a work-group, likewise.",
+    "transfer_bytes": "Bytes moved between host and device, both ways.",
+    "time_ms": "What is learnt: time of the launch, with the transfers if they are to count.",
+    "kernel_ms": "Time of the kernel alone.",
+    "transfer_ms": "Time of the transfers alone.",
+    "time_low": "Low end of the interval of time_ms.",
+    "time_high": "High end of the interval of time_ms.",
+    "family": "What the kernel is one of, such as its application: held out together; default the kernel's file.",
+}
+"""Column → what it holds."""
+
+REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
+"""Columns that must be there; sizes that are not known are left empty."""
+
+_SIZES = ("global_size", "local_size", "transfer_bytes")
+_NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
+_LARGEST_MS = 1e12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LaunchTimes:
+    """Launches and their times; row i of every array belongs to launch i.
+
+    Attributes:
+        devices: Names of the d devices.
+        file: Paths of the kernels' files, or what else names the text of a kernel, (n,) str.
+        kernel: Names of the kernels, (n,) str.
+        family: What is held out together, such as applications, (n,) str.
+        suite: Where the rows come from, such as benchmark suites, (n,) str.
+        global_size, local_size, transfer_bytes: (n,) float64, NaN where not known.
+        times_ms: (n, d) float64, NaN where not measured.
+    """
+
+    devices: tuple[str, ...]
+    file: np.ndarray
+    kernel: np.ndarray
+    family: np.ndarray
+    suite: np.ndarray
+    global_size: Array
+    local_size: Array
+    transfer_bytes: Array
+    times_ms: Array
+
+    def __len__(self) -> int:
+        return len(self.times_ms)
+
+    @property
+    def log_times(self) -> Array:
+        """(n, d) float64 natural logarithms of the times in ms."""
+        return np.log(self.times_ms)
+
+    @property
+    def sizes(self) -> Array:
+        """(n, 3) float64 transfer bytes, work-group size and global size."""
+        return np.stack([self.transfer_bytes, self.local_size, self.global_size], axis=1)
+
+    def groups(self, unit: Unit) -> np.ndarray:
+        """Name of each row's kernel, family or suite, (n,) str."""
+        return np.char.add(np.char.add(self.file, ":"), self.kernel) if unit == "kernel" else getattr(self, unit)
+
+    def rows(self, index: NDArray[Any]) -> "LaunchTimes":
+        """Some of the rows."""
+        names = [one.name for one in dataclasses.fields(self) if one.name != "devices"]
+        return dataclasses.replace(self, **{name: getattr(self, name)[index] for name in names})
+
+
+def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
+    """Reads a table that has the columns of `COLUMNS`; others are passed over.
+
+    Args:
+        path: A .parquet or .csv file.
+
+    Returns:
+        The launches that every device of the table was measured on, in the table's order.
+
+    Raises:
+        DataError: A column is missing, a number is none, negative or infinite, a launch stands twice for one device,
+            a kernel's file is not there, or fewer than two devices have launches in common.
+    """
+    path = Path(path)
+    rows = _read(path)
+    numbers = {name: _numbers(path, rows, name) for name in _NUMBERS}
+    _check(path, rows, numbers)
+    devices = tuple(dict.fromkeys(row["device"] for row in rows))
+    if len(devices) < 2:
+        raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more, since devices are compared")
+    sizes = np.stack([numbers[name] for name in _SIZES], axis=1)
+    first: dict[tuple[Any, ...], int] = {}
+    found: dict[tuple[int, int], int] = {}
+    times = np.full((len(rows), len(devices)), np.nan)
+    for number, (row, size) in enumerate(zip(rows, np.nan_to_num(sizes, nan=-1).tolist(), strict=True)):
+        launch = first.setdefault((row["kernel_file"], row["kernel"], *size), number)
+        device = devices.index(row["device"])
+        before = found.setdefault((launch, device), number)
+        if before != number:
+            raise DataError(
+                f"{path}: rows {before} and {number} (from 0) are one launch of {row['kernel']} on one device, "
+                f"{row['device']!r}; name two devices differently, and give one row a launch"
+            )
+        times[launch, device] = numbers["time_ms"][number]
+    kept = np.flatnonzero(np.isfinite(times).all(axis=1))
+    if not len(kept):
+        raise DataError(
+            f"{path}: no launch was measured on all of {', '.join(devices)}; expected the same sizes on each"
+        )
+    files = {name: str(path.parent / name) for name in {row["kernel_file"] for row in rows}}
+    return LaunchTimes(
+        devices=devices,
+        file=np.array([files[rows[row]["kernel_file"]] for row in kept]),
+        kernel=np.array([rows[row]["kernel"] for row in kept]),
+        family=np.array([rows[row].get("family") or Path(rows[row]["kernel_file"]).stem for row in kept]),
+        suite=np.full(len(kept), path.stem),
+        global_size=sizes[kept, 0],
+        local_size=sizes[kept, 1],
+        transfer_bytes=sizes[kept, 2],
+        times_ms=times[kept],
+    )
+
+
+def write_times(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes a table by its extension, .csv or .parquet; values that a row lacks are left empty.
+
+    Raises:
+        InputError: The extension is another.
+        OutputError: The file can't be written.
+    """
+    from io import BytesIO, StringIO
+
+    from ncc.runtime.storage import write_output
+
+    path = Path(path)
+    if path.suffix == ".csv":
+        text = StringIO()
+        writer = csv.DictWriter(text, list(COLUMNS), extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_output(path, text.getvalue().encode())
+    elif path.suffix == ".parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        kinds = {name: pyarrow.float64() if name in _NUMBERS else pyarrow.string() for name in COLUMNS}
+        columns = {name: pyarrow.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
+        out = BytesIO()
+        pyarrow.parquet.write_table(pyarrow.table(columns), out)
+        write_output(path, out.getvalue())
+    else:
+        raise InputError(f"{path}: extension {path.suffix!r} is none of .parquet .csv")
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    if path.suffix != ".parquet":
+        return read_rows(path, REQUIRED)
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise DataError(f"{path}: can't be read as a table ({error})") from error
+    missing = [name for name in REQUIRED if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path}: missing column {', '.join(missing)}; found {', '.join(table.column_names) or 'none'}")
+    if not table.num_rows:
+        raise DataError(f"{path}: no rows; expected at least one")
+    rows = table.select([name for name in COLUMNS if name in table.column_names]).to_pylist()
+    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+
+
+def _numbers(path: Path, rows: list[dict[str, str]], name: str) -> Array:
+    """(n,) float64 of a column, NaN where it is empty or missing."""
+    values = np.full(len(rows), np.nan)
+    for number, row in enumerate(rows):
+        text = row.get(name, "").strip()
+        try:
+            values[number] = float(text) if text else np.nan
+        except ValueError:
+            values[number] = np.inf
+        if text and not 0 <= values[number] <= _LARGEST_MS * 1e6:
+            raise DataError(
+                f"{path}: row {number} (of {len(rows)}, from 0): {name} is {text!r}; expected a number from 0"
+            )
+    return values
+
+
+def _check(path: Path, rows: list[dict[str, str]], numbers: Mapping[str, Array]) -> None:
+    there: dict[str, bool] = {}
+    for number, row in enumerate(rows):
+        where = f"{path}: row {number} (of {len(rows)}, from 0)"
+        for name in ("kernel_file", "kernel", "device"):
+            if not 0 < len(row[name]) <= LONGEST_NAME * (4 if name == "kernel_file" else 1):
+                raise DataError(
+                    f"{where}: {name} is {row[name]!r:.60}; expected a name of at most {LONGEST_NAME} letters"
+                )
+        if not 0 < numbers["time_ms"][number] <= _LARGEST_MS:
+            raise DataError(f"{where}: time_ms is {row['time_ms']!r}; expected a time above 0")
+        name = row["kernel_file"]
+        if not there.setdefault(name, (path.parent / name).is_file()):
+            raise DataError(
+                f"{where}: {path.parent / name}: there is no such file, and it should hold {row['kernel']!r}"
+            )

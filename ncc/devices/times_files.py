@@ -1,0 +1,144 @@
+"""The files of a `TimesHead`: arrays of every expert, and a card that says the rest."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from msgspec import convert
+from numpy.typing import NDArray
+
+from ncc.devices.times_head import CODE, CODE_WIDTH, LEVELS, Boosted, Errors, Expert, Smooth, TimesHead
+from ncc.encoder.files import HeadParts
+from ncc.kernels import FEATURE_NAMES
+
+__all__ = ["join_times", "split_times"]
+
+_KINDS = {
+    Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
+    Boosted: {
+        "base": "f8", "root": "i4", "target": "i1", "column": "i2", "threshold": "f4", "right": "i4", "value": "f4",
+    },
+}  # fmt: skip
+_MODELS: dict[str, type[Smooth] | type[Boosted]] = {"gp": Smooth, "trees": Boosted}
+_LARGEST, _LARGEST_LOG = 1e6, 100.0
+
+
+@dataclass(frozen=True)
+class _ExpertCard:
+    """What the card says of an `Expert`."""
+
+    source: str
+    model: str
+    names: tuple[str, ...]
+    familiar: float
+    slopes: tuple[float, float]
+    sharpness: tuple[float, float]
+
+
+def split_times(head: TimesHead) -> HeadParts:
+    """Card and arrays of a head."""
+    cards: list[dict[str, Any]] = []
+    tensors: dict[str, NDArray[Any]] = {}
+    for number, expert in enumerate(head.experts):
+        errors = (expert.near, expert.far)
+        model = next(name for name, kind in _MODELS.items() if isinstance(expert.model, kind))
+        slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
+        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, expert.familiar, slopes, sharpness)))
+        own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
+        for name, one in zip(("near", "far"), errors, strict=True):
+            own |= {f"{name}.ratio": one.ratio, f"{name}.times": one.times}
+        own |= {f"model.{name}": getattr(expert.model, name).astype(k) for name, k in _KINDS[_MODELS[model]].items()}
+        tensors |= {f"{number}.{name}": array for name, array in own.items()}
+    card = {"devices": head.devices, "group": head.group, "platform": head.platform, "about": head.about}
+    return HeadParts(card | {"experts": cards}, tensors)
+
+
+def join_times(parts: HeadParts) -> TimesHead:
+    """The head that they are of.
+
+    Raises:
+        LookupError, TypeError, ValueError: They are of none.
+    """
+    card = parts.card
+    devices = convert(card["devices"], tuple[str, ...])
+    group = convert(card["group"], float)
+    if len(devices) < 2 or len(set(devices)) < len(devices) or not 1 <= group <= 1 << 16:
+        raise ValueError(f"devices {devices!r:.80}, work-groups of {group:g}")
+    cards = convert(card["experts"], tuple[_ExpertCard, ...])
+    experts = tuple(_expert(one, parts.tensors, f"{number}.", len(devices)) for number, one in enumerate(cards))
+    if not experts:
+        raise ValueError("no experts")
+    platform, about = convert(card["platform"], str), convert(card["about"], dict[str, Any])
+    return TimesHead(devices, experts, group, platform, about)
+
+
+def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, devices: int) -> Expert:
+    kernels, levels = len(card.names), len(LEVELS)
+    shapes = {"code": (kernels, CODE_WIDTH), "low": (3,), "high": (3,)}
+    shapes |= {f"{name}.ratio": (levels,) for name in ("near", "far")}
+    shapes |= {f"{name}.times": (devices,) for name in ("near", "far")}
+    own = {name: _floats(tensors[prefix + name], shape) for name, shape in shapes.items()}
+    near, far = (
+        Errors(own[f"{name}.ratio"], own[f"{name}.times"], slope, sharpness)
+        for name, slope, sharpness in zip(("near", "far"), card.slopes, card.sharpness, strict=True)
+    )
+    for errors in (near, far):
+        ascending = (np.diff(errors.ratio) >= 0).all() and errors.ratio[0] >= 0 and errors.times.min() >= 0
+        if not ascending or not 0 <= errors.slope <= 1 or not 0 < errors.sharpness <= 100:
+            raise ValueError("errors are out of range")
+    if max(np.abs(own["low"]).max(), np.abs(own["high"]).max()) > _LARGEST_LOG or (own["low"] > own["high"]).any():
+        raise ValueError("sizes are out of range")
+    if not kernels or not 1e-3 <= card.familiar <= _LARGEST:
+        raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
+    kind = _MODELS[card.model]
+    arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}
+    model = _smooth(arrays, devices) if kind is Smooth else _boosted(arrays, devices)
+    return Expert(card.source, model, card.names, own["code"], own["low"], own["high"], near, far, card.familiar)
+
+
+def _smooth(arrays: dict[str, NDArray[Any]], devices: int) -> Smooth:
+    points, width = len(arrays["points"]), CODE.stop
+    shapes = {"mean": (width,), "scale": (width,), "points": (points, width), "weights": (points, devices)}
+    model = Smooth(**{name: _floats(arrays[name], (shapes | {"base": (devices,)})[name]) for name in arrays})
+    if not points or (model.scale < 0).any() or (model.scale[model.scale > 0] < 1e-6).any():
+        raise ValueError("no points, or a scale is out of range")
+    return model
+
+
+def _boosted(arrays: dict[str, NDArray[Any]], devices: int) -> Boosted:
+    nodes, trees = len(arrays["column"]), len(arrays["root"])
+    floats = {
+        name: _floats(arrays[name], shape)
+        for name, shape in (("base", (devices,)), ("threshold", (nodes,)), ("value", (nodes,)))
+    }
+    whole = {
+        name: _whole(arrays[name], shape)
+        for name, shape in (("root", (trees,)), ("target", (trees,)), ("column", (nodes,)), ("right", (nodes,)))
+    }
+    model = Boosted(**floats, **whole)  # type: ignore[arg-type]
+    columns = CODE.stop + len(FEATURE_NAMES)
+    inner = np.flatnonzero(model.column >= 0)
+    # children stand after their parents, so that every walk ends
+    if not nodes or (model.right[inner] <= inner + 1).any() or (model.right[inner] >= nodes).any():
+        raise ValueError("a tree that does not end")
+    if (model.root < 0).any() or (model.root >= nodes).any() or (model.column >= columns).any():
+        raise ValueError("a tree of other columns")
+    if (model.target < 0).any() or (model.target >= devices).any() or (len(inner) and inner[-1] == nodes - 1):
+        raise ValueError("a tree of another target")
+    return model
+
+
+def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    if array.dtype.kind != "f" or array.shape != shape:
+        raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected floats of {shape}")
+    with np.errstate(invalid="ignore"):
+        result = array.astype(np.float64)
+    if not (np.abs(result) <= _LARGEST).all():
+        raise ValueError(f"a number is not finite, or beyond {_LARGEST:g}")
+    return result
+
+
+def _whole(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    if array.dtype.kind != "i" or array.shape != shape:
+        raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected integers of {shape}")
+    return array.astype(np.int64)

@@ -1,0 +1,263 @@
+"""Fits `TimesHead`: an expert for each source, and how far each errs on kernels and on sources that it has not seen."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.head import INTERVAL, KernelInputs
+from ncc.devices.table import LaunchTimes
+from ncc.devices.times_head import (
+    CODE,
+    LEVELS,
+    Boosted,
+    Errors,
+    Expert,
+    Smooth,
+    TimesHead,
+    code_distances,
+    complete_sizes,
+    launch_columns,
+    smooth_covariance,
+    sureness,
+    times_of,
+)
+from ncc.errors import InputError
+
+__all__ = ["MODELS", "Model", "fit_model", "fit_times"]
+
+Array = NDArray[np.float64]
+Model = Literal["gp", "trees"]
+MODELS: tuple[Model, ...] = ("gp", "trees")
+
+_FOLDS = 4
+_POINTS = 1000
+_NOISE = 0.05
+_ITERATIONS = 300
+_LARGEST = 4.0
+_MANY = 5000
+_BINS = 20
+_WORSE = 1.25
+_LEAST_SLOPE = 0.05
+_SAME_CODE = 0.05
+_PRIOR = np.log(10.0)
+"""Nothing known of a kernel, one device is ten times as fast as the other, or less, in 80 % of cases."""
+
+
+def fit_times(
+    table: LaunchTimes,
+    inputs: KernelInputs,
+    *,
+    model: Model | Mapping[str, Model] = "gp",
+    sources: Mapping[str, str] | None = None,
+    platform: str = "own",
+    seed: int = 204,
+    about: dict[str, Any] | None = None,
+) -> TimesHead:
+    """Fits a head to launches.
+
+    Args:
+        table: The n launches.
+        inputs: Of their kernels, n rows.
+        model: What learns, for all sources or by source.
+        sources: Suite → source; suites of one source share an expert. Default all are of one.
+        platform: Name for the answers.
+        seed: Of folds and of training.
+        about: The card.
+
+    Raises:
+        InputError: There are fewer than four kernels.
+    """
+    columns, kernels = launch_columns(inputs, table.sizes), table.groups("kernel")
+    if len(set(kernels)) < _FOLDS:
+        raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
+    owner = np.array([(sources or {}).get(suite, "all") for suite in table.suite])
+    names = list(dict.fromkeys(owner.tolist()))
+    experts = []
+    for name in names:
+        rows = np.flatnonzero(owner == name)
+        chosen = model if isinstance(model, str) else model[name]
+        experts.append(_fit_expert(table.rows(rows), columns[rows], name, chosen, seed))
+    if len(experts) > 1:
+        experts = [_learn_from_others(expert, table, columns, owner) for expert in experts]
+    group = float(np.nanmedian(complete_sizes(inputs, table.sizes)[:, 1]))
+    return TimesHead(table.devices, tuple(experts), group if group >= 1 else 64.0, platform, about or {})
+
+
+def targets_of(table: LaunchTimes) -> Array:
+    """(n, d) float64: mean log time, and by how much each device but the first is faster than that."""
+    logs = table.log_times
+    return np.hstack([logs.mean(axis=1, keepdims=True), logs[:, :1] - logs[:, 1:]])
+
+
+def fit_model(kind: Model, columns: Array, targets: Array, seed: int) -> Boosted | Smooth:
+    """A model of some rows."""
+    columns = np.where(np.isfinite(columns), columns, 0)
+    targets = np.hstack([targets[:, :1], np.clip(targets[:, 1:], -_LARGEST, _LARGEST)])
+    return (_fit_trees if kind == "trees" else _fit_smooth)(columns, targets, seed)
+
+
+def _fit_smooth(columns: Array, targets: Array, seed: int) -> Smooth:
+    """A process on all rows, or where they are many on some that stand for them (subset of regressors)."""
+    columns = columns[:, : CODE.stop]
+    scale = np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
+    model = Smooth(columns.mean(axis=0), scale, np.zeros((0, columns.shape[1])), np.zeros((0, 0)), targets.mean(axis=0))
+    rows = model.standardise(columns)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_POINTS])
+    points, rest = rows[chosen], targets - model.base
+    inner = smooth_covariance(points, points)
+    if len(points) == len(rows):
+        matrix, right = inner + _NOISE * np.eye(len(points)), rest
+    else:
+        cross = smooth_covariance(points, rows)
+        matrix, right = _NOISE * inner + cross @ cross.T + 1e-6 * len(rows) * np.eye(len(points)), cross @ rest
+    return Smooth(model.mean, scale, points, cho_solve(cho_factor(matrix), right), model.base)
+
+
+def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    parts: list[tuple[int, NDArray[Any]]] = []
+    base = []
+    small = len(columns) < 500
+    kept = np.flatnonzero(np.ptp(columns, axis=0) > 0)
+    for number, target in enumerate(targets.T):
+        fitted = HistGradientBoostingRegressor(
+            loss="absolute_error",
+            max_iter=_ITERATIONS,
+            min_samples_leaf=5 if small else 20,
+            early_stopping=False,
+            random_state=seed,
+        ).fit(columns[:, kept], target)
+        base.append(float(np.ravel(fitted._baseline_prediction)[0]))
+        parts += [(number, predictor.nodes) for (predictor,) in fitted._predictors]
+    starts = np.cumsum([0, *(len(nodes) for _, nodes in parts)])
+    nodes = np.concatenate([nodes for _, nodes in parts])
+    offset = np.repeat(starts[:-1], np.diff(starts))
+    leaf = nodes["is_leaf"].astype(bool)
+    assert (nodes["left"] + offset == np.arange(len(nodes)) + 1)[~leaf].all(), "left children follow their parents"
+    return Boosted(
+        base=np.array(base),
+        root=starts[:-1].astype(np.int64),
+        target=np.array([number for number, _ in parts], np.int64),
+        column=np.where(leaf, -1, kept[np.where(leaf, 0, nodes["feature_idx"])]).astype(np.int64),
+        threshold=np.where(leaf, 0, nodes["num_threshold"]).astype(np.float64),
+        right=np.where(leaf, 0, nodes["right"] + offset).astype(np.int64),
+        value=np.where(leaf, nodes["value"], 0).astype(np.float64),
+    )
+
+
+def _fit_expert(table: LaunchTimes, columns: Array, source: str, kind: Model, seed: int) -> Expert:
+    kernels = table.groups("kernel")
+    targets, logs = targets_of(table), table.log_times
+    trials: list[_Trial] = []
+    folds = list(balanced_folds(kernels, _FOLDS, seed))
+    for train, test in folds[: _FOLDS if len(table) < _MANY else _FOLDS // 2]:
+        trials.append(_trial(columns, targets, train, test, kind, seed))
+    rows = np.concatenate([one.rows for one in trials])
+    near = _errors(np.concatenate([one.said for one in trials]), targets[rows], logs[rows], 1.0)
+    others = [_trial(columns, targets, *split, kind, seed) for split in _suites(table)]
+    names, first = np.unique(kernels, return_index=True)
+    return Expert(
+        source=source,
+        model=fit_model(kind, columns, targets, seed),
+        names=tuple(name.rpartition("/")[2] for name in names.tolist()),
+        code=columns[first, CODE],
+        low=columns[:, :3].min(axis=0),
+        high=columns[:, :3].max(axis=0),
+        near=near,
+        far=_far_errors(others, targets, logs),
+        familiar=_familiar(trials, others, targets),
+    )
+
+
+class _Trial(NamedTuple):
+    """Rows that were held out, what was said of them, and how far they are from the rest."""
+
+    rows: NDArray[np.int64]
+    said: Array
+    distance: Array
+
+
+def _trial(columns: Array, targets: Array, train: Any, test: Any, kind: Model, seed: int) -> _Trial:
+    said = fit_model(kind, columns[train], targets[train], seed).predict(columns[test])
+    distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
+    return _Trial(test, said, distance[_code_of(columns[test])])
+
+
+def _familiar(kernels: list[_Trial], suites: list[_Trial], targets: Array) -> float:
+    """Distance up to which errors are no larger than on kernels held out, and no farther than most of these are."""
+
+    def errors(trials: list[_Trial]) -> tuple[Array, Array]:
+        wrong = [np.abs(targets[one.rows, 1:] - one.said[:, 1:]).max(axis=1) for one in trials]
+        return np.concatenate([one.distance for one in trials]), np.concatenate(wrong)
+
+    distance, wrong = errors(kernels)
+    usual, largest = np.quantile(wrong, INTERVAL), float(np.quantile(distance, 0.9))
+    distance, wrong = errors([*kernels, *suites])
+    order = np.argsort(distance, kind="stable")
+    for rows in np.array_split(order, _BINS) if suites else ():
+        if np.quantile(wrong[rows], INTERVAL) > _WORSE * usual:
+            largest = min(largest, float(distance[rows].min()))
+            break
+    return max(largest, _SAME_CODE)
+
+
+def _distinct(columns: Array) -> Array:
+    return np.unique(columns[:, CODE], axis=0)
+
+
+def _code_of(columns: Array) -> NDArray[np.int64]:
+    return np.unique(columns[:, CODE], axis=0, return_inverse=True)[1].ravel()
+
+
+def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
+    wrong = np.abs(targets[:, 1:] - slope * said[:, 1:]).max(axis=1)
+    shrunk = np.hstack([said[:, :1], slope * said[:, 1:]])
+    times = np.quantile(np.abs(logs - times_of(shrunk)), INTERVAL, axis=0)
+    ratio = np.quantile(wrong, LEVELS)
+    first, second = shrunk[:, 1:].max(axis=1), targets[:, 1:].max(axis=1)
+    right = float(((first > 0) == (second > 0)).mean())
+    sharpness = np.geomspace(0.1, 10, 81)
+    sure = np.array([sureness(first * one, ratio).mean() for one in sharpness])
+    return Errors(ratio, times, slope, float(sharpness[np.abs(sure - right).argmin()]))
+
+
+def _far_errors(suites: list[_Trial], targets: Array, logs: Array) -> Errors:
+    """Those that hold for four suites in five, each held out; a prior where there are not enough of them."""
+    prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE)
+    if len(suites) < 4:
+        return prior
+    # a source as unlike those as nothing known counts as much as the worst of them
+    slope = max(min(_slope(one.said, targets[one.rows]) for one in suites) / 2, _LEAST_SLOPE)
+    errors = [_errors(one.said, targets[one.rows], logs[one.rows], slope) for one in suites]
+    ratio = np.quantile([one.ratio for one in errors], INTERVAL, axis=0)
+    times = np.quantile([one.times for one in errors], INTERVAL, axis=0)
+    sharpness = float(np.quantile([one.sharpness for one in errors], 1 - INTERVAL))
+    return Errors(np.maximum(ratio, prior.ratio), times, slope, sharpness)
+
+
+def _slope(said: Array, targets: Array) -> float:
+    """Log ratio measured for each unit predicted, from 0 to 1."""
+    return float(np.clip((said[:, 1:] * targets[:, 1:]).sum() / max((said[:, 1:] ** 2).sum(), 1e-9), 0, 1))
+
+
+def _suites(table: LaunchTimes) -> Iterator[Split]:
+    for suite in dict.fromkeys(table.suite.tolist()):
+        test = table.suite == suite
+        if 10 <= test.sum() < len(test):
+            yield np.flatnonzero(~test), np.flatnonzero(test)
+
+
+def _learn_from_others(expert: Expert, table: LaunchTimes, columns: Array, owner: np.ndarray) -> Expert:
+    """Widens what is expected far away to what another source showed."""
+    rows = np.flatnonzero(owner != expert.source)
+    rows = np.random.default_rng(0).permutation(rows)[:2000]
+    said, targets = expert.model.predict(columns[rows]), targets_of(table.rows(rows))
+    slope = max(min(expert.far.slope, _slope(said, targets)), _LEAST_SLOPE)
+    found = _errors(said, targets, table.log_times[rows], slope)
+    return replace(expert, far=expert.far.towards(found, 1.0, 1.0))

@@ -1,0 +1,365 @@
+"""`TimesHead`: the time of a launch on each device, from what the kernel does and its sizes, in NumPy.
+
+Experts, one for each source of measurements, each with what it was told of kernels and how far it erred on others. A
+kernel is answered by the expert whose kernels are nearest; the farther it is from them, the wider the intervals, from
+the errors on kernels held out to those on whole sources held out.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.head import (
+    INTERVAL,
+    KernelInputs,
+    RatioPrediction,
+    check_sizes,
+    checked_ratio,
+    kernel_inputs,
+)
+from ncc.errors import AssetError, InputError
+from ncc.ir import OPCODES
+from ncc.kernels import FEATURE_NAMES
+from ncc.kernels.reading import Kernel
+
+__all__ = [
+    "CODE",
+    "CODE_WIDTH",
+    "LEVELS",
+    "NUM_SIZES",
+    "Boosted",
+    "Errors",
+    "Expert",
+    "Smooth",
+    "TimesHead",
+    "code_columns",
+    "launch_columns",
+]
+
+Array = NDArray[np.float64]
+
+LEVELS = np.arange(1, 40) / 40
+"""Levels of the quantiles of errors that are kept."""
+NUM_SIZES = 3 + 3
+"""Columns of `launch_columns` that depend on sizes; those of the code follow."""
+_PROFILE = slice(2, 27)
+_POINTERS, _FLOPS = FEATURE_NAMES.index("pointer_arguments"), FEATURE_NAMES.index("weighted_flops")
+_ACCESSES = 20
+CODE_WIDTH = _PROFILE.stop - _PROFILE.start + len(OPCODES)
+"""Columns of the code, which say how far kernels are from each other; those that follow only trees look at."""
+CODE = slice(NUM_SIZES, NUM_SIZES + CODE_WIDTH)
+_NEAREST = 3
+_BYTES = 8.0
+_CHANCE = 1e-6
+_LARGEST_LOG = 100.0
+
+
+def code_columns(inputs: KernelInputs) -> Array:
+    """(n, k) float64 of what kernels do, whatever their sizes: logarithms of counts, and shares."""
+    one = np.ones(len(inputs))
+    return np.hstack([inputs.blocks(one, one)["profile"][:, _PROFILE], np.log1p(inputs.opcodes)])
+
+
+def launch_columns(inputs: KernelInputs, sizes: Array) -> Array:
+    """What models see of launches.
+
+    Work-items and bytes stand for each other where one is not known: a pointer argument is taken to hold four bytes a
+    work-item, moved there and back.
+
+    Args:
+        inputs: Of n kernels.
+        sizes: (n, 3) float64 transfer bytes, work-group size and global size, NaN where not known.
+
+    Returns:
+        (n, CODE.stop + len(FEATURE_NAMES)) float64: what depends on sizes, the code, and the whole profile.
+    """
+    transfer, group, items = complete_sizes(inputs, sizes).T
+    code = code_columns(inputs)
+    transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
+    work = [transfer - items, items + inputs.profile[:, _FLOPS], items + code[:, _ACCESSES]]
+    return np.column_stack([transfer, group, items, *work, code, inputs.profile])
+
+
+def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
+    """The same sizes with bytes for work-items and work-items for bytes; (n, 3) float64."""
+    each = _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
+    transfer, group, items = sizes.T
+    return np.stack(
+        [
+            np.where(np.isfinite(transfer), transfer, items * each),
+            group,
+            np.where(np.isfinite(items), items, np.maximum(transfer / each, 1)),
+        ],
+        axis=1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """Sums of trees, one for each target; the nodes of all trees stand in one row.
+
+    Attributes:
+        base: (targets,) float64 to which the trees add.
+        root: (trees,) first node of each tree.
+        target: (trees,) what each adds to.
+        column: (nodes,) column that a node asks about; -1 for a leaf.
+        threshold: (nodes,) float64; at most that goes left, to the next node.
+        right: (nodes,) int, node to the right.
+        value: (nodes,) float64 of leaves.
+    """
+
+    base: Array
+    root: NDArray[np.int64]
+    target: NDArray[np.int64]
+    column: NDArray[np.int64]
+    threshold: Array
+    right: NDArray[np.int64]
+    value: Array
+
+    def predict(self, columns: Array) -> Array:
+        """(n, targets) float64."""
+        result = np.tile(self.base, (len(columns), 1))
+        for row, said in zip(columns, result, strict=True):
+            node = self.root.copy()
+            while (inner := self.column[node] >= 0).any():
+                at = node[inner]
+                node[inner] = np.where(row[self.column[at]] <= self.threshold[at], at + 1, self.right[at])
+            np.add.at(said, self.target, self.value[node])
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A Gaussian process for each target, all of one covariance: a term in sizes and profile, one in opcodes and sizes.
+
+    Attributes:
+        mean, scale: (k,) float64 of the columns in training; scale 0 where one was constant.
+        points: (m, k) float64 standardised rows that stand for the training.
+        weights: (m, targets) float64.
+        base: (targets,) float64 far from all of them.
+    """
+
+    mean: Array
+    scale: Array
+    points: Array
+    weights: Array
+    base: Array
+
+    def standardise(self, columns: Array) -> Array:
+        """Columns in units of their spread, cut where a line would leave the world."""
+        result: Array = np.clip(
+            (columns[:, : len(self.mean)] - self.mean) / np.where(self.scale > 0, self.scale, np.inf), -5, 5
+        )
+        return result
+
+    def predict(self, columns: Array) -> Array:
+        """(n, targets) float64."""
+        result: Array = self.base + smooth_covariance(self.standardise(columns), self.points) @ self.weights
+        return result
+
+
+def smooth_covariance(a: Array, b: Array) -> Array:
+    """(n, m) float64 between standardised rows."""
+    middle = NUM_SIZES + _PROFILE.stop - _PROFILE.start
+    profile = np.arange(middle)
+    opcodes = np.r_[np.arange(NUM_SIZES), middle : NUM_SIZES + CODE_WIDTH]
+    return np.exp(-_distances(a[:, profile], b[:, profile]) / 2) + np.exp(-_distances(a[:, opcodes], b[:, opcodes]))
+
+
+def _distances(a: Array, b: Array) -> Array:
+    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    result: Array = np.sqrt(np.maximum(squared, 0) / a.shape[1])
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """How far an expert erred on launches that it had not seen, at `LEVELS`.
+
+    Attributes:
+        ratio: (39,) float64 quantiles of the error of a log ratio of two devices.
+        times: (devices,) float64: what holds the error of a log time in 80 % of cases.
+        slope: Log ratio measured for each unit predicted, 0 to 1.
+        sharpness: By how much log ratios are multiplied before it is asked how probably they have the right sign.
+    """
+
+    ratio: Array
+    times: Array
+    slope: float
+    sharpness: float = 1.0
+
+    def towards(self, other: "Errors", share: float, stretch: float) -> "Errors":
+        """Errors part of the way to others, and stretched."""
+
+        def mix(a: Any, b: Any) -> Any:
+            return (1 - share) * a + share * np.maximum(a, b)
+
+        slope = (1 - share) * self.slope + share * min(self.slope, other.slope)
+        sharpness = (1 - share) * self.sharpness + share * min(self.sharpness, other.sharpness)
+        return Errors(stretch * mix(self.ratio, other.ratio), stretch * mix(self.times, other.times), slope, sharpness)
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """What was learnt from one source of measurements.
+
+    Attributes:
+        source: Its name.
+        model: Says log times; see `times_of`.
+        names: Kernels that it was trained on.
+        code: (kernels, k) float64 of what they do.
+        low, high: (3,) float64 ends of the logarithms of the sizes in training.
+        near: Errors on kernels held out.
+        far: Errors on sources held out.
+        familiar: Distance up to which kernels count as like those of training.
+    """
+
+    source: str
+    model: Boosted | Smooth
+    names: tuple[str, ...]
+    code: Array
+    low: Array
+    high: Array
+    near: Errors
+    far: Errors
+    familiar: float
+
+    def distances(self, columns: Array) -> Array:
+        """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
+        sizes = columns[:, :3]
+        beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
+        result: Array = np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
+        return result
+
+    def errors_at(self, distance: float) -> Errors:
+        """What errors to expect so far from training."""
+        excess = max(distance / self.familiar - 1, 0.0)
+        return self.near.towards(self.far, min(2 * excess, 1.0), 1 + np.log1p(excess) / 10)
+
+
+def sureness(log_ratio: Array | float, errors: Array) -> Array:
+    """Probability that a log ratio has the right sign, if errors of either sign are as probable as each other."""
+    inside = np.interp(np.abs(log_ratio), np.append(0, errors), np.append(0, LEVELS))
+    return 0.5 + np.maximum(inside / 2, _CHANCE)
+
+
+def code_distances(a: Array, b: Array) -> Array:
+    """(n, m) float64 between kernels: about the factor, in log units, by which what they do differs."""
+    width = _PROFILE.stop - _PROFILE.start
+    profile, opcodes = _distances(a[:, :width], b[:, :width]), _distances(a[:, width:], b[:, width:])
+    result: Array = np.hypot(profile, opcodes)
+    return result
+
+
+def times_of(said: Array) -> Array:
+    """(n, d) log times from targets: their mean, and by how much each device but the first is faster than that."""
+    first = said[:, :1] + said[:, 1:].sum(axis=1, keepdims=True) / said.shape[1]
+    return np.hstack([first, first - said[:, 1:]])
+
+
+@dataclass(frozen=True, eq=False)
+class TimesHead:
+    """All that it takes to predict times.
+
+    Attributes:
+        devices: Their names.
+        experts: One a source.
+        group: Work-group size that stands for one that is not given.
+        platform: Name for the answers.
+        about: Data, command and scores; nothing that an answer needs.
+    """
+
+    devices: tuple[str, ...]
+    experts: tuple[Expert, ...]
+    group: float
+    platform: str
+    about: dict[str, Any] = field(default_factory=dict)
+    embedding_id: None = None
+
+    def __repr__(self) -> str:
+        kernels = sum(len(expert.names) for expert in self.experts)
+        return f"TimesHead({self.platform!r}: {', '.join(self.devices)}; {kernels} kernels measured)"
+
+    @property
+    def transfer_range(self) -> tuple[float, float]:
+        """Smallest and largest transfer in training, in bytes."""
+        ends = [np.expm1([expert.low[0], expert.high[0]]) for expert in self.experts]
+        return float(np.min(ends)), float(np.max(ends))
+
+    def answers(
+        self,
+        kernel: Kernel,
+        transfers: Sequence[float | None],
+        wgsize: float | None,
+        without: Collection[int] = (),
+        global_size: float | None = None,
+    ) -> list[RatioPrediction]:
+        """`predict` for a kernel that was read, at several sizes of its data, as if some statements did nothing.
+
+        A launch of neither bytes nor work-items gets those in the middle of what was seen in training.
+        """
+        usual = float(np.sqrt(np.prod(self.transfer_range))) if global_size is None else np.nan
+        moved = [usual if each is None else each for each in transfers]
+        for each in moved:
+            check_sizes(None if np.isnan(each) else each, wgsize)
+        known = [np.nan if one is None else one for one in (wgsize, global_size)]
+        sizes = np.array([[each, *known] for each in moved])
+        return self.predict(kernel_inputs(kernel, without).repeat(len(sizes)), sizes)
+
+    def predict(self, inputs: KernelInputs, sizes: Array) -> list[RatioPrediction]:
+        """Predicts for n launches.
+
+        Args:
+            inputs: Of n rows.
+            sizes: (n, 3) float64 transfer bytes, work-group size, global size; NaN where not known.
+
+        Raises:
+            InputError: Neither bytes nor work-items are known.
+            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
+        """
+        sizes = sizes.copy()
+        sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.group)
+        if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
+            raise InputError("times need the bytes moved or the number of work-items; found neither")
+        columns = launch_columns(inputs, sizes)
+        distances = [expert.distances(columns) for expert in self.experts]
+        chosen = np.argmin(
+            [distance.min(axis=1) / e.familiar for e, distance in zip(self.experts, distances, strict=True)], axis=0
+        )
+        answers: list[RatioPrediction | None] = [None] * len(columns)
+        for number, expert in enumerate(self.experts):
+            rows = np.flatnonzero(chosen == number)
+            for row, said in zip(rows.tolist(), expert.model.predict(columns[rows]), strict=True):
+                answers[row] = self._answer(expert, said, distances[number][row])
+        return [checked_ratio(answer) for answer in answers if answer is not None]
+
+    def _answer(self, expert: Expert, said: Array, distances: Array) -> RatioPrediction:
+        distance = float(distances.min())
+        errors = expert.errors_at(distance)
+        said = np.append(said[:1], errors.slope * said[1:])
+        logs = times_of(said[None, :])[0]
+        if not np.abs(logs).max() + errors.times.max() < _LARGEST_LOG:
+            raise AssetError(f"the head says that a launch takes e^{np.abs(logs).max():.3g} ms; its file is damaged")
+        times = {
+            name: tuple(np.exp([log, log - error, log + error]).tolist())
+            for name, log, error in zip(self.devices, logs, errors.times, strict=True)
+        }
+        # two devices: the first and the fastest of the others
+        ratio = float(said[1:].max())
+        devices = (self.devices[0], self.devices[1 + int(said[1:].argmax())])
+        half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
+        sure = float(sureness(errors.sharpness * ratio, errors.ratio))
+        nearest = np.argsort(distances, kind="stable")[:_NEAREST]
+        return RatioPrediction(
+            ratio,
+            (ratio - half, ratio + half),
+            sure if ratio > 0 else 1 - sure,
+            times_ms=times,
+            distance=distance,
+            familiar=distance <= 1.5 * expert.familiar,
+            nearest=tuple(expert.names[one] for one in nearest),
+            devices=devices,
+        )

@@ -1,0 +1,150 @@
+"""Heads of times: what they learn, how they widen, and that files keep them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ncc.devices.files import load_head, save_head
+from ncc.devices.predict import predict_device
+from ncc.devices.table import write_times
+from ncc.errors import AssetError, DataError, InputError
+from ncc.kernels import FEATURE_NAMES
+from ncc.study.devices.train_head import train_devmap
+
+OPERATIONS = (
+    "a[i] + 1",
+    "a[i] * a[i]",
+    "sqrt(a[i])",
+    "a[i] - 2 * a[i]",
+    "a[i] / 3",
+    "exp(a[i])",
+    "sin(a[i])",
+    "a[n-i]",
+)
+SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 22)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Eight kernels; the GPU takes 1 ms to start and is ten times as fast."""
+    folder = tmp_path_factory.mktemp("times")
+    rows = []
+    for number, operation in enumerate(OPERATIONS):
+        text = (
+            f"__kernel void k{number}(__global float* a, int n) {{ int i = get_global_id(0); a[i] = {operation}; }}\n"
+        )
+        (folder / f"k{number}.cl").write_text(text)
+        for size in SIZES:
+            own = {"kernel_file": f"k{number}.cl", "kernel": f"k{number}", "global_size": size, "local_size": 64}
+            work = size / 1e5 * (1 + number / 10)
+            rows += [own | {"device": "CPU", "time_ms": work}, own | {"device": "GPU", "time_ms": 1 + work / 10}]
+    write_times(folder / "times.csv", rows)
+    return folder / "times.csv"
+
+
+@pytest.fixture(scope="module")
+def head(table):
+    return train_devmap(tables=[table])
+
+
+def test_times_of_a_like_kernel_are_near_those_measured(head, table):
+    [answer] = predict_device(table.with_name("k1.cl"), global_size=1 << 20, wgsize=64, head=head)
+    assert answer.device == "GPU"
+    assert answer.familiar
+    assert answer.distance is not None
+    assert answer.distance < 0.1
+    assert answer.nearest[0] == "k1.cl:k1"
+    assert answer.times_ms is not None
+    assert answer.times_ms["CPU"][0] == pytest.approx((1 << 20) / 1e5 * 1.1, rel=0.8)
+    for value, low, high in answer.times_ms.values():
+        assert low <= value <= high
+    assert answer.times_ms["CPU"][0] / answer.times_ms["GPU"][0] == pytest.approx(answer.speedup_gpu_over_cpu)
+    [small] = predict_device(table.with_name("k1.cl"), global_size=1 << 11, wgsize=64, head=head)
+    assert small.device == "CPU"
+
+
+def test_without_sizes_the_answer_is_where_it_flips(head, table):
+    [answer] = predict_device(table.with_name("k2.cl"), head=head)
+    assert answer.times_ms is None
+    assert answer.flips
+    assert "CPU expected below" in str(answer)
+
+
+def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
+    text = b"""__kernel void far(__global double* a, __local double* b, __global int* c, __global float* d, int n) {
+      for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) { barrier(1); atomic_add(c, (int)(a[j * k] / b[k]));
+        if (d[k] > sin(d[j])) b[j] = cos(b[k]) + pow(a[k], 3.0); } }"""
+    from ncc.frontend import CompileOptions
+
+    options = CompileOptions(language="opencl")
+    [answer] = predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)
+    assert not answer.familiar
+    assert "unlike anything measured" in str(answer)
+    assert answer.confidence < 0.75
+    near = predict_device(b"__kernel void k(__global float* a, int n) { int i = get_global_id(0); a[i] = a[i] + 2; }",
+                          global_size=1 << 20, wgsize=64, head=head, options=options)[0]  # fmt: skip
+    assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
+
+
+def test_the_card_says_how_it_was_measured(head):
+    assert head.about["num_kernels"] == 8
+    scores = head.about["scores"]["by kernel"]
+    assert scores["accuracy"] > 0.8
+    assert set(scores["factors"]) == {"CPU", "GPU"}
+    assert set(scores["controls"]) == {"median", "sizes only"}
+    assert json.dumps(head.about)
+
+
+@pytest.mark.parametrize("model", ["gp", "trees"])
+def test_files_keep_a_head(table, tmp_path, model):
+    head = train_devmap(tmp_path / "h", tables=[table], model=model)
+    kernel = table.with_name("k3.cl")
+    one, other = (predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (head, tmp_path / "h"))
+    assert one.speedup_gpu_over_cpu == pytest.approx(other.speedup_gpu_over_cpu, rel=0.05)
+    assert load_head(tmp_path / "h").devices == ("CPU", "GPU")
+
+
+def test_three_devices(table, tmp_path):
+    text = table.read_text().replace("\n", "\n", 1).splitlines()
+    more = [line.replace(",GPU,", ",NPU,") for line in text if ",GPU," in line]
+    (tmp_path / "t.csv").write_text("\n".join([text[0], *text[1:], *more]))
+    for number in range(len(OPERATIONS)):
+        (tmp_path / f"k{number}.cl").write_text(table.with_name(f"k{number}.cl").read_text())
+    head = train_devmap(tables=[tmp_path / "t.csv"])
+    [answer] = predict_device(tmp_path / "k1.cl", global_size=1 << 20, head=head)
+    assert set(answer.times_ms or {}) == {"CPU", "GPU", "NPU"}
+
+
+def test_bad_tables_and_models_are_refused(table, tmp_path):
+    with pytest.raises(InputError, match="model is 'times'; expected gp or trees"):
+        train_devmap(tables=[table], model="times")
+    text = table.read_text().replace(",k1,", ",other,")
+    bad = table.with_name("bad.csv")
+    bad.write_text(text)
+    with pytest.raises(DataError, match=r"k1\.cl: no kernel 'other', which the table has times of; found k1"):
+        train_devmap(tables=[bad])
+    bad.write_text("\n".join(line for line in table.read_text().splitlines() if not line.startswith("k7")))
+    with pytest.raises(InputError, match="7 kernels; expected at least 8"):
+        train_devmap(tables=[bad])
+    bad.write_text(table.read_text().replace(",GPU,", ",NPU,"))
+    with pytest.raises(DataError, match="devices CPU, NPU; expected CPU, GPU"):
+        train_devmap(tables=[table, bad])
+
+
+def test_damaged_files_are_refused(head, tmp_path):
+    import dataclasses
+
+    expert = head.experts[0]
+    for change in (
+        {"familiar": 0.0},
+        {"names": ()},
+        {"low": np.full(3, np.nan)},
+        {"model": dataclasses.replace(expert.model, weights=expert.model.weights[1:])},
+        {"near": dataclasses.replace(expert.near, slope=2.0)},
+    ):
+        wrong = dataclasses.replace(head, experts=(dataclasses.replace(expert, **change),))
+        save_head(wrong, tmp_path)
+        with pytest.raises(AssetError, match="is not a device-mapping head"):
+            load_head(tmp_path)
+    assert "weighted_flops" in FEATURE_NAMES
