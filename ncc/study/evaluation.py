@@ -18,7 +18,7 @@ from ncc.data import cache_folder
 from ncc.errors import InputError
 from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Bootstrap, Estimate
-from ncc.study.report.table import Table, text_of
+from ncc.study.report.table import Tabular
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
 
 __all__ = [
@@ -254,7 +254,7 @@ def estimates(metrics: Any) -> dict[str, Estimate]:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(ABC, Generic[M]):
+class Comparison(Tabular, Generic[M]):
     """Scores of all that was run, for machines and for people.
 
     Args:
@@ -287,14 +287,6 @@ class Comparison(ABC, Generic[M]):
             place = f"{first.protocol}/{first.platform}" if first.platform else first.protocol
             protocols[place] = {**self.describe_protocol(first), "methods": methods}
         return {"protocols": protocols}
-
-    @abstractmethod
-    def parts(self) -> list[Table | str]:
-        """Tables for people: every method under every protocol."""
-
-    def to_text(self) -> str:
-        """The same as plain text."""
-        return text_of(self.parts())
 
     @abstractmethod
     def to_page(self, about: Mapping[str, Any], data: str | None) -> str:

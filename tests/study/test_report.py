@@ -162,6 +162,16 @@ def device_comparison(
     return DeviceComparison(tuple(scores), (leakage,))
 
 
+def test_scores_show_themselves_as_tables_in_a_notebook() -> None:
+    scores = device_comparison(device_samples())
+    scores = replace(scores, scores=(replace(scores.scores[0], method="<b>"), *scores.scores[1:]))
+    html = scores._repr_html_()
+    assert html.startswith("<table><caption>")
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html
+    assert html.count("<table>") == sum(isinstance(part, Table) for part in scores.parts())
+
+
 @pytest.fixture(scope="module")
 def text() -> str:
     samples = device_samples()

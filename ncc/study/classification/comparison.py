@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ncc.classification.loading import load_labelled_programs
+from ncc.classification.loading import labelled_files, load_labelled_programs, programs_cache
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError
+from ncc.frontend import CompileOptions
 from ncc.study.classification.controls import Majority, count_controls
+from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.metrics import ClassificationMetrics
 from ncc.study.classification.protocols import PROTOCOLS
 from ncc.study.classification.task import Classification, ClassificationMethod
@@ -129,6 +131,7 @@ def evaluate_classification(
     no_cache: bool = False,
     programs: str | Path | None = None,
     data: str | None = None,
+    options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassificationComparison:
     """Measures classifiers of programs beside their controls.
@@ -149,6 +152,7 @@ def evaluate_classification(
         no_cache: As for `evaluate_devmap`.
         programs: Folder where programs are kept once read; default the user's cache.
         data: As for `evaluate_devmap`.
+        options: How programs are compiled, but for the level.
         progress: As for `evaluate_devmap`.
 
     Returns:
@@ -165,10 +169,16 @@ def evaluate_classification(
 
     runs = runs_folder(cache, no_cache)
     embedding = load_embedding(embedding)
-    samples = load_labelled_programs(folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress)
+    samples = load_labelled_programs(
+        folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress, options=options
+    )
     training = NetworkTraining()
     training = replace(training, loop=replace(training.loop, epochs=epochs))
-    methods = all_methods(embedding, training, trees)
+    files, names = labelled_files(folder, levels, data)
+    methods = (
+        *all_methods(embedding, training, trees),
+        *frozen_methods(files, names, embedding, Path(programs) if programs else programs_cache()),
+    )
     return compare_classifiers(
         samples,
         methods,

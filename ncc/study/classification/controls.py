@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.samples import ProgramSamples
+from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.ir import OPCODES
 from ncc.study import controls
 from ncc.study.controls import FeatureModel, Features, forest_of
 
-__all__ = ["Majority", "count_controls"]
+__all__ = ["Majority", "count_controls", "opcode_counts", "statement_counts"]
 
 
 class Majority(controls.Majority[ProgramSamples]):
@@ -53,25 +53,36 @@ def _labels(samples: ProgramSamples) -> tuple[NDArray[np.int64], int]:
 
 
 def _opcodes(samples: ProgramSamples, _seed: int) -> NDArray[np.float32]:
-    """How often each opcode occurs."""
-    table = next(iter(samples.views.values()))
+    return opcode_counts(next(iter(samples.views.values())))
+
+
+def _statements(samples: ProgramSamples, _seed: int) -> Any:
+    return statement_counts(next(iter(samples.views.values())))
+
+
+def _log_statements(samples: ProgramSamples, _seed: int) -> Any:
+    return _statements(samples, 0).log1p()
+
+
+def opcode_counts(table: ProgramTable) -> NDArray[np.float32]:
+    """How often each opcode occurs in each program, (n, opcodes)."""
     owner = np.repeat(np.arange(len(table)), np.diff(table.start))
     counts = np.zeros((len(table), len(OPCODES)), np.float32)
     np.add.at(counts, (owner, table.opcode), 1)
     return counts
 
 
-def _statements(samples: ProgramSamples, _seed: int) -> Any:
-    """How often each abstracted statement occurs, as a sparse matrix."""
+def statement_counts(table: ProgramTable, numbers: NDArray[np.integer] | None = None) -> Any:
+    """How often each abstracted statement occurs in each program, as a sparse matrix.
+
+    Args:
+        table: The programs.
+        numbers: What to count in place of the statements of ``table.texts``: a number for each of these.
+    """
     from scipy.sparse import csr_matrix
 
-    table = next(iter(samples.views.values()))
-    ones = np.ones(len(table.text_id), np.float32)
-    # a copy, since sorting the matrix sorts what it was made of
-    counts = csr_matrix((ones, table.text_id.copy(), table.start), shape=(len(table), len(table.texts)))
+    column = table.text_id.copy() if numbers is None else numbers[table.text_id]  # sorting the matrix sorts this
+    width = len(table.texts) if numbers is None else int(numbers.max(initial=0)) + 1
+    counts = csr_matrix((np.ones(len(column), np.float32), column, table.start), shape=(len(table), width))
     counts.sum_duplicates()
     return counts
-
-
-def _log_statements(samples: ProgramSamples, _seed: int) -> Any:
-    return _statements(samples, 0).log1p()

@@ -1,5 +1,6 @@
 """How a trained classifier does on programs that another level or another compiler made of the same sources."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.classification.files import load_head
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
 from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
@@ -18,7 +20,7 @@ from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
-from ncc.study.report.table import Cell, Row, Table, show, text_of
+from ncc.study.report.table import Cell, Row, Table, Tabular, show
 
 __all__ = ["RobustnessScore", "RobustnessTable", "evaluate_classifier", "measure_head"]
 
@@ -55,7 +57,7 @@ class RobustnessScore:
 
 
 @dataclass(frozen=True)
-class RobustnessTable:
+class RobustnessTable(Tabular):
     """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
 
     scores: tuple[RobustnessScore, ...]
@@ -78,13 +80,9 @@ class RobustnessTable:
         confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
         return [Table("", columns, rows), confused]
 
-    def to_text(self) -> str:
-        """The same as plain text."""
-        return text_of(self.parts())
-
 
 def evaluate_classifier(
-    head: ClassifierHead,
+    head: ClassifierHead | str | os.PathLike[str],
     folder: str | Path | None = None,
     *,
     levels: Sequence[str] = ("1",),
@@ -93,12 +91,13 @@ def evaluate_classifier(
     jobs: int = 1,
     programs: str | Path | None = None,
     data: str | None = None,
+    options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RobustnessTable:
     """Measures a trained classifier on its test programs, as other levels and compilers make them.
 
     Args:
-        head: The classifier.
+        head: The classifier, or its folder.
         folder: Has all programs, those that it was trained on included; default POJ-104.
         levels: Optimisation levels.
         clang: Compilers beside the bundled one.
@@ -106,6 +105,7 @@ def evaluate_classifier(
         jobs: Compilers at a time.
         programs: As for `ncc.evaluate_classification`.
         data: As for `ncc.evaluate_classification`.
+        options: As for `ncc.train_classifier`.
         progress: Called with a line of text now and then.
 
     Returns:
@@ -117,11 +117,13 @@ def evaluate_classifier(
         DataError: POJ-104 is asked for and is missing or damaged.
     """
     files, names = labelled_files(folder, levels, data)
+    options = options or CompileOptions()
     scores = measure_head(
-        head,
+        load_head(head),
         load_embedding(embedding),
         files,
-        [CompileOptions(optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        options=options,
         cache=programs_cache() if programs is None else Path(programs),
         jobs=jobs,
         progress=tell_batches(progress),
@@ -135,6 +137,7 @@ def measure_head(
     files: LabelledFiles,
     variants: list[CompileOptions],
     *,
+    options: CompileOptions | None = None,
     cache: Path,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -146,6 +149,7 @@ def measure_head(
         embedding: The one that it was trained on.
         files: All programs, those that were trained on included.
         variants: Level and compiler of each variant.
+        options: Those of the usual compilation, but for the level.
         cache: As for `load_programs`.
         jobs: Processes.
         progress: As for `load_programs`.
@@ -162,7 +166,7 @@ def measure_head(
     if head.about["training"] == head.about["programs"]:
         raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
     load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
-    usual = load(files, head.levels)
+    usual = load(files, head.levels, options=options)
     split, groups = load_split(usual)
     test = usual.row[split.test]
     answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])

@@ -17,6 +17,7 @@ from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
 from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.runtime.writable import check_folder
 from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
@@ -52,6 +53,7 @@ def train_classifier(
     device: str = "cpu",
     cache: str | Path | None = None,
     data: str | None = None,
+    options: CompileOptions | None = None,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassifierHead | None:
@@ -80,6 +82,7 @@ def train_classifier(
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         cache: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
+        options: How programs are compiled, but for the level.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text now and then, for most of them on the first rank.
 
@@ -123,7 +126,7 @@ def train_classifier(
     with process_group(device) as own_device, sole_training(place), torch_threads(1):
         embedding = load_embedding(embedding)
         samples = load_labelled_programs(
-            folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress
+            folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options
         )
         how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, loop=loop)
         if search and place:

@@ -1,7 +1,8 @@
-"""``ncc train devmap``: a device head, measured on kernels and on applications held out, then fitted to all rows."""
+"""``ncc train devmap``: a device head from the published times or a table of one's own, with its scores in the card."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,36 +10,50 @@ import numpy as np
 
 from ncc.devices.files import DeviceHead, save_head
 from ncc.devices.fit import MapperMethod, load_inputs
+from ncc.devices.head import KernelInputs, kernel_inputs
+from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.samples import Platform, load_samples
-from ncc.embedding import AnyEmbedding, load_embedding
+from ncc.devices.table import LaunchTimes, Unit, read_times
+from ncc.devices.times_fit import fit_times
+from ncc.devices.times_head import TimesHead
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.errors import DataError, InputError
+from ncc.kernels.reading import read_kernels
 from ncc.runtime.writable import check_folder
 from ncc.study.devices.task import DeviceMapping
+from ncc.study.devices.times import TimesScore, score_controls, score_times
 from ncc.study.evaluation import evaluate
 
-__all__ = ["train_devmap"]
+__all__ = ["MODELS", "train_devmap"]
 
+MODELS = ("times", "gp", "trees", "lstm")
 _MEASURED = ("kernel", "application")
+_LEAST_KERNELS = 8
+_PUBLISHED = {"suites": "gp", "clgen": "trees"}
 
 
 def train_devmap(
     output: str | Path | None = None,
     *,
+    tables: Sequence[str | Path] = (),
     platform: Platform = "nvidia",
-    model: Literal["gp", "lstm"] = "gp",
+    model: Literal["times", "gp", "trees", "lstm"] | None = None,
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> DeviceHead:
-    """Fits a device head to the CGO'17 tables, measured on kernels and on applications held out.
+    """Fits a device head to the published times of a platform, or to tables of one's own.
 
     Args:
         output: Folder that gets the head.
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: "gp": Gaussian processes on what the kernel does, as in the head that ships; "lstm": an ensemble of LSTMs
-            on its statements in order, which takes an hour.
-        embedding: What the head is to work on; default the one that ships with ncc.
+        tables: Of times, see `ncc.devices.table.COLUMNS`, all of the same devices.
+        platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes and what
+            kernels do. Without "times", the default: the head that ships, processes for the suites and trees for
+            CLgen's kernels; "gp" or "lstm" learn the ratio of times from the suites alone, the latter for an hour.
+        embedding: What the head of ratios is to work on; default the one that ships with ncc.
         seed: Of the folds, and of all that is drawn in training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: What else the card is to say, such as the command.
@@ -48,17 +63,123 @@ def train_devmap(
         The head, with its scores in the card.
 
     Raises:
-        InputError: There is no such platform.
-        DataError: The tables or the IR are missing or damaged.
+        InputError: There is no such platform, or no such model for what is learnt from.
+        DataError: A table, or the IR, is missing or damaged.
         OutputError: The folder can't be written.
 
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
-    from ncc.devices.lstm import LSTMMethod, load_words  # with torch
-
     folder = None if output is None else Path(output)
     check_folder(folder)
     embedding = load_embedding(embedding)
+    tell = progress or (lambda _line: None)
+    head: DeviceHead
+    if tables:
+        head = _from_tables([Path(one) for one in tables], model or "gp", embedding, seed, tell)
+    elif model in (None, "times"):
+        head = _from_published(platform, embedding, seed, data, tell)
+    else:
+        head = _of_ratios(platform, str(model), embedding, seed, data, tell)
+    head.about.update(about or {})
+    if folder:
+        save_head(head, folder)
+    return head
+
+
+def _from_tables(
+    paths: list[Path], model: str, embedding: Embedding, seed: int, tell: Callable[[str], None]
+) -> TimesHead:
+    if model not in ("gp", "trees"):
+        raise InputError(f"model is {model!r}; expected gp or trees for tables of times")
+    start = time.perf_counter()
+    table = _read_all(paths)
+    if (found := len(set(table.groups("kernel")))) < _LEAST_KERNELS:
+        raise InputError(f"{found} kernels; expected at least {_LEAST_KERNELS} to learn from")
+    inputs = describe_launches(table, embedding)
+    units: tuple[Unit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
+    scores: dict[str, Any] = {}
+    for unit in units:
+        score = score_times(table, inputs, unit, model, seed=seed)
+        scores[f"by {unit}"] = score.to_dict() | {"controls": score_controls(table, inputs, unit, seed=seed)}
+        tell(f"by {unit}: {score}")
+    card = {
+        "model": model,
+        "data": ", ".join(path.name for path in paths),
+        "num_launches": len(table),
+        "num_kernels": len(set(table.groups("kernel"))),
+        "devices": list(table.devices),
+        "protocol": f"4 folds, one run, seed {seed}",
+        "scores": scores,
+    }
+    head = fit_times(table, inputs, model=model, platform=paths[0].stem, seed=seed)  # type: ignore[arg-type]
+    head.about.update(card | {"seconds": round(time.perf_counter() - start, 1)})
+    return head
+
+
+def _read_all(paths: list[Path]) -> LaunchTimes:
+    tables = [read_times(path) for path in paths]
+    names = [name for name in LaunchTimes.__dataclass_fields__ if name != "devices"]
+    for path, table in zip(paths, tables, strict=True):
+        if table.devices != tables[0].devices:
+            found, expected = ", ".join(table.devices), ", ".join(tables[0].devices)
+            raise DataError(f"{path}: devices {found}; expected {expected}, as in {paths[0]}")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+    return replace(tables[0], **columns)
+
+
+def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelInputs:
+    """What is known of the kernel of every launch, read from its file.
+
+    Raises:
+        DataError: A file does not have the kernel.
+        InputError, CompileError, IRError: A file can't be read.
+    """
+    known: dict[tuple[str, str], KernelInputs] = {}
+    for path in dict.fromkeys(table.file.tolist()):
+        known |= {(path, one.name): kernel_inputs(one) for one in read_kernels(path, embedding, None)}
+    rows = list(zip(table.file.tolist(), table.kernel.tolist(), strict=True))
+    for path, name in dict.fromkeys(rows):
+        if (path, name) not in known:
+            found = ", ".join(kernel for file, kernel in known if file == path)
+            raise DataError(f"{path}: no kernel {name!r}, which the table has times of; found {found}")
+    return KernelInputs(
+        *(np.concatenate([getattr(known[row], name) for row in rows]) for name in KernelInputs.__annotations__)
+    )
+
+
+def _from_published(
+    platform: Platform, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
+) -> TimesHead:
+    start = time.perf_counter()
+    suites = suite_launches(platform, embedding, data)
+    clgen = clgen_launches(platform, embedding.vectors.shape[1], data)
+    scores: dict[str, TimesScore] = {}
+    for name, rows, model in (("suites", suites, "gp"), ("clgen", clgen, "trees")):
+        for unit in ("kernel", "family") if name == "suites" else ("kernel",):
+            scores[f"{name} by {'application' if unit == 'family' else unit}"] = score_times(
+                *rows, unit, model, seed=seed
+            )
+    for name, score in scores.items():
+        tell(f"{platform}, {name}: {score}")
+    head = fit_times(*combine(suites, clgen), model=_PUBLISHED, sources=SOURCES, platform=platform, seed=seed)  # type: ignore[arg-type]
+    head.about.update(
+        platform=platform,
+        model="times",
+        data="CGO'17 device mapping, 680 rows, and CLgen's kernels (Cummins et al. 2017)",
+        protocol=f"10 folds of the suites, 4 of CLgen, one run, seed {seed}",
+        scores={name: score.to_dict() for name, score in scores.items()},
+        seconds=round(time.perf_counter() - start, 1),
+    )
+    return head
+
+
+def _of_ratios(
+    platform: Platform, model: str, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
+) -> DeviceHead:
+    if model not in ("gp", "lstm"):
+        raise InputError(f"model is {model!r}; expected times, gp or lstm for the published times")
+    from ncc.devices.lstm import LSTMMethod, load_words  # with torch
+
     start = time.perf_counter()
     samples = load_samples(platform, data)
     method: MapperMethod | LSTMMethod
@@ -74,8 +195,7 @@ def train_devmap(
             "geomean_speedup_over_best_static": round(metrics.geomean_speedup.value, 4),
             "coverage_of_80_percent_interval": round(metrics.coverage.value, 4) if metrics.coverage else None,
         }
-        if progress:
-            progress(f"{platform}, by {protocol}: {metrics.accuracy.value:.1%}")
+        tell(f"{platform}, by {protocol}: {metrics.accuracy.value:.1%}")
     rows = np.arange(len(samples))
     method.fit(samples, rows, np.random.default_rng(seed))
     card = {
@@ -86,7 +206,4 @@ def train_devmap(
         "scores": scores,
         "seconds": round(time.perf_counter() - start, 1),
     }
-    head = method.to_head(samples, embedding, card | (about or {}))
-    if folder:
-        save_head(head, folder)
-    return head
+    return method.to_head(samples, embedding, card)

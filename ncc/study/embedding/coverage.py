@@ -13,6 +13,7 @@ from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.columns import aligned
+from ncc.runtime.pages import html_table
 
 __all__ = ["Coverage", "Miss", "evaluate_coverage", "measure_coverage"]
 
@@ -80,6 +81,13 @@ class Coverage:
             "backoff_rate": self.backoff_rate,
             "misses": [asdict(miss) for miss in self.misses],
         }
+
+    def _repr_html_(self) -> str:
+        levels = ((level, f"{count:,}") for level, count in self.by_level.items())
+        missed = ((f"{miss.count:,}", miss.text, miss.fallback, miss.level) for miss in self.misses)
+        return html_table(repr(self), ("back-off", "statements"), levels) + (
+            html_table("Most frequent misses", ("seen", "statement", "stands for it", "back-off"), missed)
+        )
 
     def to_text(self) -> str:
         """A table for people: levels, then the most frequent misses."""

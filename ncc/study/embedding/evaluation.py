@@ -12,7 +12,7 @@ from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.table import Embedding, Neighbor
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc.study.embedding.distance import DistanceScore, score_distance
-from ncc.study.report.table import Cell, Row, Table, show, text_of
+from ncc.study.report.table import Cell, Row, Table, Tabular, show
 
 __all__ = ["DEFAULT_STATEMENTS", "IntrinsicScores", "StatementNeighbors", "evaluate_embedding"]
 
@@ -45,7 +45,7 @@ class StatementNeighbors:
 
 
 @dataclass(frozen=True)
-class IntrinsicScores:
+class IntrinsicScores(Tabular):
     """Intrinsic scores of one embedding.
 
     Attributes:
@@ -96,10 +96,6 @@ class IntrinsicScores:
             "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
         )
         return [self._analogies(), notes, self._distances(), *map(_neighbors_text, self.neighbors)]
-
-    def to_text(self) -> str:
-        """The same as plain text."""
-        return text_of(self.parts())
 
     def _analogies(self) -> Table:
         rows = []

@@ -1,11 +1,14 @@
 """Where a report's table is made: once from scores, then shown as HTML in a page or as text in a terminal."""
 
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ncc.runtime.columns import aligned
+from ncc.runtime.pages import html_table
 from ncc.runtime.printable import printable
 from ncc.study.report.kinds import KIND_TITLES, Kind, S
 
@@ -21,6 +24,7 @@ __all__ = [
     "Ranged",
     "Row",
     "Table",
+    "Tabular",
     "score_row",
     "show",
     "table_of",
@@ -226,6 +230,35 @@ def _number(figure: Cell | Ranged | float | str | None) -> float | None:
 def text_of(parts: Iterable[Table | str]) -> str:
     """Return tables and texts for a file or a pipe."""
     return "\n\n".join(part if isinstance(part, str) else to_text(part) for part in parts)
+
+
+class Tabular(ABC):
+    """Figures that are told as tables and texts."""
+
+    @abstractmethod
+    def parts(self) -> list[Table | str]:
+        """Tables and texts for people."""
+
+    def to_text(self) -> str:
+        """The same as plain text."""
+        return text_of(self.parts())
+
+    def _repr_html_(self) -> str:
+        return html_of(self.parts())
+
+
+def html_of(parts: Iterable[Table | str]) -> str:
+    """Return tables and texts for a notebook."""
+    return "".join(
+        f"<p>{escape(printable(part))}</p>"
+        if isinstance(part, str)
+        else html_table(
+            part.caption,
+            [" ".join(filter(None, heading)) for heading in zip(_groups(part), part.columns, strict=True)],
+            ([row.title, *map(_plain, row.cells)] for row in part.rows),
+        )
+        for part in parts
+    )
 
 
 def to_text(table: Table) -> str:

@@ -8,10 +8,12 @@ import pytest
 from ncc.classification.network_fit import NetworkTraining
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.classification.ngram_fit import NgramMethod
+from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.study.classification.comparison import all_methods, compare_classifiers
 from ncc.study.classification.controls import Majority, count_controls
+from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.task import Classification, ClassificationMethod, load_split
 from ncc.study.evaluation import evaluate
 from ncc.study.report.classification import classification_report
@@ -119,3 +121,14 @@ def test_what_can_not_be_compared_is_refused(samples):
         compare_classifiers(samples, methods, per_class=(0,))
     with pytest.raises(InputError, match="at least one seed"):
         evaluate(Classification(samples), Majority(), "grouped", ())
+
+
+def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
+    found = frozen_methods(find_labelled_files(classes), list(samples.views), load_embedding(), cache)
+    assert {method.name for method in found} >= {
+        "ncc, --pooling mean + linear model",
+        "ncc, --pooling idf + linear model",
+    }
+    comparison = compare_classifiers(samples, found, per_class=(4,))
+    assert all(score.metrics.num_training == 8 for score in comparison.scores)
+    assert all(score.metrics.accuracy.value >= 0.5 for score in comparison.scores)

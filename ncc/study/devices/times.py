@@ -1,0 +1,237 @@
+"""Predicted times measured: kernels, families and suites held out, and one source of kernels asked about another.
+
+Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverage of intervals).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.head import KernelInputs, RatioPrediction
+from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
+from ncc.devices.table import LaunchTimes, Unit
+from ncc.devices.times_fit import fit_times
+from ncc.devices.times_head import launch_columns
+from ncc.embedding import load_embedding
+from ncc.errors import InputError
+
+__all__ = ["PROTOCOLS", "TimesScore", "calibration_error", "evaluate_times", "score_controls", "score_times"]
+
+Array = NDArray[np.float64]
+PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
+_BINS = 10
+_MOST = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimesScore:
+    """What predicted times are worth.
+
+    Attributes:
+        accuracy: Share of launches given to their faster device.
+        geomean_speedup: Over the device that is faster in most launches, geometric mean.
+        factors: Device → median factor between predicted and measured time.
+        coverage: Share of measured log ratios in the 80 % interval.
+        calibration_error: Mean distance between confidence and accuracy over ten bins of confidence.
+        confidence: Mean of it.
+        familiar: Share of launches that the head calls familiar.
+        risk: Error rate among the most confident 10, 20, … 100 % of launches.
+        num_launches: Number of launches.
+    """
+
+    accuracy: float
+    geomean_speedup: float
+    factors: Mapping[str, float]
+    coverage: float
+    calibration_error: float
+    confidence: float
+    familiar: float
+    risk: tuple[float, ...]
+    num_launches: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        return asdict(self) | {"factors": dict(self.factors), "risk": list(self.risk)}
+
+    def __str__(self) -> str:
+        factors = ", ".join(f"{name} {factor:.2f}" for name, factor in self.factors.items())
+        return (
+            f"accuracy {self.accuracy:.1%}, factor of times {factors}, coverage {self.coverage:.1%}, "
+            f"calibration error {self.calibration_error:.3f}"
+        )
+
+
+def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
+    """Expected calibration error over ten bins of confidence from 0.5 to 1.
+
+    Reference: Guo et al. 2017, section 2.
+    """
+    bins = np.minimum(((confidence - 0.5) * 2 * _BINS).astype(int), _BINS - 1)
+    chosen = [bins == one for one in np.unique(bins)]
+    return float(sum(one.mean() * abs(confidence[one].mean() - right[one].mean()) for one in chosen))
+
+
+def score_times(
+    table: LaunchTimes, inputs: KernelInputs, unit: Unit, model: str, *, seed: int = 204, folds: int | None = None
+) -> TimesScore:
+    """Scores of a model with kernels, families or suites held out.
+
+    Args:
+        table: The n launches.
+        inputs: Of their kernels, n rows.
+        unit: What is held out together.
+        model: "gp" or "trees".
+        seed: Of folds and of training.
+        folds: Number of them; None for 10, 4 where launches are many, and one for each suite.
+    """
+    return measure_times(table, _held_out(table, inputs, _splits(table, unit, seed, folds), model, seed))
+
+
+def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int | None = None) -> Iterator[Split]:
+    groups = table.groups(unit)
+    few = 4 if len(table) > _MOST else 10
+    number = len(set(groups)) if unit == "suite" else min(folds or few, len(set(groups)))
+    return balanced_folds(groups, number, seed)
+
+
+def _held_out(
+    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int
+) -> dict[int, RatioPrediction]:
+    answers: dict[int, RatioPrediction] = {}
+    for train, test in splits:
+        head = fit_times(table.rows(train), inputs.rows(train), model=model, seed=seed)  # type: ignore[arg-type]
+        said = head.predict(inputs.rows(test), table.rows(test).sizes)
+        answers |= dict(zip(test.tolist(), said, strict=True))
+    return answers
+
+
+def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) -> TimesScore:
+    """Scores of answers by the number of the launch."""
+    rows = np.array(sorted(answers))
+    said = [answers[row] for row in rows.tolist()]
+    logs = table.log_times[rows]
+    # of more than two devices the first is compared with the fastest of the others
+    measured = logs[:, 0] - logs[:, 1:].min(axis=1)
+    ratio, odds = np.array([(one.log_ratio, one.probability_gpu) for one in said]).T
+    low, high = np.array([one.interval for one in said]).T
+    times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
+    right, sure = (ratio > 0) == (measured > 0), np.maximum(odds, 1 - odds)
+    order = np.argsort(-sure, kind="stable")
+    risk = [1 - right[order[: max(len(order) * tenth // 10, 1)]].mean() for tenth in range(1, 11)]
+    static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
+    factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()
+    return TimesScore(
+        accuracy=round(float(right.mean()), 4),
+        geomean_speedup=round(float(np.exp((np.where(ratio > 0, measured, 0) - static).mean())), 4),
+        factors={name: round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)},
+        coverage=round(float(((low <= measured) & (measured <= high)).mean()), 4),
+        calibration_error=round(calibration_error(sure, right), 4),
+        confidence=round(float(sure.mean()), 4),
+        familiar=round(float(np.mean([one.familiar for one in said])), 4),
+        risk=tuple(round(float(one), 4) for one in risk),
+        num_launches=len(rows),
+    )
+
+
+def score_controls(
+    table: LaunchTimes, inputs: KernelInputs, unit: Unit, *, seed: int = 204
+) -> dict[str, dict[str, float]]:
+    """Accuracy and factors of times of what knows no code: the median, and extra trees on sizes.
+
+    Args:
+        table: The n launches.
+        inputs: Of their kernels, n rows.
+        unit: What is held out together.
+        seed: Of folds and of training.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    logs = table.log_times
+    sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
+    said = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
+    for train, test in _splits(table, unit, seed):
+        said["median"][test] = np.median(logs[train], axis=0)
+        trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
+        said["sizes only"][test] = trees.predict(sizes[test])
+    return {name: _without_code(table, logs, one) for name, one in said.items()}
+
+
+def _without_code(table: LaunchTimes, logs: Array, said: Array) -> dict[str, float]:
+    factors = np.exp(np.median(np.abs(said - logs), axis=0)).tolist()
+    right = (said.argmin(axis=1) == logs.argmin(axis=1)).mean()
+    named = {f"factor {name}": round(one, 4) for name, one in zip(table.devices, factors, strict=True)}
+    return {"accuracy": round(float(right), 4)} | named
+
+
+def evaluate_times(
+    protocol: str = "all",
+    platform: Literal["amd", "nvidia"] = "amd",
+    *,
+    model: str = "all",
+    seed: int = 204,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Measures predicted times under every protocol, controls beside them.
+
+    Args:
+        protocol: "kernel", "application" and "suite" hold out parts of the suites, "clgen-kernel" a quarter of CLgen's
+            kernels after the other; "clgen-to-suites" and "suites-to-clgen" ask about the other source. Or "all".
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        model: "gp", "trees", or "all".
+        seed: Of folds and of training.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each protocol.
+
+    Returns:
+        Protocol → method → its figures, see `TimesScore`.
+
+    Raises:
+        InputError: There is no such protocol or model.
+        DataError: The tables or the IR are missing or damaged.
+    """
+    if protocol not in ("all", *PROTOCOLS) or model not in ("all", "gp", "trees"):
+        raise InputError(
+            f"no protocol {protocol!r} or no model {model!r}; expected {', '.join(PROTOCOLS)} and gp or trees"
+        )
+    embedding = load_embedding(None)
+    suites = suite_launches(platform, embedding, data)
+    protocols = PROTOCOLS if protocol == "all" else (protocol,)
+    clgen = (
+        clgen_launches(platform, embedding.vectors.shape[1], data) if any("clgen" in one for one in protocols) else None
+    )
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name in protocols:
+        found[name] = {}
+        for one in ("gp", "trees") if model == "all" else (model,):
+            score = _score(name, suites, clgen, one, seed)
+            found[name][f"ncc times, {one}"] = score.to_dict()
+            if progress:
+                progress(f"{platform}, {name}, {one}: {score}")
+        unit: Unit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
+        table, inputs = clgen if name == "clgen-kernel" and clgen else suites
+        if "-to-" not in name:
+            found[name] |= score_controls(table, inputs, unit, seed=seed)
+    return found
+
+
+def _score(
+    protocol: str,
+    suites: tuple[LaunchTimes, KernelInputs],
+    clgen: tuple[LaunchTimes, KernelInputs] | None,
+    model: str,
+    seed: int,
+) -> TimesScore:
+    if clgen is None or protocol == "clgen-kernel":
+        unit: Unit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
+        return score_times(*(clgen or suites), unit, model, seed=seed)
+    if "-to-" not in protocol:
+        return _score(protocol, suites, None, model, seed)
+    table, inputs = combine(suites, clgen)
+    is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
+    train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
+    return measure_times(table, _held_out(table, inputs, [(np.flatnonzero(train), np.flatnonzero(test))], model, seed))

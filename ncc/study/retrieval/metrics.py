@@ -1,0 +1,179 @@
+"""How well vectors find what belongs together: MAP@R of classes, rank of the one right answer in pools of any size.
+
+References: Lu et al. 2021 (CodeXGLUE: MAP@R on POJ-104); Musgrave, Belongie, Lim 2020, section 3.2 (MAP@R).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+from scipy.special import gammaln
+
+from ncc.errors import InputError
+
+__all__ = ["average_precisions", "expanded", "map_at_r", "pool_scores", "unit_rows"]
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Matrix = Any
+"""Vectors as rows, (n, dim): a NumPy array or a sparse matrix of SciPy's."""
+
+_BLOCK_BYTES = 64 << 20
+_TIE = 1e-6
+"""Cosines this close are taken for equal: their order would be that of rounding."""
+
+
+def map_at_r(vectors: Matrix, labels: NDArray[Any]) -> float:
+    """Mean average precision at R: every row queries all others, by cosine; R is the size of its class less 1.
+
+    Args:
+        vectors: (n, dim) array or sparse matrix; a row of zeros stands for what has no vector: as a query it scores 0,
+            and it is never found.
+        labels: (n,) class of each row; classes of one are only there to be found by mistake.
+
+    Raises:
+        InputError: The numbers of rows differ, or no class has two.
+
+    Examples:
+        >>> map_at_r(np.array([[1, 0], [1, 0.1], [0, 1]]), np.array(["a", "a", "b"]))
+        1.0
+    """
+    return float(np.nanmean(average_precisions(vectors, labels)[:, 0]))
+
+
+def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Array:
+    """Average precision at R of each query, and whether the nearest row is of its class: (n, 2) float64.
+
+    Rows whose class has no other are NaN; arguments and errors are those of `map_at_r`.
+    """
+    if vectors.shape[0] != len(labels):
+        raise InputError(f"{vectors.shape[0]} vectors and {len(labels)} labels; expected as many")
+    _, label, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if not len(sizes) or sizes.max() < 2:
+        raise InputError("expected a class of two or more, found none")
+    rows, there = unit_rows(vectors)
+    depth = sizes[label] - 1
+    # where vectors tie, which is first must not depend on the order of the classes
+    order = np.random.default_rng(0).permutation(len(label))
+    shuffled, hidden, label_of = rows[order], ~there[order], label[order]
+    place = np.argsort(order)
+    found = np.full((len(label), 2), np.nan)
+
+    def score(queries: Rows, cosines: NDArray[np.float32]) -> None:
+        cosines[:, hidden] = -np.inf
+        cosines[np.arange(len(queries)), place[queries]] = -np.inf
+        most = int(depth[queries].max(initial=1))
+        best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
+        ranked = np.argsort(-np.take_along_axis(cosines, best, 1), axis=1, kind="stable")
+        best = np.take_along_axis(best, ranked, 1)
+        hit = (label_of[best] == label[queries, None]) & np.isfinite(np.take_along_axis(cosines, best, 1))
+        precision = np.cumsum(hit, axis=1) / np.arange(1, most + 1)
+        hit &= np.arange(most) < depth[queries, None]
+        found[queries, 0] = (precision * hit).sum(axis=1) / depth[queries]
+        found[queries, 1] = hit[:, 0]
+
+    asked = np.flatnonzero(depth > 0)
+    found[asked] = 0
+    _in_blocks(rows, shuffled, asked[there[asked]], score)
+    return found
+
+
+def unit_rows(vectors: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Rows of length 1, float32, those of zeros left as they are, and which are not of zeros."""
+    if issparse(vectors):
+        rows = csr_matrix(vectors, dtype=np.float32, copy=True)
+        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
+        rows.data /= np.repeat(np.where(norm > 0, norm, 1), np.diff(rows.indptr))
+        return rows, norm > 0
+    norm = np.linalg.norm(vectors, axis=1)
+    return (vectors / np.where(norm > 0, norm, 1)[:, None]).astype(np.float32), norm > 0
+
+
+def expanded(vectors: Matrix, neighbours: int = 10, power: float = 3.0) -> Matrix:
+    """Vectors moved towards their neighbours: re-ranking that looks at everything that is compared.
+
+    Each becomes the mean of itself and its nearest, each weighted by its cosine to a power.
+
+    Reference: Radenović, Tolias, Chum 2019, section 3.3 (alpha query expansion), here of queries and of what is found.
+    """
+    rows, there = unit_rows(vectors)
+    weights: list[Any] = [None] * rows.shape[0]
+
+    def weigh(queries: Rows, cosines: NDArray[np.float32]) -> None:
+        kept = min(neighbours + 1, cosines.shape[1])
+        best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]  # a row's nearest is itself
+        share = np.maximum(np.take_along_axis(cosines, best, 1), 0) ** power
+        for query, columns, values in zip(queries.tolist(), best, share, strict=True):
+            weights[query] = (columns, values)
+
+    _in_blocks(rows, rows, np.flatnonzero(there), weigh)
+    empty = (np.zeros(0, np.int64), np.zeros(0, np.float32))
+    pairs = [pair or empty for pair in weights]
+    start = np.cumsum([0, *(len(columns) for columns, _ in pairs)])
+    columns, values = (np.concatenate([pair[number] for pair in pairs]) for number in range(2))
+    return csr_matrix((values, columns, start), shape=(len(pairs), len(pairs))) @ rows
+
+
+def pool_scores(pool: Matrix, queries: Matrix, answer: Rows, sizes: tuple[int | None, ...]) -> Array:
+    """How well queries find their one answer among a pool, and among smaller ones drawn from it.
+
+    Figures are expectations, exact over all draws of the other candidates and over the order of ties.
+
+    Args:
+        pool: (n, dim) vectors.
+        queries: (m, dim) vectors; a row of zeros finds nothing.
+        answer: (m,) int64 row of the pool that is right.
+        sizes: How many candidates there are, the answer among them; None stands for all.
+
+    Returns:
+        (m, sizes, 2) float64: recall at 1 and reciprocal rank; NaN where the pool is smaller.
+    """
+    pool, here = unit_rows(pool)
+    queries, there = unit_rows(queries)
+    num = pool.shape[0]
+    # by the number of candidates that are nearer than the answer, for each size, summed up from 0
+    curves = [_expected(num, size or num) for size in sizes]
+    sums = [np.concatenate([np.zeros((1, 2)), np.cumsum(curve, axis=0)]) for curve in curves]
+    found = np.zeros((queries.shape[0], len(sizes), 2))
+    found[:, [(size or num) > num for size in sizes]] = np.nan
+
+    def score(rows: Rows, cosines: NDArray[np.float32]) -> None:
+        cosines[:, ~here] = -np.inf
+        right = cosines[np.arange(len(rows)), answer[rows]][:, None]
+        nearer = (cosines > right + _TIE).sum(axis=1)
+        ties = (cosines >= right - _TIE).sum(axis=1) - nearer  # the answer is one of them
+        for column, total in enumerate(sums):
+            if (sizes[column] or num) <= num:
+                found[rows, column] = (total[nearer + ties] - total[nearer]) / ties[:, None]
+
+    _in_blocks(queries, pool, np.flatnonzero(there & here[answer]), score)
+    return found
+
+
+def _expected(num: int, size: int) -> Array:
+    """Recall at 1 and reciprocal rank in a pool of `size` drawn from `num`, by how many of all are nearer: (num, 2)."""
+    if size > num:
+        return np.zeros((num, 2))
+    nearer = np.arange(num)
+    others = num - 1 - nearer
+
+    def ways(items: NDArray[np.int64], drawn: int) -> Array:
+        with np.errstate(all="ignore"):
+            return np.where(items >= drawn, gammaln(items + 1) - gammaln(np.maximum(items - drawn, 0) + 1), -np.inf)
+
+    first = np.exp(ways(others, size - 1) - ways(np.array(num - 1), size - 1))
+    none = np.exp(ways(others, size) - ways(np.array(num), size))
+    # E 1/(1 + X) of the hypergeometric X, from C(g, x) / (x + 1) = C(g + 1, x + 1) / (g + 1)
+    return np.stack([first, num / (size * (nearer + 1)) * (1 - none)], axis=1)
+
+
+def _in_blocks(queries: Matrix, pool: Matrix, chosen: Rows, work: Callable[[Rows, NDArray[np.float32]], None]) -> None:
+    """Calls `work` with some of the chosen queries and their cosines to the pool, (block, n) float32, its own."""
+    block = max(1, _BLOCK_BYTES // (4 * max(1, pool.shape[0])))
+    other = pool.T
+    for begin in range(0, len(chosen), block):
+        rows = chosen[begin : begin + block]
+        product = queries[rows] @ other
+        work(rows, product.toarray() if issparse(product) else product)

@@ -1,0 +1,96 @@
+"""Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ncc
+from ncc.classification.reading import ProgramReader
+from ncc.classification.samples import find_labelled_files
+from ncc.embedding import load_embedding
+from ncc.errors import InputError, OutputError
+from ncc.frontend import CompileOptions
+from ncc.study.retrieval.methods import all_representations
+from ncc.study.retrieval.metrics import map_at_r
+from ncc.study.retrieval.programs import choose_classes, compare_retrieval
+
+NAMES = [one.name for one in all_representations(load_embedding())]
+
+
+@pytest.fixture(scope="module")
+def found(classes, samples, tmp_path_factory):
+    files, embedding = find_labelled_files(classes), load_embedding()
+    cache = tmp_path_factory.mktemp("programs")
+    readers = [ProgramReader(CompileOptions(optimization=one), embedding.abstraction, cache) for one in samples.views]
+    return compare_retrieval(files, samples, all_representations(embedding), readers, rerank=True)[0]
+
+
+def test_every_method_finds_matrix_products_by_matrix_products(found):
+    plain = {score.method: score.metrics for score in found.scores if "re-ranked" not in score.method}
+    assert list(plain) == [name for name in NAMES if name in plain]
+    assert len(found.scores) == 2 * len(plain)
+    assert all(0 < metrics.map_at_r.value <= 1 for metrics in plain.values())
+    assert plain["TF-IDF bag of statements"].map_at_r.value > 0.6  # chance is a half
+    for metrics in plain.values():
+        assert metrics.map_at_r.low <= metrics.map_at_r.value <= metrics.map_at_r.high
+
+
+def test_figures_are_for_machines_and_people(found):
+    figures = json.loads(json.dumps(found.to_dict()))
+    (protocol,) = figures["protocols"].values()
+    row = protocol["methods"]["opcode histogram"]
+    assert row["map_at_r"] == found.scores[0].metrics.map_at_r.value
+    assert row["num_samples"] == 40
+    assert figures["num_classes"] == 2
+    assert "★" in found.to_text()
+    assert "opcode histogram" in found.to_page({"command": "ncc evaluate retrieval"}, None)
+
+
+def test_what_is_compared_is_written_and_says_the_same(classes, cache, tmp_path):
+    folder = tmp_path / "programs"
+    for name in ("gemm", "stencil"):
+        (folder / name).mkdir(parents=True)
+        for path in sorted((classes / name).iterdir())[:6]:
+            (folder / name / path.name).write_bytes(path.read_bytes())
+    (folder / "gemm" / "broken.c").write_text("int f( {")
+    output = tmp_path / "vectors.npz"
+    found = ncc.evaluate_retrieval(folder, method=["opcode*"], output=output, programs=cache)
+    written = np.load(output)
+    assert sorted(written) == ["input", "label", "vectors"]
+    assert written["vectors"].shape[0] == len(written["input"]) == 13
+    (broken,) = np.flatnonzero(~written["vectors"].any(axis=1))
+    assert written["input"][broken].endswith("broken.c")
+    assert list(found.failures) == [str(folder / "gemm" / "broken.c")]
+    score = found.scores[0]
+    assert score.num_samples == 13
+    assert score.metrics.map_at_r.value == pytest.approx(map_at_r(written["vectors"], written["label"]))
+
+
+def test_classes_are_chosen_by_names_and_ranges(tmp_path):
+    for name in ("1", "2", "3", "10", "sort-list"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").write_text("int x;")
+    files = find_labelled_files(tmp_path)
+    assert choose_classes(files, "2-10").classes == ("2", "3", "10")
+    some = choose_classes(files, "sort-list, 1")
+    assert some.classes == ("1", "sort-list")
+    assert [some.classes[number] for number in some.label] == ["1", "sort-list"]
+    assert len(some.paths) == 2
+    for wanted, message in (("7-9", "names none"), ("sort", "names none"), ("3", "two or more"), ("", "names none")):
+        with pytest.raises(InputError, match=message):
+            choose_classes(files, wanted)
+
+
+def test_bad_requests_are_refused_before_anything_is_compiled(classes, cache, tmp_path):
+    for options, error in (
+        ({"output": tmp_path / "v.npz"}, "one method"),
+        ({"output": tmp_path / "v.npz", "method": ["opcode*"], "rerank": True}, "found 2"),
+        ({"output": tmp_path / "v.txt", "method": ["opcode*"]}, "extension"),
+        ({"method": ["word2vec"]}, "no method 'word2vec'"),
+    ):
+        with pytest.raises(InputError, match=error):
+            ncc.evaluate_retrieval(classes, programs=cache, **options)
+    with pytest.raises(OutputError):
+        ncc.evaluate_retrieval(classes, method=["opcode*"], output=tmp_path / "none" / "v.npz", programs=cache)
+    assert not (tmp_path / "none").exists()
