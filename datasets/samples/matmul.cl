@@ -14,3 +14,4 @@ __kernel void matmul(__global const float *a, __global const float *b, __global 
   }
   c[i * n + j] = sum;
 }
+// ncc: matmul: local 256

@@ -8,8 +8,8 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,9 +19,10 @@ from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe
 from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError
 from ncc.runtime.columns import aligned
-from ncc.runtime.crew import ITEM_SECONDS, work_through
+from ncc.runtime.crew import ITEM_SECONDS, work_by, work_through
+from ncc.runtime.pages import html_table
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import only_writer
 
@@ -57,6 +58,10 @@ class CorpusReport:
     def __repr__(self) -> str:
         files, statements = sum(self.files.values()), sum(self.statements.values())
         return f"CorpusReport({files} files, {statements} statements, {len(self.failures)} failures)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, *(f"{part[name]:,}" for part in self._columns())) for name in self.files)
+        return html_table(repr(self), ("source", "files", "IR lines", "statements"), rows)
 
     def to_text(self) -> str:
         """A table for people: a row a source, and the sums."""
@@ -123,7 +128,7 @@ def build_corpus(
         missing = [batch for batch in batches if not batch.is_done()]
         jobs = jobs or os.cpu_count() or 1
         if executor:
-            work = _count_by(executor, missing)
+            work = work_by(executor, count_batch_or_pieces, missing)
         else:
             work = work_through(missing, jobs, item_seconds=file_seconds, memory_bytes=memory_bytes)
         with closing(work):
@@ -131,22 +136,6 @@ def build_corpus(
                 if progress:
                     progress(done, len(batches))
         return _merge(folder, recipe, len(batches))
-
-
-def _count_by(executor: Executor, batches: Sequence[Batch]) -> Generator[None]:
-    """Makes shards on a caller's executor, which stays open; yields after each."""
-    pending: set[Future[None]] = {executor.submit(count_batch_or_pieces, batch) for batch in batches}
-    try:
-        for future in as_completed(pending):
-            future.result()
-            yield
-    except BaseException as error:
-        for future in pending:
-            future.cancel()
-        if isinstance(error, Exception) and not isinstance(error, NccError):
-            reason = f"{type(error).__name__}: {error}"
-            raise NccError(f"a worker ended abruptly ({reason}); start again to go on where it stopped") from error
-        raise
 
 
 def _shard(folder: Path, number: int) -> Path:

@@ -1,9 +1,7 @@
 """The files of a recipe: found in folders or named by a compilation database, each with its options."""
 
 import hashlib
-import json
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,22 +9,10 @@ from pathlib import Path
 from ncc.corpus.recipe import Recipe, Source
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.inputs import IR_EXTENSIONS
+from ncc.frontend.database import load_commands
+from ncc.ir.objects import IR_EXTENSIONS, modules_of
 
 __all__ = ["CorpusFile", "find_files"]
-
-_PATH_FLAGS = ("-I", "-isystem", "-iquote", "-include")
-_KEPT_FLAGS = (
-    "-D",
-    "-U",
-    "-std=",
-    "-m",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-fsigned-char",
-    "-funsigned-char",
-    "-fopenmp",
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +60,7 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
         if digest / 2**64 >= source.share:
             continue
         if path.suffix in IR_EXTENSIONS:
-            yield CorpusFile(str(path), source.name, (), str(folder))
+            yield from (CorpusFile(module, source.name, (), str(folder)) for module in modules_of(path, folder))
             continue
         levels = source.optimization
         for level in (levels[digest % len(levels)],) if source.one_level else levels:
@@ -126,29 +112,7 @@ def _expanded(folder: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_commands(source: Source, path: Path) -> Mapping[Path, tuple[str, ...]]:
-    """File → the flags of its command that another clang understands, paths made absolute."""
     try:
-        entries = json.loads(path.read_bytes())
-        return {
-            Path(os.path.normpath(Path(entry["directory"], entry["file"]))): tuple(
-                _kept(entry.get("arguments") or shlex.split(entry["command"]), Path(entry["directory"]))
-            )
-            for entry in entries
-        }
-    except OSError as error:
-        raise InputError(f"source {source.name}: {path} can't be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"source {source.name}: {path} is no compilation database ({error!r})") from error
-
-
-def _kept(arguments: list[str], directory: Path) -> Iterator[str]:
-    words = iter(arguments)
-    for word in words:
-        flag = next((flag for flag in _PATH_FLAGS if word.startswith(flag)), None)
-        if flag:
-            where = word.removeprefix(flag) or next(words, "")
-            yield from (flag, str((directory / where).absolute()))
-        elif word in ("-D", "-U"):
-            yield from (word, next(words, ""))
-        elif word.startswith(_KEPT_FLAGS):
-            yield word
+        return load_commands(path)
+    except InputError as error:
+        raise InputError(f"source {source.name}: {error}") from error

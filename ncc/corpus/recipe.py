@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 from msgspec import ValidationError, convert
 
 from ncc.errors import InputError
+from ncc.frontend import CompileOptions
 from ncc.graph.contexts import MAX_WIDTH
 from ncc.ir import Abstraction
 
@@ -94,6 +95,23 @@ class Recipe:
     widths: tuple[int, ...] = (2,)
     max_degree: int | None = None
     abstraction: Abstraction = field(default_factory=Abstraction)
+
+    def compiled_with(self, options: CompileOptions) -> "Recipe":
+        """The same with a user's header paths, macros, flags and compilation database, for all of its sources."""
+        folders = tuple(str(Path(folder).absolute()) for folder in options.include_paths)
+        commands = str(Path(options.commands).absolute()) if options.commands else None
+        sources = (
+            replace(
+                source,
+                include_paths=(*source.include_paths, *folders),
+                defines=(*source.defines, *options.defines),
+                attempts=tuple(replace(one, flags=(*one.flags, *options.flags)) for one in source.attempts),
+                patterns=source.patterns or (("**/*",) if commands else ()),  # those that the database names below it
+                commands=commands or source.commands,
+            )
+            for source in self.sources
+        )
+        return replace(self, sources=tuple(sources))
 
     def __post_init__(self) -> None:
         """Checks the widths and the degree.
