@@ -20,11 +20,16 @@ class InputError(NccError):
 
 
 class CompileError(NccError):
-    """The compiler refused a source file, ran out of time, or could not be started; with its errors, a line each."""
+    """The compiler refused a source file, ran out of time, or could not be started.
 
-    def __init__(self, message: str, errors: tuple[str, ...] = ()) -> None:
+    Attributes:
+        errors: The compiler's errors, a line each.
+        said: All that the compiler said.
+    """
+
+    def __init__(self, message: str, errors: tuple[str, ...] = (), said: str = "") -> None:
         super().__init__(message)
-        self.errors = errors
+        self.errors, self.said = errors, said
 
 
 class IRError(NccError):

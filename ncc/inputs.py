@@ -13,6 +13,8 @@ from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, lang
 from ncc.frontend.programs import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.ir.agreement import find_mismatch
+from ncc.ir.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_ir_path, modules_of
+from ncc.runtime.archive import split_member
 from ncc.runtime.found import FoundFile, read_file, refuse_link_out
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import STDIN, read_stream
@@ -22,7 +24,8 @@ __all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_progr
 
 logger = logging.getLogger(__name__)
 
-IR_EXTENSIONS = frozenset({".ll", ".bc"})
+_NAMED = 3
+"""Modules of an archive that a message names."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,14 @@ def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
         elif _holds(path.is_dir):
             found = _files_below(path)
             known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
-            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder ends in {known}")]
-        elif _holds(path.exists):  # a file, or a pipe; a device is refused when it is read
-            expanded.append(ExpandedInput(FoundFile(argument)))
+            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder holds code: {known}")]
+        elif _holds(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
+            expanded += _modules(argument)
         elif glob.has_magic(argument):
             found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
             matches = [match for match in found_paths if Path(match).is_file()]
             nothing = [ExpandedInput(argument, f"{argument}: no file matches this pattern")]
-            expanded += [ExpandedInput(FoundFile(match)) for match in matches] or nothing
+            expanded += [item for match in matches for item in _modules(match)] or nothing
         else:
             expanded.append(ExpandedInput(argument, f"{argument}: no such file or folder"))
     return expanded
@@ -74,17 +77,40 @@ def _files_below(folder: Path) -> list[ExpandedInput]:
     found = [
         Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
     ]
-    return [_found(path, folder) for path in sorted(found)]
+    return [item for path in sorted(found) for item in _found(path, folder)]
 
 
-def _found(path: Path, folder: Path) -> ExpandedInput:
+def _modules(path: str) -> list[ExpandedInput]:
+    """What a file that the user named holds; an object without bitcode is refused when it is read."""
+    if Path(path).suffix != ".a":
+        return [ExpandedInput(FoundFile(path))]
+    nothing = ExpandedInput(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
+    return [ExpandedInput(FoundFile(module)) for module in modules_of(path)] or [nothing]
+
+
+def _only_module(archive: str) -> str:
+    """The module of an archive that holds one.
+
+    Raises:
+        InputError: It holds more, or none.
+    """
+    modules = _modules(archive)
+    if len(modules) > 1:
+        names = ", ".join(item.name for item in modules[:_NAMED])
+        raise InputError(f"{archive}: holds {len(modules)} modules; name one of them: {names}, …")
+    if modules[0].error:
+        raise InputError(modules[0].error)
+    return modules[0].name
+
+
+def _found(path: Path, folder: Path) -> list[ExpandedInput]:
     try:
         mode = path.stat().st_mode
     except OSError:  # reading it will say what is wrong
         mode = stat.S_IFREG
     if stat.S_ISREG(mode):
-        return ExpandedInput(FoundFile(str(path), str(folder)))
-    return ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")  # which may never end
+        return [ExpandedInput(FoundFile(module, str(folder))) for module in modules_of(path, folder)]
+    return [ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
 
 
 @limited
@@ -92,6 +118,7 @@ def load_module(
     source: str | os.PathLike[str] | bytes,
     *,
     options: CompileOptions | None = None,
+    language: str | None = None,
     abstraction: Abstraction | None = None,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> Module:
@@ -99,9 +126,10 @@ def load_module(
 
     Args:
         source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one
-            with a brace or semicolon where ``options.language`` is named and no file is called so. A file's extension
-            says what it is; text and standard input are IR unless ``options.language`` names a language.
+            with a brace or semicolon where a language is named and no file is called so. A file's extension says what
+            it is; text and standard input are IR unless a language is named.
         options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
+        language: The same: "c", "c++", "opencl" or "cuda"; goes before that of the options.
         abstraction: What statements keep.
         readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
@@ -114,17 +142,19 @@ def load_module(
         CompileError: The compiler refuses the source.
         IRError: The IR can't be read, or LLVM's verifier was asked and refuses it.
     """
-    options = options or CompileOptions()
+    options = CompileOptions.of(options, language)
     source = _as_text(source, options)
     if isinstance(source, bytes):
         return _from_text(source, options, abstraction)
     if (text := read_stream(source)) is not None:
         return _from_text(text, replace(options, language=options.language or language_of(source)), abstraction)
-    path = Path(source)
+    path = Path(split_member(source)[0])
     if not _holds(path.exists):
         raise InputError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
-    if path.suffix in IR_EXTENSIONS and options.language is None:
+    if os.fspath(source).endswith(".a"):
+        source = _only_module(os.fspath(source))
+    if is_ir_path(source) and options.language is None:
         return _read_ir(source, os.fspath(source), options, abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
         raise InputError(

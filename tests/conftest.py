@@ -1,6 +1,6 @@
 """Killing commands at random moments and running them on until they end, for every test that asks what is left.
 
-And how many processes share a run of all tests.
+And how many processes share a run of all tests; and no test of examples that are drawn looks at the clock.
 """
 
 import json
@@ -16,7 +16,11 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("ncc", deadline=None)
+hypothesis.settings.load_profile("ncc")
 
 COMMAND = Path(__file__).parent / "samples" / "command.py"
 PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]

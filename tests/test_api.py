@@ -1,12 +1,10 @@
 """The Python API: every kind of input, vectors and their means, graphs, and the way to predictions."""
 
-import csv
 import inspect
-import json
 import os
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +12,9 @@ import pytest
 
 import ncc
 from ncc import api, classification, coarsening, devices
-from ncc.api import EmbeddedModule, save_vectors
+from ncc.api import EmbeddedModule
 from ncc.embedding import Embedding
-from ncc.errors import CompileError, InputError, IRError, OutputError
+from ncc.errors import AssetError, CompileError, InputError, IRError
 from ncc.frontend import CompileOptions
 
 TESTS = Path(__file__).parent
@@ -51,7 +49,7 @@ def tree() -> EmbeddedModule:
 def test_every_kind_of_file_becomes_vectors(path):
     result = ncc.embed(path)
     assert result.module.name == str(path)
-    assert result.statements.shape == (result.num_statements, result.dim)
+    assert result.statements.shape == (result.num_statements, result.embedding.dim)
     assert result.functions.shape == (result.module.num_functions, result.dim)
     assert result.vector.shape == (result.dim,)
     for vectors in (result.statements, result.functions, result.vector):
@@ -97,6 +95,31 @@ def test_a_line_of_code_is_text_where_its_language_is_named(tmp_path, monkeypatc
     assert ncc.embed(line, options=options).module.function_names == ("g",)
 
 
+def test_every_verb_takes_the_language_of_a_text():
+    line = "int f(int a) { return a + 1; }"
+    assert ncc.embed(line, language="c").num_statements == 3
+    assert ncc.build_graph(line, language="c").module.num_statements == 3
+    assert [found.num_statements for found in ncc.embed_many([line], language="c")] == [3]
+    assert ncc.similarity(line, line, language="c") == 1
+    options = CompileOptions(language="c", defines=("A=1",))
+    assert ncc.embed("auto f() { return A; }", options=options, language="c++").module.function_names == ("_Z1fv",)
+    for verb in (name for name in VERBS if "language" in inspect.signature(getattr(ncc, name)).parameters):
+        given = (line, line) if verb == "similarity" else ([line],) if verb == "embed_many" else (line,)
+        with pytest.raises(InputError, match="unknown language 'rust'"):
+            getattr(ncc, verb)(*given, language="rust")
+
+
+def test_counts_are_read_from_a_corpus(tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "f.ll").write_text("define void @f() {\n  ret void\n}\n")
+    report = ncc.build_corpus(tmp_path / "code", tmp_path / "corpus", jobs=1)
+    counts = ncc.load_counts(tmp_path / "corpus")
+    assert len(counts.texts) == 2
+    assert "<td>1</td><td>3</td><td>2</td>" in report._repr_html_()
+    with pytest.raises(AssetError):
+        ncc.load_counts(tmp_path / "corpus", width=3)
+
+
 def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):
     path = tmp_path / "kernel.inc"
     path.write_bytes(KERNELS.read_bytes())
@@ -123,7 +146,8 @@ def test_statement_vectors_are_rows_of_the_embedding(tree):
     assert np.linalg.norm(tree.statements, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_function_and_module_vectors_are_means_of_statement_vectors(tree):
+def test_function_and_module_vectors_are_means_of_statement_vectors():
+    tree = ncc.embed(IR / "tree.clang22.ll", pooling="mean")
     starts = tree.module.function_start
     for number, vector in enumerate(tree.functions):
         assert vector == pytest.approx(tree.statements[starts[number] : starts[number + 1]].mean(axis=0), abs=1e-6)
@@ -190,7 +214,8 @@ def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
 def test_embeddings_and_heads_are_given_as_objects_or_folders(tree, tmp_path):
     assets = Path(ncc.__file__).with_name("assets")
     again = ncc.embed(IR / "tree.clang22.ll", embedding=assets / "embedding")
-    assert np.array_equal(again.vector, tree.vector)
+    assert np.array_equal(again.statements, tree.statements)
+    assert again.pooling == "mean"
     assert ncc.load_embedding(tree.embedding) is tree.embedding
     head = ncc.load_device_head(platform="amd")
     assert ncc.load_device_head(head) is head
@@ -309,61 +334,17 @@ def test_a_graph_is_that_of_the_module():
     assert ncc.build_graph("declare void @f()\n").num_edges == 0
 
 
-# ---- tables of vectors
-
-
-@pytest.fixture(scope="module")
-def two() -> list[EmbeddedModule]:
-    return [ncc.embed(IR / "tree.clang22.ll"), ncc.embed(IR / "legacy.ll")]
-
-
-def _read(path: Path):
-    """Inputs, labels and vectors of a table, by a reader of its format that is not ours."""
-    if path.suffix == ".npz":
-        with np.load(path) as table:
-            return list(table["input"]), list(table["label"]), table["vectors"]
-    if path.suffix == ".json":
-        rows = json.loads(path.read_text())
-        return [row["input"] for row in rows], [row["label"] for row in rows], np.array([row["vector"] for row in rows])
-    if path.suffix == ".parquet":
-        import pyarrow.parquet
-
-        table = pyarrow.parquet.read_table(path).to_pydict()
-        return table["input"], table["label"], np.array(table["vector"])
-    with path.open(newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
-    first = head.index("v0")
-    assert head[:2] == ["input", "label"]
-    assert head[2:first] in ([], ["function", "index", "line"])
-    assert head[first:] == [f"v{i}" for i in range(len(head) - first)]
-    return [row[0] for row in rows], [row[1] for row in rows], np.array([row[first:] for row in rows], float)
-
-
-@pytest.mark.parametrize("level", ["module", "function", "statement"])
-@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
-def test_tables_are_read_back(two, tmp_path, level, extension):
-    path = tmp_path / f"vectors{extension}"
-    save_vectors(two, level, path)
-    inputs, labels, vectors = _read(path)
-    assert list(labels) == [label for one in two for label in one.labels(level)]
-    assert list(inputs) == [one.module.name for one in two for _ in one.labels(level)]
-    assert vectors == pytest.approx(np.concatenate([one.at(level) for one in two]), abs=1e-7)
-
-
-@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
-def test_names_that_are_no_utf_8_can_be_written(two, tmp_path, extension):
-    odd = replace(two[0], module=replace(two[0].module, name='caf\udce9,\n"é".ll'))
-    save_vectors([odd], "module", tmp_path / f"vectors{extension}")
-    inputs, _, _ = _read(tmp_path / f"vectors{extension}")
-    assert inputs == ['caf\\udce9,\n"é".ll']
-
-
-def test_tables_that_can_not_be_written_say_why(two, tmp_path):
-    with pytest.raises(InputError, match=r"vectors\.txt: extension '\.txt' is none of \.npz \.json \.csv \.parquet"):
-        save_vectors(two, "module", tmp_path / "vectors.txt")
-    (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(OutputError, match=r"folder\.npz: can't be written"):
-        save_vectors(two, "module", tmp_path / "folder.npz")
+def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
+    path, other = IR / "tree.clang22.ll", ncc.embed(IR / "legacy.ll")
+    cosine = tree.vector @ other.vector / np.linalg.norm(tree.vector) / np.linalg.norm(other.vector)
+    for a in (path, path.read_text(), tree, tree.vector):
+        assert ncc.similarity(a, other) == pytest.approx(cosine, abs=1e-6)
+        assert ncc.similarity(a, tree) == pytest.approx(1)
+    assert ncc.similarity(path, IR / "legacy.ll", pooling="mean") > cosine
+    with pytest.raises(InputError, match=r"pooling encoder-\w+ can't be compared with those of idf-"):
+        ncc.similarity(tree, ncc.embed(path, pooling="idf"))
+    with pytest.raises(InputError, match=r"shapes \(3,\) and \(256,\)"):
+        ncc.similarity(np.zeros(3), tree)
 
 
 # ---- predictions; the tasks' rooms have what they say
@@ -384,14 +365,16 @@ def test_embedding_does_not_load_what_predicts():
 
 
 VERBS = {
-    "embed", "embed_many", "build_graph", "predict_device", "predict_device_curve", "explain_device",
+    "load_encoder", "save_encoder", "train_encoder", "evaluate_retrieval", "evaluate_functions", "evaluate_times",
+    "profile", "embed", "embed_many", "index", "load_index", "train_calibration", "build_graph",
+    "predict_device", "predict_device_curve", "explain_device",
     "predict_coarsening", "classify",
     "build_corpus", "train_embedding", "train_devmap", "train_coarsening", "train_classifier",
     "evaluate_embedding", "evaluate_coverage", "evaluate_devmap", "evaluate_coarsening", "evaluate_classification",
-    "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors",
+    "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors", "similarity",
     "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
     "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
-    "count_contexts", "require_confinement", "limits",
+    "count_contexts", "load_counts", "require_confinement", "limits", "list_devices", "measure_kernels", "calibrate",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import ncc
 from ncc.classification.files import FILES as CLASSIFIERS
 from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.devices.files import FILES as DEVICE_HEADS
+from ncc.search.calibration import load_calibration
 
 FOLDER = Path(__file__).parent / "data" / "formats"
 ASSETS = Path(ncc.__file__).parent / "assets"
@@ -44,7 +45,7 @@ def test_what_was_written_once_is_read_and_answers_as_it_did(name: str) -> None:
 
 def test_what_ships_knows_the_hash_of_its_tensors() -> None:
     tensors = sorted(ASSETS.rglob("*.safetensors"))
-    assert len(tensors) == 5
+    assert len(tensors) == 6
     for path in tensors:
         card = json.loads(path.with_suffix(".json").read_bytes())
         assert card["tensors_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), path
@@ -59,6 +60,7 @@ def test_every_format_is_there_in_its_present_version_and_small() -> None:
 
 SHIPPED = {
     "embedding/embedding.json": {1},
+    "encoder/encoder.json": {1},
     "devmap/amd/head.json": {2},
     "devmap/nvidia/head.json": {2},
     "coarsening/head.json": {1},
@@ -68,7 +70,7 @@ SHIPPED = {
 
 
 def test_everything_that_ships_is_of_a_known_version() -> None:
-    found = {path.relative_to(ASSETS).as_posix(): path for path in ASSETS.rglob("*.json")}
+    found = {path.relative_to(ASSETS).as_posix(): path for path in ASSETS.glob("[!s]*/**/*.json")}
     assert found.keys() == SHIPPED.keys()
     assert {path.with_suffix(".safetensors") for path in found.values()} == set(ASSETS.rglob("*.safetensors"))
     for name, versions in SHIPPED.items():
@@ -81,3 +83,10 @@ def test_everything_that_ships_is_read() -> None:
         assert DEVICE_HEADS.load(ASSETS / "devmap" / platform).embedding_id == fingerprint
     assert CLASSIFIERS.load(ASSETS / "classify").embedding_id == fingerprint
     assert COARSENING_HEADS.load(ASSETS / "coarsening").factors[0] == 1
+    calibrated = [path.stem for path in (ASSETS / "search").iterdir()]
+    assert calibrated
+    for name in calibrated:
+        calibration = load_calibration(name)
+        assert calibration is not None
+        assert calibration.pooler_id == name
+    assert ncc.embed("define void @f() {\n  ret void\n}\n").pooler.id in calibrated

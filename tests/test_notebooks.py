@@ -17,6 +17,7 @@ WITHOUT = "without the dataset"
 
 pytest.importorskip("nbconvert", reason="nbconvert is not installed; pip install '.[dev]'")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed; pip install '.[dev]'")
+pytest.importorskip("pandas", reason="pandas is not installed; pip install '.[dev]'")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed; pip install '.[dev]'")
 
 
@@ -48,7 +49,7 @@ def _printed(outputs: list[dict[str, Any]]) -> str:
 
 
 def test_there_are_notebooks():
-    assert {path.stem for path in NOTEBOOKS} == {"01_embed_and_explore", *WANTING_DATA}
+    assert {path.stem for path in NOTEBOOKS} == {"01_embed_and_explore", "05_find_code_like_this", *WANTING_DATA}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

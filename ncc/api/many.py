@@ -6,7 +6,8 @@ from contextlib import closing
 from functools import partial
 
 from ncc.api.vectors import EmbeddedModule, Source, embed
-from ncc.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
+from ncc.embedding import AnyEmbedding, Lookup
+from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.ir import Module
@@ -21,7 +22,9 @@ def embed_many(
     *,
     jobs: int = 1,
     options: CompileOptions | None = None,
+    language: str | None = None,
     embedding: AnyEmbedding | None = None,
+    pooling: str | Pooler | None = None,
     seconds: float = 300.0,
 ) -> Iterator[EmbeddedModule | NccError]:
     r"""Embeds many files or texts, and gives results in their order.
@@ -31,14 +34,16 @@ def embed_many(
         jobs: Worker processes, where an input that kills, hangs or fills its worker costs itself alone; one job is done
             in this process.
         options: As for `embed`.
+        language: As for `embed`, of all sources.
         embedding: As for `embed`.
+        pooling: As for `embed`.
         seconds: Time for an input in a worker.
 
     Yields:
         For each input what `embed` returns, or the error that it raises.
 
     Raises:
-        InputError: There are no jobs.
+        InputError: There are no jobs, or there is no such way of pooling.
 
     Examples:
         >>> import ncc
@@ -46,22 +51,23 @@ def embed_many(
         >>> [type(result).__name__ for result in ncc.embed_many(texts)]
         ['EmbeddedModule', 'IRError']
     """
+    options = CompileOptions.of(options, language)
     if jobs < 1:
         raise InputError(f"jobs is {jobs}; expected 1 or more")
-    table = load_embedding(embedding)
+    pooler = load_pooler(pooling, embedding)
     results = in_order(
         sources,
-        partial(_read, options=options, embedding=embedding),
+        partial(_read, options=options, embedding=embedding, pooling=pooling),
         jobs=jobs,
         seconds=seconds,
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
         is_for_us=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
     )
-    return _results(results, table)
+    return _results(results, pooler)
 
 
 def _results(
-    results: Generator[Callable[[], tuple[Module, Lookup]]], table: Embedding
+    results: Generator[Callable[[], tuple[Module, Lookup]]], pooler: Pooler
 ) -> Iterator[EmbeddedModule | NccError]:
     with closing(results):
         for result in results:
@@ -70,12 +76,14 @@ def _results(
             except NccError as error:
                 yield error
             else:
-                yield EmbeddedModule(module=module, embedding=table, lookup=lookup)
+                yield EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
 
 
-def _read(source: Source, *, options: CompileOptions | None, embedding: AnyEmbedding | None) -> tuple[Module, Lookup]:
+def _read(
+    source: Source, *, options: CompileOptions | None, embedding: AnyEmbedding | None, pooling: str | Pooler | None
+) -> tuple[Module, Lookup]:
     """What a worker sends: the vectors are here already."""
-    found = embed(source, options=options, embedding=embedding)
+    found = embed(source, options=options, embedding=embedding, pooling=pooling)
     return found.module, found.lookup
 
 

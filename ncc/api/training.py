@@ -5,19 +5,22 @@ Each takes the folder that gets the result, and then goes on from where an earli
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.embedding import Embedding
 from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
     from ncc.corpus import CorpusReport, Recipe
+    from ncc.embedding import CorpusCounts
 
-__all__ = ["build_corpus", "train_embedding"]
+__all__ = ["build_corpus", "load_counts", "train_embedding"]
 
 Progress = Callable[[str], None]
 
@@ -28,6 +31,7 @@ def build_corpus(
     *,
     jobs: int | None = None,
     ir: str | Path | None = None,
+    options: CompileOptions | None = None,
     scheduler: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -39,6 +43,7 @@ def build_corpus(
         output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
         jobs: Worker processes; default one a core.
         ir: Folder that keeps the compiled IR, and gives it back to a later build.
+        options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
         scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
         executor: Any other executor to work on instead, under the same condition.
         progress: Called with a line of text after each batch.
@@ -55,9 +60,10 @@ def build_corpus(
 
     folder, ir_folder = Path(output), None if ir is None else Path(ir)
     check_folder(folder, ir_folder)
-    with _cluster(scheduler) if scheduler else nullcontext(executor) as workers:
+    read = recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))
+    with cluster_executor(scheduler, executor) as workers:
         return build_corpus(
-            recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe)),
+            read.compiled_with(options) if options else read,
             folder,
             jobs=jobs,
             executor=workers,
@@ -66,19 +72,19 @@ def build_corpus(
         )
 
 
-@contextmanager
-def _cluster(address: str) -> Iterator[Executor]:
-    """The workers of a Dask cluster as an executor."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise NccError("--scheduler needs dask.distributed: pip install 'ncc[cluster]'") from error
-    try:
-        client = Client(address, timeout="15s")
-    except (OSError, ValueError) as error:
-        raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client, client.get_executor(pure=False) as executor:
-        yield executor
+def load_counts(corpus: str | Path, *, width: int = 2) -> "CorpusCounts":
+    """Reads the counts of a corpus: its distinct statements, how often each was seen, and the pairs within a context.
+
+    Args:
+        corpus: Folder that `build_corpus` made.
+        width: Context size in hops, of those that the corpus was counted for.
+
+    Raises:
+        AssetError: There are none for that width, or they are damaged.
+    """
+    from ncc.embedding.counts import load_counts, width_folder
+
+    return load_counts(width_folder(corpus, width))
 
 
 def train_embedding(

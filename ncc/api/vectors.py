@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
+from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.graph import XFG, build_xfg
@@ -34,6 +35,7 @@ __all__ = [
     "embed",
     "load_embedding",
     "save_vectors",
+    "similarity",
 ]
 
 Source = str | os.PathLike[str] | bytes
@@ -46,17 +48,18 @@ class EmbeddedModule:
 
     Attributes:
         module: What was read.
-        embedding: What it was looked up in.
+        pooler: What makes vectors of functions and of the module.
         lookup: The word that stands for each statement, and how far it had to be generalised.
     """
 
     module: Module
-    embedding: Embedding
+    pooler: Pooler
     lookup: Lookup
 
     def __repr__(self) -> str:
         counts = f"{self.num_statements} statements in {self.module.num_functions} functions"
-        return f"EmbeddedModule({self.module.name!r}: {counts}, dim={self.dim}, {self.unknown_rate:.1%} unknown)"
+        pooled = f"dim={self.dim} by {self.pooling}"
+        return f"EmbeddedModule({self.module.name!r}: {counts}, {pooled}, {self.unknown_rate:.1%} unknown)"
 
     @property
     def num_statements(self) -> int:
@@ -64,9 +67,19 @@ class EmbeddedModule:
         return self.module.num_statements
 
     @property
+    def embedding(self) -> Embedding:
+        """What the statements were looked up in."""
+        return self.pooler.embedding
+
+    @property
+    def pooling(self) -> str:
+        """The way in which vectors of functions and of the module were made of those of statements."""
+        return self.pooler.name
+
+    @property
     def dim(self) -> int:
-        """Number of dimensions."""
-        return self.embedding.dim
+        """Number of dimensions of the vectors of functions and of the module."""
+        return self.pooler.dim
 
     @property
     def unknown_rate(self) -> float:
@@ -93,17 +106,13 @@ class EmbeddedModule:
 
     @cached_property
     def functions(self) -> NDArray[np.float32]:
-        """(num_functions, dim) float32: the mean over each function's statements."""
-        starts = self.module.function_start[:-1]
-        sums = np.add.reduceat(self.statements.astype(np.float64), starts, axis=0)
-        return (sums / np.diff(self.module.function_start)[:, None]).astype(np.float32)
+        """(num_functions, dim) float32 vectors, by `pooling`."""
+        return self.pooler.vectors(self.module, range(self.module.num_functions), lookup=self.lookup)
 
     @cached_property
     def vector(self) -> NDArray[np.float32]:
-        """(dim,) float32: the mean over all statements, the module's vector."""
-        share = np.bincount(self.lookup.word, minlength=len(self.embedding.vocabulary)) / self.num_statements
-        used = np.flatnonzero(share)
-        return (share[used] @ self.embedding.vectors[used].astype(np.float64)).astype(np.float32)
+        """(dim,) float32, the module's vector, by `pooling`."""
+        return self.pooler.vectors(self.module, lookup=self.lookup)[0]
 
     def at(self, level: Level) -> NDArray[np.float32]:
         """(n, dim) float32 vectors of a level; one row for "module".
@@ -160,42 +169,106 @@ class EmbeddedModule:
 
 @limited
 def embed(
-    source: Source, *, options: CompileOptions | None = None, embedding: AnyEmbedding | None = None
+    source: Source,
+    *,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    embedding: AnyEmbedding | None = None,
+    pooling: str | Pooler | None = None,
 ) -> EmbeddedModule:
     """Embeds a file or a text.
 
     Args:
-        source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR (of source if
-            ``options.language`` says which).
+        source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes of IR, or of source
+            where its language is named.
         options: How source is compiled; default `ncc.CompileOptions` as it is.
+        language: That of source: "c", "c++", "opencl" or "cuda"; default by the file's extension.
         embedding: Vectors of statements, or their folder; default those that ship with ncc.
+        pooling: How vectors of functions and of the module are made: by the "encoder", from patterns of the code; or of
+            the vectors of statements, by their "mean", or by "idf", which weights them by how rare they were in the
+            corpus, subtracts the corpus's mean and scales to length 1. Default the encoder, and the mean where an
+            embedding is given.
 
     Returns:
         Vectors of statements, functions and the module, float32, and what was read.
 
     Raises:
-        InputError: The input is missing, empty, of an unknown kind, or has no function with a body.
+        InputError: The input is missing, empty, of an unknown kind, or has no function with a body; or there is no such
+            way of pooling.
         CompileError: The compiler refuses the source.
         IRError: The IR can't be read.
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    embedding = load_embedding(embedding)
-    module = load_module(source, options=options, abstraction=embedding.abstraction)
+    pooler = load_pooler(pooling, embedding)
+    module = load_module(source, options=options, language=language, abstraction=pooler.abstraction)
     if not module.num_functions:
         raise InputError(f"{module.name}: no function has a body, so there is nothing to embed")
     return EmbeddedModule(
-        module=module, embedding=embedding, lookup=embedding.look_up(module.texts).over(module.text_id)
+        module=module, pooler=pooler, lookup=pooler.embedding.look_up(module.texts).over(module.text_id)
     )
 
 
+def similarity(
+    a: Source | EmbeddedModule | NDArray[np.float32],
+    b: Source | EmbeddedModule | NDArray[np.float32],
+    *,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    embedding: AnyEmbedding | None = None,
+    pooling: str | Pooler | None = None,
+) -> float:
+    r"""How alike two programs are: the cosine of their vectors, from -1 to 1.
+
+    Args:
+        a: A path or a text, as for `embed`; what that returned; or a (dim,) vector.
+        b: The same.
+        options: As for `embed`.
+        language: As for `embed`.
+        embedding: As for `embed`.
+        pooling: As for `embed`.
+
+    Raises:
+        NccError: As from `embed`.
+        InputError: The vectors were made in different ways, or have different numbers of dimensions.
+
+    Examples:
+        >>> import ncc
+        >>> text = "define void @f() {\n  ret void\n}\n"
+        >>> ncc.similarity(text, ncc.embed(text))
+        1.0
+    """
+    given = [one for one in (a, b) if isinstance(one, EmbeddedModule)]
+    if len({one.pooler.id for one in given}) > 1:
+        raise InputError(
+            f"vectors of pooling {given[0].pooler.id} can't be compared with those of {given[1].pooler.id}"
+        )
+    pooling = given[0].pooler if given else load_pooler(pooling, embedding)
+    vectors = []
+    for one in (a, b):
+        if isinstance(one, np.ndarray):
+            vectors.append(one)
+        else:
+            done = (
+                one
+                if isinstance(one, EmbeddedModule)
+                else embed(one, options=options, language=language, pooling=pooling)
+            )
+            vectors.append(done.vector)
+    if vectors[0].ndim != 1 or vectors[0].shape != vectors[1].shape:
+        raise InputError(f"vectors of shapes {vectors[0].shape} and {vectors[1].shape}; expected two of one length")
+    x, y = (vector.astype(np.float64) for vector in vectors)
+    return round(float(x @ y / max(float(np.linalg.norm(x) * np.linalg.norm(y)), 1e-300)), 12)
+
+
 @limited
-def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG:
+def build_graph(source: Source, *, options: CompileOptions | None = None, language: str | None = None) -> XFG:
     """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
 
     Args:
         source: As for `embed`.
         options: How source is compiled; default `ncc.CompileOptions` as it is.
+        language: As for `embed`.
 
     Returns:
         The graph as arrays; ``to_networkx()`` makes a networkx graph of it.
@@ -207,7 +280,8 @@ def build_graph(source: Source, *, options: CompileOptions | None = None) -> XFG
 
     Reference: Ben-Nun et al. 2018, section 3.
     """
-    return build_xfg(load_module(source, options=options, abstraction=load_embedding().abstraction))
+    abstraction = load_embedding().abstraction
+    return build_xfg(load_module(source, options=options, language=language, abstraction=abstraction))
 
 
 def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os.PathLike[str]) -> None:
@@ -228,4 +302,7 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
     labels = [label for module in modules for label in module.labels(level)]
     found = [module.places(level) for module in modules]
     places = {name: [place for one in found for place in one[name]] for name in found[0]}
-    write_vectors(Path(path), inputs, labels, np.concatenate([module.at(level) for module in modules]), places)
+    vectors = np.concatenate([module.at(level) for module in modules])
+    write_vectors(
+        Path(path), inputs, labels, vectors, places, pooling=None if level == "statement" else modules[0].pooling
+    )

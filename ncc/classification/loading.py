@@ -42,6 +42,7 @@ def load_labelled_programs(
     data: str | None,
     jobs: int,
     progress: Callable[[str], None] | None,
+    options: CompileOptions | None = None,
 ) -> ProgramSamples:
     """The programs of `labelled_files`, compiled at some levels and read for an embedding.
 
@@ -55,6 +56,7 @@ def load_labelled_programs(
     samples = load_programs(
         files,
         names,
+        options=options,
         abstraction=embedding.abstraction,
         cache=place or programs_cache(),
         jobs=jobs,

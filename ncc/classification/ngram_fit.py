@@ -14,7 +14,7 @@ from ncc.embedding import Embedding
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-__all__ = ["NgramMethod", "encoded_programs"]
+__all__ = ["NgramMethod", "encoded_programs", "ngram_counts"]
 
 
 _SHARPNESS = 5.0
@@ -62,7 +62,9 @@ class NgramMethod:
         from scipy.sparse import vstack
         from sklearn.svm import LinearSVC
 
-        counts = vstack([self._counts(table.rows(train_idx)) for table in samples.views.values()]).tocsr()
+        counts = vstack(
+            [ngram_counts(table.rows(train_idx), self.embedding, self.buckets) for table in samples.views.values()]
+        ).tocsr()
         spread = np.bincount(counts.indices, minlength=self.buckets)
         rarity = np.where(spread > 1, np.log((1 + counts.shape[0]) / (1 + spread)) + 1, 0).astype(np.float32)
         label = np.tile(samples.label[train_idx], len(samples.views))
@@ -101,15 +103,16 @@ class NgramMethod:
             found[row] = self.model.scores(program)
         return found
 
-    def _counts(self, table: ProgramTable) -> Any:
-        """How often each n-gram occurs in each program, as a sparse matrix."""
-        from scipy.sparse import csr_matrix
 
-        words = self.embedding.look_up(table.texts).word[table.text_id]
-        owner, bucket = hashed_ngrams(words, table.start, table.literal, table.literal_start, self.buckets)
-        counts = csr_matrix((np.ones(len(owner), np.float32), (owner, bucket)), shape=(len(table), self.buckets))
-        counts.sum_duplicates()
-        return counts
+def ngram_counts(table: ProgramTable, embedding: Embedding, buckets: int) -> Any:
+    """How often each n-gram occurs in each program, as a sparse matrix, (n, buckets)."""
+    from scipy.sparse import csr_matrix
+
+    words = embedding.look_up(table.texts).word[table.text_id]
+    owner, bucket = hashed_ngrams(words, table.start, table.literal, table.literal_start, buckets)
+    counts = csr_matrix((np.ones(len(owner), np.float32), (owner, bucket)), shape=(len(table), buckets))
+    counts.sum_duplicates()
+    return counts
 
 
 def encoded_programs(table: ProgramTable, embedding: Embedding) -> Iterator[EncodedProgram]:

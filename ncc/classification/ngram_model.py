@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.encoder.hashing import mixed
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
@@ -21,8 +22,6 @@ __all__ = ["NgramModel", "hashed_ngrams", "ngram_values"]
 _LARGEST = 127
 _LONGEST = 3
 _WORD, _LITERAL, _WORD_WITH_LITERAL, _WORD_WITH_LITERALS = (np.uint64(salt) for salt in range(4, 8))
-_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
-_SHIFTS = (np.uint64(29), np.uint64(32))
 
 Uint64Array = NDArray[np.uint64]
 
@@ -103,27 +102,18 @@ def hashed_ngrams(
     word = words.astype(np.uint64)
     owner = np.repeat(np.arange(len(words)), np.diff(literal_start))
     literal = literals.astype(np.uint64)
-    spelled = _hash(word, _WORD_WITH_LITERALS)
-    np.add.at(spelled, owner, _hash(literal, _LITERAL))  # the order of literals is no matter
+    spelled = mixed(word, _WORD_WITH_LITERALS)
+    np.add.at(spelled, owner, mixed(literal, _LITERAL))  # the order of literals is no matter
     found = [
         (programs, spelled),
-        (programs[owner], _hash(literal, _LITERAL)),
-        (programs[owner], _hash(_hash(word, _WORD_WITH_LITERAL)[owner], literal)),
+        (programs[owner], mixed(literal, _LITERAL)),
+        (programs[owner], mixed(mixed(word, _WORD_WITH_LITERAL)[owner], literal)),
     ]
-    run = _hash(word, _WORD)
+    run = mixed(word, _WORD)
     found.append((programs, run))
     for length in range(1, _LONGEST):
-        run = _hash(run[:-1], word[length:])
+        run = mixed(run[:-1], word[length:])
         inside = programs[:-length] == programs[length:]
         found.append((programs[:-length][inside], run[inside]))
     bucket = np.concatenate([hashes for _, hashes in found]) % np.uint64(buckets)
     return np.concatenate([numbers for numbers, _ in found]), bucket.astype(np.int64)
-
-
-def _hash(first: Uint64Array, second: Uint64Array | np.uint64) -> Uint64Array:
-    """Two numbers as one, their bits well mixed; overflow is meant."""
-    mixed: Uint64Array = first * _FACTORS[0] ^ (second + _FACTORS[0])
-    mixed ^= mixed >> _SHIFTS[0]
-    mixed *= _FACTORS[1]
-    mixed ^= mixed >> _SHIFTS[1]
-    return mixed

@@ -93,6 +93,7 @@ def classify(
     top: int = 5,
     levels: Sequence[str] | None = None,
     options: CompileOptions | None = None,
+    language: str | None = None,
     head: ClassifierHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> ProgramClasses:
@@ -104,6 +105,7 @@ def classify(
         levels: Optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
             that the head was trained on.
         options: How source is compiled otherwise.
+        language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc.
         embedding: The one that the head was trained on, or its folder; default the one that ships with ncc.
 
@@ -126,7 +128,11 @@ def classify(
     if not wanted:
         raise InputError("levels: expected one or more, found none")
     modules, compiled = load_program(
-        source, wanted, options=options, abstraction=embedding.abstraction, cache=cache_folder() / "headers"
+        source,
+        wanted,
+        options=CompileOptions.of(options, language),
+        abstraction=embedding.abstraction,
+        cache=cache_folder() / "headers",
     )
     views: list[EncodedProgram] = []
     unknown = 0.0

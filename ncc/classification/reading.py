@@ -10,9 +10,10 @@ from typing import Any
 from ncc.encoder.program import Program, describe_program
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
+from ncc.frontend.database import own_flags
 from ncc.frontend.programs import compile_program
-from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction, read_module
+from ncc.ir.objects import is_ir_path
 from ncc.runtime.found import FoundFile, read_file
 from ncc.runtime.storage import read_compressed, write_compressed
 
@@ -63,15 +64,15 @@ class ProgramReader:
         Raises:
             NccError: It does not compile, or its IR can't be read.
         """
-        if Path(path).suffix in IR_EXTENSIONS:
+        if is_ir_path(path):
             module = read_module(path, abstraction=self.abstraction)
             return describe_program(module), "IR"
-        ir, way = self._compile(path)
+        ir, way = self.ir_of(path)
         return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
-    def _compile(self, path: FoundFile) -> tuple[bytes, str]:
+    def ir_of(self, path: FoundFile) -> tuple[bytes, str]:
         """IR and way; kept with the way as its first line, a comment."""
-        name = hashlib.sha256(repr((self._compiled_by, file_key(path))).encode()).hexdigest()[:32]
+        name = hashlib.sha256(repr((self._compiled_by, file_key(path, self.options))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
         if found := read_compressed(kept):
             way, _, ir = found.partition(b"\n")
@@ -83,10 +84,12 @@ class ProgramReader:
         return compiled.ir, compiled.way
 
 
-def file_key(path: FoundFile) -> str:
-    """A hash of a file's text and extension.
+def file_key(path: FoundFile, options: CompileOptions) -> str:
+    """A hash of a file's text and extension, and of the flags that a compilation database has for it.
 
     Raises:
         InputError: The file can't be read, or leads out of its folder.
     """
-    return hashlib.sha256(Path(path).suffix.encode() + read_file(path)).hexdigest()
+    flags = own_flags(path, options)
+    key = hashlib.sha256(Path(path).suffix.encode() + read_file(path) + (repr(flags).encode() if flags else b""))
+    return key.hexdigest()

@@ -19,15 +19,15 @@ from ncc.classification.reading import ProgramReader, file_key
 from ncc.encoder.program import Program
 from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.inputs import IR_EXTENSIONS
 from ncc.ir import Abstraction
+from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import rank_and_world, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
 
-__all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "find_labelled_files", "load_programs"]
+__all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "concatenate", "find_labelled_files", "load_programs"]
 
 BATCH_FILES = 64
 _MOST_TIMEOUTS = 8
@@ -138,19 +138,19 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
     for place in places:
         refuse_link_out(place, folder)
-    found = {
-        place.name: sorted(
-            (path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)), key=_natural
-        )
+    own = {
+        place.name: [path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)]
         for place in places
     }
-    found = {name: paths for name, paths in found.items() if paths}
+    modules = {
+        name: [module for path in sorted(paths, key=_natural) for module in modules_of(path, folder)]
+        for name, paths in own.items()
+    }
+    found = {name: paths for name, paths in modules.items() if paths}
     if len(found) < 2:
         raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
     label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
-    return LabelledFiles(
-        tuple(str(path) for paths in found.values() for path in paths), label, tuple(found), str(folder)
-    )
+    return LabelledFiles(tuple(path for paths in found.values() for path in paths), label, tuple(found), str(folder))
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:
@@ -206,7 +206,7 @@ def load_programs(
     ]
     paths = tuple(FoundFile(path, files.folder) for path in files.paths)
     batches = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
-    keys = ["".join(map(file_key, batch)) for batch in batches]  # once for all levels
+    keys = ["".join(file_key(path, options) for path in batch) for batch in batches]  # once for all levels
     tasks = [
         _ReadBatch(reader, batch, _place(reader, key))
         for reader in readers
@@ -288,7 +288,7 @@ class _ReadBatch(Task):
             programs.append(program)
             ways.append(way)
         at(None)
-        table = _concatenate([_table(program) for program in programs])
+        table = concatenate([_table(program) for program in programs])
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
         kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
@@ -344,7 +344,7 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
     for view in ways:
         pairs = zip(files.paths, view, strict=True)
         failures |= {path: way.reason for path, way in pairs if isinstance(way, _Failure)}
-    tables = [_concatenate([batch.table for batch in view]) for view in batches]
+    tables = [concatenate([batch.table for batch in view]) for view in batches]
     whole = np.array([path not in failures for path in files.paths])
     for table in tables:
         whole &= np.diff(table.start) > 0  # a file without a function says nothing
@@ -366,7 +366,8 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
     )
 
 
-def _concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
+def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
+    """The programs of several tables, one after the other."""
     known: dict[str, int] = {}
     numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
     return ProgramTable(

@@ -12,7 +12,7 @@ from ncc.runtime.printable import printable
 __all__ = ["classify"]
 
 
-@takes_compile_options(without="optimization")
+@takes_compile_options(without=("optimization",))
 def classify(
     inputs: Inputs,
     top: Annotated[int, typer.Option(min=1, metavar="K", help="Classes to give, the most probable first.")] = 5,

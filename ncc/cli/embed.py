@@ -1,22 +1,30 @@
 """``ncc embed``: vectors of modules, functions or statements."""
 
 import functools
+import os
+import shutil
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, Inputs, Json, PoolingName, Scheduler, takes_compile_options
 from ncc.cli.running import Input, run_over
-from ncc.errors import InputError
+from ncc.errors import InputError, NccError
 from ncc.runtime.printable import source_name
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
+    import pyarrow
     from numpy.typing import NDArray
 
-    from ncc.embedding import Embedding
+    from ncc.encoder.pooling import Pooler
+    from ncc.inputs import ExpandedInput
+    from ncc.runtime.found import FoundFile
+    from ncc.search.parts import Rows
 
 __all__ = ["embed"]
 
@@ -43,80 +51,185 @@ def embed(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .npz, .json, .csv or .parquet.")
     ] = None,
     level: Annotated[Literal["module", "function", "statement"], typer.Option(help="What gets a vector.")] = "module",
+    pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Worker processes; an input that ends one costs itself.")
     ] = 1,
+    scheduler: Scheduler = None,
     as_json: Json = False,
     *,
     options: Any,
 ) -> None:
-    """Turn code into vectors."""
+    """Turn code into vectors; with -o FILE.parquet and --jobs or --scheduler, again to go on after a stop.
+
+    ncc embed src --level function --jobs 8 -o functions.parquet
+    """
     import numpy as np
 
-    from ncc.runtime.tables import FORMATS, write_vectors
+    from ncc.runtime.tables import FORMATS, VectorFile, write_vectors
 
     if output and output.suffix not in FORMATS:
         raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(FORMATS)}")
+    table = output if output and output.suffix == ".parquet" else None
+    if scheduler and not table:
+        raise InputError("--scheduler goes with -o FILE.parquet")
     check_writable(output)
-    _table(embedding)  # what is wrong with it is said once
     gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
+    name = _pooler(pooling, embedding).name  # what is wrong with it is said once
+    pooled = None if level == "statement" else name
 
     def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
-        if output:
+        if rows:
+            rows.add(_columns(answer), answer.vectors)
+        elif output:
             gathered.append(answer)
         vectors = {level: answer.vectors.tolist() if as_json else []}
         text = answer.text
         if not output and level != "statement":
-            rows = zip(answer.labels, answer.vectors, strict=True)
-            text += "".join(f"\n  {source_name(label)}\t{_abridged(vector)}" for label, vector in rows)
+            shown = zip(answer.labels, answer.vectors, strict=True)
+            text += "".join(f"\n  {source_name(label)}\t{_abridged(vector)}" for label, vector in shown)
         fields = {"vectors": vectors, "labels": list(answer.labels) if as_json else []}
         if as_json and level == "function":
             fields["demangled"] = list(map(source_name, answer.labels))
         return answer.fields | fields | (answer.places if as_json else {}), text
 
     def finish() -> None:
-        if output and gathered:
+        if rows:
+            rows.finish()
+            shutil.rmtree(_parts_folder(output), ignore_errors=True)
+        elif output and gathered:
             names = [answer.name for answer in gathered for _ in answer.labels]
             labels = [label for answer in gathered for label in answer.labels]
             places = {
                 name: [place for answer in gathered for place in answer.places[name]] for name in gathered[0].places
             }
-            write_vectors(output, names, labels, np.concatenate([answer.vectors for answer in gathered]), places)
+            vectors = np.concatenate([answer.vectors for answer in gathered])
+            write_vectors(output, names, labels, vectors, places, pooling=pooled)
 
-    run_over(
-        inputs,
-        functools.partial(_embed, level=level, embedding=embedding, options=options),
-        tell,
-        as_json=as_json,
-        fields=("vectors", "dim"),
-        finish=finish if output else None,
-        jobs=jobs,
-        seconds=_SECONDS + options.timeout_s,
-    )
+    work = functools.partial(_embed, level=level, pooling=pooling, embedding=embedding, options=options)
+    with VectorFile(table, pooling=pooled) if table else nullcontext() as rows:
+        run_over(
+            inputs,
+            work,
+            tell,
+            as_json=as_json,
+            fields=("vectors", "dim", "pooling"),
+            finish=finish if output else None,
+            results_of=functools.partial(
+                _in_parts,
+                work=work,
+                output=table,
+                plan=(level, _pooler(pooling, embedding).id),
+                jobs=jobs,
+                scheduler=scheduler,
+            )
+            if table and (jobs > 1 or scheduler)
+            else None,
+            jobs=jobs,
+            seconds=_SECONDS + options.timeout_s,
+        )
+
+
+def _columns(answer: _Answer) -> dict[str, list[Any]]:
+    return {"input": [answer.name] * len(answer.labels), "label": list(answer.labels), **answer.places}
+
+
+def _parts_folder(output: Path | None) -> Path:
+    return Path(f"{output}.parts")
+
+
+def _rows(file: "FoundFile", *, work: "Callable[[FoundFile], _Answer]") -> "Rows":
+    """What a batch keeps of an answer."""
+    from ncc.search.parts import Rows
+
+    answer = work(file)
+    return Rows(_columns(answer), answer.vectors, {"fields": answer.fields, "text": answer.text})
+
+
+def _in_parts(
+    inputs: "Sequence[ExpandedInput]",
+    *,
+    work: functools.partial[_Answer],
+    output: Path,
+    plan: object,
+    jobs: int,
+    scheduler: str | None,
+) -> "Generator[Callable[[], tuple[_Answer, str]]]":
+    """The answers about files by batches on disk, which a later run goes on from."""
+    from ncc.runtime.cluster import cluster_executor
+    from ncc.runtime.found import FoundFile
+    from ncc.search.build import fingerprint_of
+    from ncc.search.parts import in_parts
+
+    folder = _parts_folder(output).absolute()
+    options = work.keywords["options"]
+    found = [item.source for item in inputs if isinstance(item.source, FoundFile) and not item.error]
+    # workers of a cluster may stand in another folder
+    files = [FoundFile(os.path.abspath(one.path), one.folder and os.path.abspath(one.folder)) for one in found]  # noqa: PTH100
+    prints = [fingerprint_of(file, options) for file in files]
+    with cluster_executor(scheduler) as executor:
+        parts = in_parts(
+            files,
+            functools.partial(_rows, work=work),
+            folder,
+            jobs=jobs,
+            executor=executor,
+            plan=(plan, prints),
+            seconds=options.timeout_s,
+        )
+        with closing(parts):
+            answers = (one for part in parts for one in part.by_file())
+            for item in inputs:
+                if item.error or not isinstance(item.source, FoundFile):
+                    yield functools.partial(_refuse, item.error or f"{item.name}: can't be read by workers")
+                else:
+                    yield functools.partial(_answer, item.name, *next(answers))
+
+
+def _refuse(reason: str) -> tuple[_Answer, str]:
+    raise NccError(reason)
+
+
+def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> tuple[_Answer, str]:
+    """An answer from what a batch kept, with the file's name as the user gave it.
+
+    Raises:
+        NccError: There is none, and this is why.
+    """
+    if about["error"] or rows is None:
+        raise NccError(str(about["error"]).replace(file.path, name))
+    from ncc.runtime.tables import vectors_of
+
+    columns = rows.drop_columns(["input", "vector"]).to_pydict()
+    labels = tuple(name if label == file.path else label for label in columns.pop("label"))
+    text, told = (about.get(what, "").replace(file.path, name) for what in ("text", "warning"))
+    return _Answer(name, about["fields"], text, labels, columns, vectors_of(rows)), told
 
 
 @functools.lru_cache(maxsize=1)
-def _table(folder: Path | None) -> "Embedding":
+def _pooler(name: str | None, embedding: Path | None) -> "Pooler":
+    from ncc.encoder.pooling import load_pooler
+
+    return load_pooler(name, embedding)
+
+
+def _embed(name: Input, *, level: Any, pooling: str | None, embedding: Path | None, options: Any) -> _Answer:
     from ncc import api
 
-    return api.load_embedding(folder)
-
-
-def _embed(name: Input, *, level: Any, embedding: Path | None, options: Any) -> _Answer:
-    from ncc import api
-
-    result = api.embed(name, options=options, embedding=_table(embedding))
+    result = api.embed(name, options=options, pooling=_pooler(pooling, embedding))
     vectors = result.at(level)
     fields = {
         "num_statements": result.num_statements,
         "unknown_rate": result.unknown_rate,
         "backoff": result.backoff,
-        "dim": result.dim,
+        "dim": vectors.shape[1],
         "level": level,
+        "pooling": None if level == "statement" else result.pooling,
     }
     text = (
-        f"{name}: {len(vectors)} {level} vector(s) of {result.dim} numbers from {result.num_statements} statements "
+        f"{name}: {len(vectors)} {level} vector(s) of {vectors.shape[1]} numbers"
+        f"{'' if level == 'statement' else f' by pooling {result.pooling}'} from {result.num_statements} statements "
         f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
     )
     return _Answer(result.module.name, fields, text, result.labels(level), result.places(level), vectors)

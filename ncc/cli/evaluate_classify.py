@@ -6,7 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.comparing import Study, takes_study_options
-from ncc.cli.options import EmbeddingFolder, Levels, ProgramFolder, ProgramsCache, split_list
+from ncc.cli.options import (
+    SOURCES_AS_THEY_ARE,
+    EmbeddingFolder,
+    Levels,
+    ProgramFolder,
+    ProgramsCache,
+    split_list,
+    takes_compile_options,
+)
 from ncc.cli.output import now_and_then, print_figures
 from ncc.errors import InputError
 
@@ -14,6 +22,7 @@ __all__ = ["evaluate_classify"]
 
 
 @takes_study_options(seeds=1)
+@takes_compile_options(without=SOURCES_AS_THEY_ARE)
 def evaluate_classify(
     folder: ProgramFolder = None,
     protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
@@ -35,6 +44,7 @@ def evaluate_classify(
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for ours.")] = 12,
     programs: ProgramsCache = None,
     *,
+    options: Any,
     study: Study,
 ) -> None:
     """Measure classifiers of programs beside their controls, on POJ-104 or on a folder of folders."""
@@ -43,7 +53,7 @@ def evaluate_classify(
     study.check()
     if clang and not head:
         raise InputError("--clang goes with --head")
-    where: dict[str, Any] = {"folder": folder, "levels": split_list(levels), "programs": programs}
+    where: dict[str, Any] = {"folder": folder, "levels": split_list(levels), "programs": programs, "options": options}
     where |= {"embedding": api.load_embedding(embedding)}
     if head:
         where |= {name: study.how[name] for name in ("data", "jobs")}

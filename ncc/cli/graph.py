@@ -21,7 +21,8 @@ def graph(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .html, .svg, .dot, .graphml or .json.")
     ] = None,
     function: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The function that .svg shows, or .html first.")
+        str | None,
+        typer.Option(metavar="NAME", help="What .svg shows, or .html first; mangled or as in the source."),
     ] = None,
     as_json: Json = False,
     *,

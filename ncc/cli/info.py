@@ -35,10 +35,10 @@ def _facts() -> dict[str, Any]:
     from ncc.devices import PLATFORMS
     from ncc.frontend import SOURCE_EXTENSIONS
     from ncc.frontend.compilers import find_compiler
-    from ncc.inputs import IR_EXTENSIONS
+    from ncc.ir.objects import IR_EXTENSIONS
     from ncc.runtime.confinement import describe_confinement
 
-    embedding = api.load_embedding()
+    embedding, encoder = api.load_embedding(), api.load_encoder()
     return {
         "version": ncc.__version__,
         "python": host.python_version(),
@@ -47,6 +47,7 @@ def _facts() -> dict[str, Any]:
         "confinement": describe_confinement(),
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
+        "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | dict(encoder.about),
         "device_heads": {name: api.load_device_head(platform=name).about for name in PLATFORMS},
         "coarsening_head": api.load_coarsening_head().about,
         "classifier": api.load_classifier().about,

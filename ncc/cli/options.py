@@ -1,7 +1,7 @@
 """Options that several commands have: their names, help and types, and the compiler's, which go together."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
+    "SOURCES_AS_THEY_ARE",
     "DataFolder",
     "EmbeddingFolder",
     "HeadFolder",
@@ -20,11 +21,13 @@ __all__ = [
     "NoCache",
     "NumSeeds",
     "OutputFolder",
+    "PoolingName",
     "ProgramFolder",
     "ProgramsCache",
     "ReportFile",
     "ResultFile",
     "RunsFolder",
+    "Scheduler",
     "Seed",
     "TorchDevice",
     "Trees",
@@ -42,6 +45,14 @@ Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 EmbeddingFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
 ]
+PoolingName = Annotated[
+    str | None,
+    typer.Option(
+        "--pooling",
+        metavar="encoder|mean|idf",
+        help="How a function's or module's vector is made; default encoder, or mean of a named embedding.",
+    ),
+]
 HeadFolder = Annotated[
     Path | None, typer.Option("--head", metavar="FOLDER", help="A head that ncc train made; default the shipped one.")
 ]
@@ -54,6 +65,11 @@ ProgramFolder = Annotated[
 Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
 ProgramsCache = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
+]
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to work on instead; it must see the files."),
 ]
 
 # of commands that train
@@ -74,6 +90,9 @@ RunsFolder = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")]
 
+SOURCES_AS_THEY_ARE = ("clang", "optimization", "language", "timeout", "verify")
+"""Options of the compiler that are not for a corpus or labelled programs, which say them for themselves."""
+
 _Clang = Annotated[
     str | None, typer.Option("--clang", metavar="PATH", help="Compiler; default NCC_CLANG, then the bundled clang.")
 ]
@@ -85,6 +104,10 @@ _Language = Annotated[
     str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
 ]
 _Verify = Annotated[bool, typer.Option("--verify", help="Have LLVM's verifier allow what is given as IR.")]
+_Commands = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A compile_commands.json: flags for the files that it names."),
+]
 _Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
 
 
@@ -97,6 +120,7 @@ def _compile_options(
     language: _Language = None,
     timeout: _Seconds = 60.0,
     verify: _Verify = False,
+    compile_commands: _Commands = None,
 ) -> Any:
     """The options of the compiler from a command's arguments.
 
@@ -114,35 +138,36 @@ def _compile_options(
         language=language,
         timeout_s=timeout,
         verify=verify,
+        commands=None if compile_commands is None else str(compile_commands),
     )
 
 
-def takes_compile_options(*, without: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_compile_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Gives a command the options of the compiler; it takes them as one `CompileOptions`, named ``options``.
 
     Args:
-        without: One of them that the command does not have.
+        without: Those that the command does not have.
     """
     return takes_options(_compile_options, "options", without=without)
 
 
 def takes_options(
-    make: Callable[..., Any], name: str, *, without: str | None = None, **defaults: Any
+    make: Callable[..., Any], name: str, *, without: Collection[str] = (), **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Gives a command options that go together; it takes what is made of them as one argument.
 
     Args:
         make: Takes the options.
         name: Of the argument.
-        without: One of the options that the command does not have.
+        without: Those of the options that the command does not have.
         defaults: Those of the options that the command has others of.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         together = [
-            one.replace(default=defaults.get(one.name, one.default))
+            one.replace(default=defaults.get(one.name, one.default), kind=inspect.Parameter.KEYWORD_ONLY)
             for one in inspect.signature(make).parameters.values()
-            if one.name != without
+            if one.name not in without
         ]
         own = inspect.signature(command)
         parameters = [one for one in own.parameters.values() if one.name != name] + together

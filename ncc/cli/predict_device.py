@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["predict_device"]
 
-_FIELDS = ("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds")
+_FIELDS = (
+    "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
+    "familiar", "distance",
+)  # fmt: skip
 _REASONS = 8
 
 
@@ -30,6 +33,9 @@ def predict_device(
         typer.Option(metavar="BYTES", help="Bytes moved between host and device, as 65536, 64KiB or 1GB."),
     ] = None,
     wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items in a work-group.")] = None,
+    global_size: Annotated[
+        float | None, typer.Option(metavar="N", help="Work-items of the launch; bytes follow from it, or it from them.")
+    ] = None,
     platform: Annotated[
         Literal["amd", "nvidia"] | None, typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970), the default.")
     ] = None,
@@ -58,7 +64,7 @@ def predict_device(
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
         how = {"wgsize": wgsize, "platform": platform, "options": chosen, "head": own, "embedding": table}
-        answers = api.predict_device(source, transfer_bytes=transfer_bytes, **how)
+        answers = api.predict_device(source, transfer_bytes=transfer_bytes, global_size=global_size, **how)
         kernels = [answer.to_dict() for answer in answers]
         lines = [f"{name}: {_sentence(answer)}" for answer in answers]
         if plot:

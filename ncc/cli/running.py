@@ -1,10 +1,9 @@
 """Running a command's work over its inputs: one that fails costs itself, not the run."""
 
-import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import typer
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import NccError
+from ncc.runtime.failures import Warnings
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import is_own_stream
 from ncc.runtime.workers import in_order
@@ -35,6 +35,7 @@ def run_over(
     as_json: bool,
     fields: Sequence[str] = (),
     finish: Callable[[], None] | None = None,
+    results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], tuple[Any, str]]]] | None" = None,
     jobs: int = 1,
     seconds: float = math.inf,
 ) -> None:
@@ -48,6 +49,7 @@ def run_over(
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
+        results_of: Gives for each input what returns its result and a warning, or raises, instead of ``work``.
         jobs: Worker processes; one job is done in this one.
         seconds: Time for an input in a worker.
 
@@ -58,13 +60,17 @@ def run_over(
 
     failed = False
     inputs = expand_inputs(arguments)
-    results = in_order(
-        inputs,
-        partial(_work_on, work=work),
-        jobs=jobs,
-        seconds=seconds,
-        name_of=lambda item: item.name,
-        is_for_us=lambda item: bool(item.error) or is_own_stream(item.source),
+    results = (
+        results_of(inputs)
+        if results_of
+        else in_order(
+            inputs,
+            partial(_work_on, work=work),
+            jobs=jobs,
+            seconds=seconds,
+            name_of=lambda item: item.name,
+            is_for_us=lambda item: bool(item.error) or is_own_stream(item.source),
+        )
     )
     with _progress_bar(len(inputs), "inputs") as advance, closing(results) as done:
         for item, result in zip(inputs, done, strict=True):
@@ -103,28 +109,9 @@ def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> tuple[Any, 
 
 def _warned(work: Callable[[Input], Any], source: Input) -> tuple[Any, str]:
     """A result, and what the library warned of on the way to it."""
-    with _Warnings() as told:
+    with Warnings() as told:
         result = work(source)
     return result, "\n  ".join(told)
-
-
-class _Warnings(logging.Handler):
-    """Keeps what the library warns of, once."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.told: dict[str, None] = {}
-
-    def __enter__(self) -> dict[str, None]:
-        logging.getLogger("ncc").addHandler(self)
-        return self.told
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("ncc").removeHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keeps a warning."""
-        self.told[record.getMessage()] = None
 
 
 @contextmanager

@@ -1,11 +1,12 @@
 """``ncc train classify``: a classifier of labelled programs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ncc.cli.options import (
+    SOURCES_AS_THEY_ARE,
     DataFolder,
     EmbeddingFolder,
     Levels,
@@ -16,6 +17,7 @@ from ncc.cli.options import (
     TorchDevice,
     arguments_of,
     split_list,
+    takes_compile_options,
 )
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
@@ -23,6 +25,7 @@ from ncc.runtime.provenance import command_line
 __all__ = ["train_classify"]
 
 
+@takes_compile_options(without=SOURCES_AS_THEY_ARE)
 def train_classify(
     output: OutputFolder,
     folder: ProgramFolder = None,
@@ -59,6 +62,8 @@ def train_classify(
     device: TorchDevice = "cpu",
     cache: ProgramsCache = None,
     data: DataFolder = None,
+    *,
+    options: Any,
 ) -> None:
     """Train a classifier on labelled folders of programs; start again to go on after a stop.
 

@@ -1,5 +1,6 @@
-"""``ncc train devmap``: a head that predicts the faster device."""
+"""``ncc train devmap``: a head that predicts times on devices, and so the faster one."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -13,22 +14,33 @@ __all__ = ["train_devmap"]
 
 def train_devmap(
     output: OutputFolder,
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[TABLE]...", help="Times of one's own, .csv or .parquet; default the published ones."),
+    ] = None,
     platform: Annotated[
         Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")
     ] = "nvidia",
     model: Annotated[
-        Literal["gp", "lstm"],
-        typer.Option(help="gp: Gaussian processes, as in the head that ships; lstm: an ensemble of LSTMs (an hour)."),
-    ] = "gp",
+        Literal["times", "gp", "trees", "lstm"] | None,
+        typer.Option(
+            help="With tables gp (processes, the default) or trees. Without: times, as in the heads that ship, or "
+            "the ratio alone by gp or lstm (an hour)."
+        ),
+    ] = None,
     embedding: EmbeddingFolder = None,
     seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
-    """Fit a device head to the CGO'17 tables, measured on kernels and applications held out."""
+    """Fit a device head to measured times, scored on kernels and families held out.
+
+    Example: ncc train devmap times.csv -o mine && ncc predict-device kernel.cl --global-size 1048576 --head mine
+    """
     from ncc import api
 
     head = api.train_devmap(
         output,
+        tables=tables or (),
         platform=platform,
         model=model,
         embedding=api.load_embedding(embedding),

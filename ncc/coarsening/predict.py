@@ -83,6 +83,7 @@ def predict_coarsening(
     *,
     platform: str | None = None,
     options: CompileOptions | None = None,
+    language: str | None = None,
     head: AnyCoarseningHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[CoarseningAdvice, ...]:
@@ -93,6 +94,7 @@ def predict_coarsening(
         platform: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
             None for any other.
         options: How source is compiled.
+        language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc.
         embedding: The one that it was trained on, or its folder, if on any; default the one that ships with ncc.
 
@@ -109,6 +111,7 @@ def predict_coarsening(
     head = load_shipped_coarsening_head() if head is None else load_head(head)
     answers = []
     embedding_id = head.embedding_id if isinstance(head, LSTMCoarseningHead) else None
+    options = CompileOptions.of(options, language)
     for kernel in read_kernels(source, load_embedding(embedding), embedding_id, options):
         found = head.answer(kernel, platform)
         answers.append(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-__all__ = ["BackoffLevel", "generalisations", "generalise", "in_newer_steps", "of_any_version"]
+__all__ = ["BackoffLevel", "generalisations", "generalise", "in_newer_steps", "of_any_version", "related_operation"]
 
 
 class BackoffLevel(IntEnum):
@@ -33,6 +33,9 @@ _CONSTANT_OFFSET = re.compile(
     r"(?P<base>, ptr(?: addrspace\([^)]*\))? <[%@]ID>)"
     r"(?P<variable>(?:, i\d+ <(?:%ID|INT)>)*?)(?P<constant>(?:, i\d+ <INT>)+)"
 )
+_ELEMENT = re.compile(
+    r"(<%ID> = getelementptr(?: inbounds)?(?: nuw)? \{ )([^\[<]*\{[^\[<]*)( \}, ptr <[%@]ID>, i64 <%ID>)"
+)
 _BUCKET = re.compile(r"<INT:[^>]*>")
 _TAIL = re.compile(r"\b(?:tail|musttail|notail) ")
 _ALIGNMENT = re.compile(r", (?:align|addrspace) ?\(?\d+\)?| syncscope\(\"[^\"]*\"\)")
@@ -51,21 +54,50 @@ _OPERATION = re.compile(
 )
 _CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)(?:\(| …)")
 _SAME_FUNCTION = {
-    "get_local_id": r"nvvm\.read\.ptx\.sreg\.tid\.|amdgcn\.workitem\.id\.|spirv_BuiltInLocalInvocationId",
-    "get_group_id": r"nvvm\.read\.ptx\.sreg\.ctaid\.|amdgcn\.workgroup\.id\.|spirv_BuiltInWorkgroupId",
-    "get_local_size": r"nvvm\.read\.ptx\.sreg\.ntid\.|spirv_BuiltIn(?:Enqueued)?WorkgroupSize",
-    "get_num_groups": r"nvvm\.read\.ptx\.sreg\.nctaid\.|spirv_BuiltInNumWorkgroups",
-    "get_global_id": r"spirv_BuiltInGlobalInvocationId",
-    "get_global_size": r"spirv_BuiltInGlobalSize",
-    "get_sub_group_local_id": r"nvvm\.read\.ptx\.sreg\.laneid|amdgcn\.mbcnt\.|spirv_BuiltInSubgroupLocalInvocationId",
+    "get_sub_group_local_id": r"nvvm\.read\.ptx\.sreg\.lane|amdgcn\.mbcnt\.|spirv_BuiltInSubgroupLocalInvocationId",
     "get_sub_group_size": r"nvvm\.read\.ptx\.sreg\.warpsize|amdgcn\.wavefrontsize|spirv_BuiltInSubgroupSize",
-    "barrier": r"nvvm\.(?:barrier0|barrier\.cta\.sync|barrier\.sync)|amdgcn\.s\.barrier|spirv_ControlBarrier",
-    "sub_group_shuffle": r"nvvm\.shfl\.|amdgcn\.(?:ds\.b?permute|update\.dpp|mov\.dpp|readlane)|spirv_Group\w*Shuffle",
+    "get_local_id": r"nvvm\.read\.ptx\.sreg\.tid\.|amdgcn\.workitem\.id\.|spirv_BuiltInLocalInvocationI",
+    "get_group_id": r"nvvm\.read\.ptx\.sreg\.ctaid\.|amdgcn\.workgroup\.id\.|spirv_BuiltInWorkgroupId",
+    "get_local_size": r"nvvm\.read\.ptx\.sreg\.ntid\.|spirv_BuiltIn(?:Enqueued)?WorkgroupSize"
+    r"|amdgcn\.(?:dispatch|implicitarg)\.ptr",
+    "get_num_groups": r"nvvm\.read\.ptx\.sreg\.nctaid\.|spirv_BuiltInNumWorkgroups",
+    "get_global_id": r"spirv_BuiltInGlobal(?:InvocationId|LinearId)",
+    "get_global_size": r"spirv_BuiltInGlobalSize",
+    "clock": r"nvvm\.read\.ptx\.sreg\.(?:global)?(?:clock|timer)|amdgcn\.s\.mem(?:real)?time|spirv_ReadClock",
+    "sub_group_barrier": r"nvvm\.bar\.warp\.sync|amdgcn\.wave\.barrier",
+    "barrier": r"nvvm\.(?:barrier|bar\.sync)|amdgcn\.s\.barrier|spirv_ControlBarrier",
+    "mem_fence": r"nvvm\.(?:membar|fence)|spirv_MemoryBarrier",
+    "sub_group_shuffle": r"nvvm\.shfl\.|amdgcn\.(?:ds\.(?:b?permute|swizzle)|(?:update|mov)\.dpp|permlane)"
+    r"|spirv_(?:Subgroup|Group)\w*Shuffle",
+    "sub_group_broadcast": r"amdgcn\.read(?:first)?lane|spirv_Group\w*Broadcast",
+    "sub_group_reduce": r"nvvm\.redux\.sync|amdgcn\.wave\.reduce|spirv_Group\w*(?:Add|Min|Max|Mul)",
+    "sub_group_ballot": r"nvvm\.(?:vote\.|match\.|activemask)|amdgcn\.(?:ballot|icmp|fcmp)"
+    r"|spirv_Group\w*(?:All|Any|Ballot)",
+    "exp2": r"nvvm\.ex2\.|amdgcn\.exp2",
+    "native_log2": r"nvvm\.lg2\.|amdgcn\.log\b",
+    "native_sin": r"nvvm\.sin\.|amdgcn\.sin\b",
+    "native_cos": r"nvvm\.cos\.|amdgcn\.cos\b",
+    "native_sqrt": r"nvvm\.r?sqrt\.|amdgcn\.(?:sqrt|rsq)\b",
+    "fma": r"nvvm\.fma\.",
+    "fmax": r"nvvm\.fmax\.|amdgcn\.fmed3",
+    "fmin": r"nvvm\.fmin\.",
 }
 """OpenCL's name of what other GPU languages call otherwise → beginnings of their names behind ``@llvm.`` or ``@__``."""
 _OF_GPU = re.compile(
     r"@(?:llvm\.|__)(?:" + "|".join(f"(?P<{name}>{names})" for name, names in _SAME_FUNCTION.items()) + ")"
 )
+_RELATED = {
+    "get_sub_group_local_id": "call @get_local_id …",
+    "get_sub_group_size": "call @get_local_size …",
+    "sub_group_barrier": "call @barrier …",
+    "mem_fence": "call @barrier …",
+    "sub_group_shuffle": "shufflevector …",
+    "sub_group_broadcast": "shufflevector …",
+    "sub_group_reduce": "call @llvm.vector.reduce.add …",
+    "sub_group_ballot": "call @all …",
+}
+"""What stands for a GPU's operation in an embedding that has not seen it: of a work-group or a vector, the same."""
+_OF_OPENCL = re.compile(r"(?:call|invoke|load) @(\w+) …")
 _CALLS = frozenset({"call", "invoke", "callbr"})
 
 
@@ -89,13 +121,18 @@ def in_newer_steps(text: str) -> str:
     '<%ID> = getelementptr inbounds nuw i8, ptr <%ID>, i64 <INT>'
     >>> in_newer_steps("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>, i32 <INT>")
     '<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>'
+
+    An element of an array of structures is where it is however their members are gathered in others:
+
+    >>> in_newer_steps("<%ID> = getelementptr inbounds { { { ptr }, i8 } }, ptr <%ID>, i64 <%ID>, i32 <INT>")
+    '<%ID> = getelementptr inbounds { ptr, i8 }, ptr <%ID>, i64 <%ID>'
     """
     found = _CONSTANT_OFFSET.fullmatch(text)
     if not found:
-        return text
+        return _ELEMENT.sub(lambda one: one[1] + one[2].replace("{ ", "").replace(" }", "") + one[3], text)
     address, type_, base, variable, constant = found.groups()
     if variable:
-        return f"{address} {type_}{base}{variable}"
+        return in_newer_steps(f"{address} {type_}{base}{variable}")
     of_a_field = " nuw" if "inbounds" in address and constant.count(",") > 1 else ""  # never before its structure
     return f"{address}{of_a_field} i8{base}, i64 <INT>"
 
@@ -132,12 +169,24 @@ def _operation(text: str) -> str:
     if not found:
         return text
     opcode = found["opcode"]
+    if opcode == "load" and (register := _OF_GPU.search(text)):  # SPIR-V's are variables
+        return f"load @{register.lastgroup} …"
     if opcode in _CALLS:
         callee = _CALLEE.search(text)
         name = callee[1] if callee else "<@ID>"
         of_gpu = _OF_GPU.match(name)
         return f"{opcode} {f'@{of_gpu.lastgroup}' if of_gpu else name} …"
     return f"{opcode} {found['predicate']} …" if found["predicate"] else f"{opcode} …"
+
+
+def related_operation(form: str) -> str:
+    """What a GPU's operation is most like, for an embedding that lacks it; other forms as they are.
+
+    >>> related_operation("call @sub_group_shuffle …"), related_operation("load @get_global_id …")
+    ('shufflevector …', 'call @get_global_id …')
+    """
+    found = _OF_OPENCL.fullmatch(form)
+    return _RELATED.get(found[1], f"call @{found[1]} …") if found else form
 
 
 def opcode_of(text: str) -> str:

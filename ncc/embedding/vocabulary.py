@@ -11,7 +11,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.backoff import BackoffLevel, generalisations, generalise, in_newer_steps, of_any_version
+from ncc.embedding.backoff import (
+    BackoffLevel,
+    generalisations,
+    generalise,
+    in_newer_steps,
+    of_any_version,
+    related_operation,
+)
 from ncc.errors import InputError
 from ncc.ir import OPCODES
 
@@ -70,6 +77,8 @@ class Vocabulary:
                     return row, BackoffLevel.EXACT
         for level, form in zip(BackoffLevel, generalisations(text), strict=True):
             row = self._index.get(form)
+            if row is None and level == BackoffLevel.OPERATION:
+                row = self._index.get(related_operation(form))
             if row is not None:
                 return row, level
         return len(self.words) - 1, BackoffLevel.OPCODE

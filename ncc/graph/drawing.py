@@ -12,12 +12,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.errors import InputError
 from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
 from ncc.runtime.printable import printable
 
-__all__ = ["LONGEST_ROW", "Box", "Drawing", "draw_function", "draw_functions", "function_number", "some_names"]
+__all__ = ["LONGEST_ROW", "Box", "Drawing", "draw_function", "draw_functions"]
 
 LONGEST_ROW = 72
 """Columns; what is longer is cut in the picture."""
@@ -72,24 +71,6 @@ class Drawing:
     by: Int64Array
     kind: NDArray[np.uint8]
     links: tuple[int, ...]
-
-
-def function_number(graph: XFG, name: str) -> int:
-    """The number of the function of that name.
-
-    Raises:
-        InputError: There is none.
-    """
-    names = graph.module.function_names
-    if name in names:
-        return names.index(name)
-    raise InputError(f"{graph.module.name}: there is no function {name!r}; it has {some_names(graph)}")
-
-
-def some_names(graph: XFG) -> str:
-    """The first names of the functions, for a message."""
-    names = graph.module.function_names
-    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "") or "none"
 
 
 def draw_function(graph: XFG, function: int) -> Drawing:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.graph.drawing import LONGEST_ROW, Box, Drawing, draw_function, draw_functions, function_number, some_names
+from ncc.graph.drawing import LONGEST_ROW, Box, Drawing, draw_function, draw_functions
 from ncc.graph.xfg import XFG, EdgeKind
+from ncc.ir.functions import find_function, some_names
 from ncc.runtime.pages import render_page
 from ncc.runtime.printable import printable
 
@@ -29,12 +30,13 @@ def to_html(graph: XFG, function: str | None = None) -> str:
 
     Args:
         graph: Of a module.
-        function: Name of the function that it opens with; default the first kernel, or the first function.
+        function: Name of the function that it opens with, mangled or as in the source; default the first kernel, or
+            the first function.
 
     Raises:
         InputError: There is no such function.
     """
-    number = graph.module.first_kernel if function is None else function_number(graph, function)
+    number = graph.module.first_kernel if function is None else find_function(graph.module, function)
     packed = zlib.compress(json.dumps(page_data(graph), separators=(",", ":")).encode())
     return render_page(
         "graph.html.j2",
@@ -90,7 +92,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
 
     Args:
         graph: Of a module.
-        function: Name; may be left out where the module has only one.
+        function: Name, mangled or as in the source; may be left out where the module has only one.
 
     Raises:
         InputError: There is no such function, or several and none is named.
@@ -99,9 +101,9 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
     if not names:
         raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")
     if function is None and len(names) > 1:
-        named = f"name one of its {len(names)}: {some_names(graph)}"
+        named = f"name one of its {len(names)}: {some_names(graph.module)}"
         raise InputError(f"{graph.module.name}: a picture shows one function; {named}")
-    drawing = draw_function(graph, 0 if function is None else function_number(graph, function))
+    drawing = draw_function(graph, 0 if function is None else find_function(graph.module, function))
     left, right = min(box.x for box in drawing.boxes), max(box.x + box.width for box in drawing.boxes)
     height = max(box.y + box.num_rows for box in drawing.boxes) * _ROW_PX + 2 * _MARGIN_PX
     width = round((right - left) * _COLUMN_PX) + 2 * _MARGIN_PX

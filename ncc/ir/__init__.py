@@ -2,7 +2,8 @@
 
 from ncc.ir.abstraction import Abstraction
 from ncc.ir.module import OPCODES, Module, NodeKind, opcode_number
-from ncc.ir.reader import is_bitcode, print_canonically, read_module
+from ncc.ir.objects import is_bitcode
+from ncc.ir.reader import print_canonically, read_module
 
 __all__ = [
     "OPCODES",

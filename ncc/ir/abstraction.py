@@ -32,24 +32,27 @@ get_work_dim get_global_size get_global_id get_local_size get_enqueued_local_siz
 get_group_id get_global_offset get_global_linear_id get_local_linear_id barrier work_group_barrier sub_group_barrier
 mem_fence read_mem_fence write_mem_fence get_sub_group_size get_sub_group_id get_sub_group_local_id
 async_work_group_copy async_work_group_strided_copy wait_group_events prefetch atomic_add atomic_sub atomic_xchg
-atomic_inc atomic_dec
-atomic_cmpxchg atomic_min atomic_max atomic_and atomic_or atomic_xor atom_add atom_sub atom_xchg atom_inc atom_dec
-atom_cmpxchg atom_min atom_max atom_and atom_or atom_xor atomic_fetch_add atomic_load atomic_store read_imagef
-read_imagei read_imageui read_imageh write_imagef write_imagei write_imageui get_image_width get_image_height
-get_image_depth mad mad24 mul24 mad_hi mul_hi mad_sat add_sat sub_sat hadd rhadd abs_diff clz ctz popcount rotate
-upsample min max clamp mix step smoothstep sign degrees radians cross dot distance length normalize fast_distance
-fast_length fast_normalize isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isfinite isinf
-isnan isnormal signbit any all bitselect select shuffle shuffle2 acospi asinpi atanpi atan2pi cospi sinpi tanpi maxmag
-minmag fract pown powr rootn rsqrt half_cos half_divide half_exp half_exp2 half_exp10 half_log half_log2 half_log10
-half_powr half_recip half_rsqrt half_sin half_sqrt half_tan native_cos native_divide native_exp native_exp2 native_exp10
-native_log native_log2 native_log10 native_powr native_recip native_rsqrt native_sin native_sqrt native_tan
-work_group_all work_group_any work_group_broadcast work_group_reduce_add sub_group_all sub_group_any
-sub_group_broadcast sub_group_reduce_add
+atomic_inc atomic_dec atomic_cmpxchg atomic_min atomic_max atomic_and atomic_or atomic_xor atom_add atom_sub atom_xchg
+atom_inc atom_dec atom_cmpxchg atom_min atom_max atom_and atom_or atom_xor atomic_fetch_add atomic_load atomic_store
+read_imagef read_imagei read_imageui read_imageh write_imagef write_imagei write_imageui get_image_width
+get_image_height get_image_depth mad mad24 mul24 mad_hi mul_hi mad_sat add_sat sub_sat hadd rhadd abs_diff clz ctz
+popcount rotate upsample min max clamp mix step smoothstep sign degrees radians cross dot distance length normalize
+fast_distance fast_length fast_normalize isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater
+isfinite isinf isnan isnormal signbit any all bitselect select shuffle shuffle2 acospi asinpi atanpi atan2pi cospi sinpi
+tanpi maxmag minmag fract pown powr rootn rsqrt half_cos half_divide half_exp half_exp2 half_exp10 half_log half_log2
+half_log10 half_powr half_recip half_rsqrt half_sin half_sqrt half_tan native_cos native_divide native_exp native_exp2
+native_exp10 native_log native_log2 native_log10 native_powr native_recip native_rsqrt native_sin native_sqrt native_tan
+sub_group_shuffle sub_group_shuffle_xor sub_group_shuffle_up sub_group_shuffle_down intel_sub_group_shuffle
+intel_sub_group_shuffle_xor intel_sub_group_shuffle_up intel_sub_group_shuffle_down sub_group_ballot
+sub_group_reduce_min sub_group_reduce_max work_group_all work_group_any work_group_broadcast work_group_reduce_add
+sub_group_all sub_group_any sub_group_broadcast sub_group_reduce_add
 """
 _SPIRV = """
-BuiltInLocalInvocationId BuiltInGlobalInvocationId BuiltInWorkgroupId BuiltInNumWorkgroups BuiltInWorkgroupSize
-BuiltInEnqueuedWorkgroupSize BuiltInGlobalSize BuiltInSubgroupLocalInvocationId BuiltInSubgroupSize ControlBarrier
-GroupNonUniformShuffle GroupNonUniformShuffleXor GroupNonUniformShuffleUp GroupNonUniformShuffleDown
+BuiltInLocalInvocationIndex BuiltInGlobalLinearId BuiltInLocalInvocationId BuiltInGlobalInvocationId BuiltInWorkgroupId
+BuiltInNumWorkgroups BuiltInWorkgroupSize BuiltInEnqueuedWorkgroupSize BuiltInGlobalSize
+BuiltInSubgroupLocalInvocationId BuiltInSubgroupSize ControlBarrier MemoryBarrier GroupNonUniformShuffle
+GroupNonUniformShuffleXor GroupNonUniformShuffleUp GroupNonUniformShuffleDown GroupNonUniformBroadcast
+GroupNonUniformBallot GroupNonUniformAll GroupNonUniformAny GroupNonUniformIAdd GroupNonUniformFAdd
 """
 _OPENCL_LANES = tuple(f"{name}{lanes}" for name in ("vload", "vstore") for lanes in (2, 3, 4, 8, 16, "_half"))
 _CUDA = (
@@ -71,8 +74,9 @@ class Abstraction:
     """How statements are abstracted.
 
     Attributes:
-        keep_callees: LLVM intrinsics and external functions of `KNOWN_CALLEES` keep their name
-            (``@get_global_id``, ``@llvm.fmuladd``); False abstracts them to ``<@ID>``.
+        keep_callees: LLVM intrinsics, external functions of `KNOWN_CALLEES`, and the variables that are SPIR-V's
+            registers keep their name (``@get_global_id``, ``@llvm.fmuladd``, ``@__spirv_BuiltInWorkgroupId``); False
+            abstracts them to ``<@ID>``.
         keep_immediates: Integers -1, 0, 1, 2, other powers of two and other negative ones keep a bucket of their own
             (``<INT:0>``); False abstracts them all to ``<INT>``.
         max_struct_fields: Structures with more fields, those of nested structures included, are written ``{...}``:

@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from enum import IntEnum
 from pathlib import Path
 
 from ncc.errors import NccError
@@ -21,7 +22,7 @@ from ncc.runtime.confinement import Permissions, check_confinement, confine, fin
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import WatchedProcess
 
-__all__ = ["LLVMRefusalError", "print_module", "stop_helper"]
+__all__ = ["LLVMRefusalError", "LLVMWork", "print_module", "stop_helper"]
 
 _HELPER = Path(__file__).with_name("llvm_helper.py")
 _LONGEST_REASON = 500
@@ -29,6 +30,8 @@ _LONGEST_ERRORS = 2**16
 
 _SECONDS = 60.0
 _SECONDS_EACH_BYTE = 1e-6
+_SECONDS_EACH_OPTIMISED = 5e-5
+"""Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
 _GRACE_SECONDS = 30
 _MEMORY_EACH_BYTE = 60
 """LLVM takes 7 to 30 bytes for each byte that it reads."""
@@ -42,6 +45,14 @@ _FINE, _REFUSED, _MEMORY = range(3)
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
 
 
+class LLVMWork(IntEnum):
+    """What LLVM does with a module before it prints it: nothing, have its verifier allow it, or optimise it as -O2."""
+
+    PRINT = 0
+    VERIFY = 1
+    OPTIMISE = 2
+
+
 class LLVMRefusalError(Exception):
     """LLVM refuses the input; the message is its own, or says how it died."""
 
@@ -50,12 +61,13 @@ class _Helper(WatchedProcess):
     def __init__(self) -> None:
         super().__init__(_helper_command(), environment=quiet_environment())
 
-    def ask(self, data: bytes, verify: bool) -> bytes:
+    def ask(self, data: bytes, work: LLVMWork) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
-        limit_s = _SECONDS + len(data) * _SECONDS_EACH_BYTE
+        each = _SECONDS_EACH_OPTIMISED if work == LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
+        limit_s = _SECONDS + len(data) * each
         deadline = time.monotonic() + limit_s
         try:
-            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, verify), deadline)
+            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, work), deadline)
             self.write(data, deadline)
             status, length = _ANSWER.unpack(self.read(_ANSWER.size, deadline))
             if length > output_limit():
@@ -110,8 +122,8 @@ _lock = threading.Lock()
 _helpers: list[_Helper] = []  # at most one
 
 
-def print_module(data: bytes, *, verify: bool = False) -> bytes:
-    """Text or bitcode as LLVM prints it, and where that is wished for as its verifier allows it.
+def print_module(data: bytes, work: LLVMWork = LLVMWork.PRINT) -> bytes:
+    """Text or bitcode as LLVM prints it, after some work.
 
     Raises:
         LLVMRefusalError: LLVM refuses it, or died of it.
@@ -122,7 +134,7 @@ def print_module(data: bytes, *, verify: bool = False) -> bytes:
             _helpers.append(_Helper())
         answered = False
         try:
-            answer = _helpers[0].ask(data, verify)
+            answer = _helpers[0].ask(data, work)
             answered = True
         except LLVMRefusalError:
             answered = _helpers[0].process.poll() is None

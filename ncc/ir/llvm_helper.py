@@ -1,11 +1,12 @@
 """The process that `ncc.ir.llvm` talks to: reads modules from standard input, prints them to standard output.
 
-A request is four numbers of 8 bytes (length, bytes of memory, seconds, whether to verify) and the data; the answer a
-byte (0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so
-that it starts fast; the folder that holds llvmlite is its argument.
+A request is four numbers of 8 bytes (length, bytes of memory, seconds, what to do) and the data; the answer a byte
+(0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so that
+it starts fast; the folder that holds llvmlite is its argument.
 """
 
 import contextlib
+import re
 import signal
 import struct
 import sys
@@ -17,23 +18,53 @@ import llvmlite.binding as llvm
 
 _REQUEST = struct.Struct("<4Q")
 _ANSWER = struct.Struct("<BQ")
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FINE, _REFUSED, _MEMORY = range(3)
+_PRINT, _VERIFY, _OPTIMISE = range(3)
+_UNOPTIMISED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
 
 
-def print_module(data: bytes, verify: bool) -> tuple[int, bytes]:
+def print_module(data: bytes, work: int) -> tuple[int, bytes]:
     """Status and answer."""
     try:
-        if data.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
+        if data.startswith(_BITCODE):
             module = llvm.parse_bitcode(data)
+        elif b"\0" in data:
+            module = llvm.parse_bitcode(find_bitcode(data))
         else:
             module = llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))
-        if verify:
+        if work == _VERIFY:
             module.verify()
+        if work == _OPTIMISE:
+            module = optimised(module)
         return _FINE, str(module).encode()
     except MemoryError:
         return _MEMORY, b""
     except (RuntimeError, UnicodeError) as error:
         return _REFUSED, str(error).encode("utf-8", "backslashreplace")
+
+
+def find_bitcode(data: bytes) -> bytes:
+    """The bitcode that a compiler put into an object file."""
+    sections = llvm.ObjectFileRef.from_data(data).sections()
+    found = [section.data() for section in sections if section.name() in (b".llvmbc", b"__bitcode", b".llvm.lto")]
+    if not any(one.startswith(_BITCODE) for one in found):
+        raise RuntimeError("none of its sections holds bitcode")
+    return next(one for one in found if one.startswith(_BITCODE))
+
+
+def optimised(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """A module of -O0 as -O2 leaves it, but for loops that are unrolled or made vectors."""
+    module.verify()
+    text = _UNOPTIMISED.sub(lambda found: re.sub(r"\b(?:optnone|noinline) ", "", found[0]), str(module))
+    module = llvm.parse_assembly(text)
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
 
 
 def limit(memory: int, seconds: int) -> None:
@@ -56,9 +87,9 @@ def main() -> None:
     """Serves requests until standard input ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
-        length, memory, seconds, verify = _REQUEST.unpack(head)
+        length, memory, seconds, work = _REQUEST.unpack(head)
         limit(memory, seconds)
-        status, answer = print_module(requests.read(length), bool(verify))
+        status, answer = print_module(requests.read(length), work)
         answers.write(_ANSWER.pack(status, len(answer)))
         answers.write(answer)
         answers.flush()

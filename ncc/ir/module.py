@@ -19,6 +19,7 @@ _EXTERNAL = re.compile(
 )
 
 _IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
+_UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
 _COMPILER = re.compile(r"(\w+) version (\d+)")
 
 Int32Array = NDArray[np.int32]
@@ -114,6 +115,21 @@ class Module:
         return len(self.function_node)
 
     @property
+    def ir(self) -> bytes:
+        """The text that was read."""
+        return self._ir
+
+    @property
+    def statement_offset(self) -> NDArray[np.uint32]:
+        """(num_statements,) uint32 offset of each statement in the text; of a ``define`` of what follows that word."""
+        return self._statement_at
+
+    @cached_property
+    def line_ends(self) -> NDArray[np.int64]:
+        """(num_lines,) int64 offsets of the ends of the text's lines."""
+        return np.flatnonzero(np.frombuffer(self._ir, np.uint8) == ord("\n"))
+
+    @property
     def num_bytes(self) -> int:
         """Length of the IR that was read."""
         return len(self._ir)
@@ -129,6 +145,11 @@ class Module:
         ident = _IDENT.search(self._ir)
         found = ident and _COMPILER.search(self.metadata_source(int(ident[1])))
         return f"{found[1]} {found[2]}" if found else ""
+
+    @cached_property
+    def is_unoptimised(self) -> bool:
+        """Whether the compiler was told to leave functions of it as they are, as by -O0."""
+        return b"optnone" in self._ir and _UNOPTIMISED.search(self._ir) is not None
 
     @property
     def first_kernel(self) -> int:
@@ -196,7 +217,7 @@ class Module:
         """
         start = int(self._statement_at[statement])
         end = self._ir.find(b"\n", start)
-        if self._ir[end - 1 : end] == b"[":
+        if self._ir[start:end].rstrip(b"\r").endswith(b"["):
             end = self._ir.find(b"]", end) + 1 or end
         return self._ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
 

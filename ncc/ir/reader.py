@@ -15,24 +15,19 @@ from numpy.typing import NDArray
 from ncc import native
 from ncc.errors import InputError, IRError
 from ncc.ir.abstraction import Abstraction
-from ncc.ir.llvm import LLVMRefusalError, print_module
+from ncc.ir.llvm import LLVMRefusalError, LLVMWork, print_module
 from ncc.ir.module import Module
+from ncc.ir.objects import is_bitcode, is_object, refuse_object
 from ncc.runtime.found import read_file
 from ncc.runtime.workers import limited
 
-__all__ = ["is_bitcode", "print_canonically", "read_module"]
+__all__ = ["print_canonically", "read_module"]
 
-_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
 _SECONDS, _BYTES_PER_SECOND = 60.0, 1e6
 """Reading is given up after so long: a hundredth of the usual speed, on top of a minute."""
 _KERNEL_ANNOTATION = re.compile(rb'@("[^"]+"|[-\w.$]+), !"kernel", i32 1')
-
-
-def is_bitcode(data: bytes) -> bool:
-    """Does the data begin like LLVM bitcode (raw, or in the wrapper that Apple uses)?"""
-    return data.startswith(_BITCODE_MAGIC)
 
 
 @limited
@@ -46,7 +41,7 @@ def read_module(
     """Reads a module.
 
     Args:
-        source: Path of a ``.ll`` or ``.bc`` file, or the file's bytes.
+        source: Path of a file of IR: text, bitcode, or an object with bitcode in it; or the file's bytes.
         name: What messages call it; default the path, or "<bytes>".
         abstraction: What statements keep; default `Abstraction()`.
         verify: Have LLVM's verifier allow it first, which reads no typed pointers in text.
@@ -55,7 +50,7 @@ def read_module(
         The module; one without functions is valid and has no statements.
 
     Raises:
-        InputError: The file is missing, empty, too large, or neither LLVM IR text nor bitcode.
+        InputError: The file is missing, empty, too large, or neither LLVM IR text nor bitcode, and holds none.
         IRError: LLVM can't read it either, or its verifier refuses it; with line and column where they are known.
 
     Reference:
@@ -68,7 +63,8 @@ def read_module(
     if not data.strip(b" \t\r\n"):
         raise InputError(f"{name}: the file is empty; expected LLVM IR")
     abstraction = abstraction or Abstraction()
-    if is_bitcode(data):
+    refuse_object(data, name)
+    if is_bitcode(data) or is_object(data):
         return _from_printed(print_canonically(data, name, verify=verify), name, "bitcode", abstraction)
     if b"\0" in data:
         raise InputError(
@@ -89,7 +85,7 @@ def print_canonically(data: bytes, name: str = "<bytes>", *, verify: bool = Fals
         IRError: LLVM can't read it, crashes on it, or, where it is to verify it, refuses it.
     """
     try:
-        return print_module(data, verify=verify)
+        return print_module(data, LLVMWork.VERIFY if verify else LLVMWork.PRINT)
     except LLVMRefusalError as error:
         raise _llvm_refusal(str(error), data, name) from error
 
@@ -117,9 +113,13 @@ def _llvm_refusal(message: str, data: bytes, name: str) -> IRError:
     found = _LLVM_POSITION.search(message)
     if not found:
         summary = " ".join(message.split()) or "LLVM gives no reason"
-        return IRError(f"{name}: LLVM can't read this {'bitcode' if is_bitcode(data) else 'text'}: {summary}")
+        return IRError(f"{name}: LLVM can't read this {_kind(data)}: {summary}")
     line, column = int(found[1]), int(found[2])
     return _ir_error(data, name, line, column, found[3])
+
+
+def _kind(data: bytes) -> str:
+    return "bitcode" if is_bitcode(data) else "object file" if is_object(data) else "text"
 
 
 def _error_at(data: bytes, name: str, problem: native.IRSyntaxError) -> IRError:

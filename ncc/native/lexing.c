@@ -55,7 +55,7 @@ int skip_balanced(reader *r) {
       word name;
       int32_t node = read_global(r, &name);
       if (global == NO_NODE) global = node;
-    } else if (c == '%' && r->collect_locals) {
+    } else if (c == '%' && r->collect_locals && depth == 2) { /* deeper: types, and blocks of blockaddress */
       int32_t type_or_local = NO_NODE;
       const char *at = r->p;
       word name;

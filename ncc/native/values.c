@@ -354,7 +354,8 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
     emit(r, "<@ID>");
     return read_global(r, &name);
   }
-  for (word flag; (flag = peek_word(r)).kind & (WORD_FLAG | WORD_PREDICATE) || is(flag, "inrange");) {
+  for (word flag; (flag = peek_word(r)).kind & (WORD_FLAG | WORD_PREDICATE) || is(flag, "inrange") ||
+                  (is(w, "fcmp") && (is(flag, "true") || is(flag, "false")));) {
     r->p += flag.n;
     skip_space(r);
     if (is(flag, "inrange") && *r->p == '(') {
@@ -382,8 +383,12 @@ int32_t read_value(reader *r, size_t type_at) {
   }
   if (c == '@') {
     word name;
-    emit(r, "<@ID>");
-    return read_global(r, &name);
+    int32_t node = read_global(r, &name);
+    int is_register = r->flags & KEEP_CALLEES && name.n > 15 && !memcmp(name.s, "__spirv_BuiltIn", 15);
+    if (is_register) emit(r, "@");
+    if (is_register) emit_bytes(r, name.s, name.n);
+    else emit(r, "<@ID>");
+    return node;
   }
   if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
     const char *start = r->p;

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.ngram_model import hashed_ngrams
-from ncc.classification.samples import ProgramSamples, ProgramTable, _concatenate
+from ncc.classification.samples import ProgramSamples, ProgramTable, concatenate
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 
@@ -32,7 +32,7 @@ def four(samples) -> ProgramSamples:
         label=np.concatenate([samples.label, samples.label + 2]),
         classes=("gemm", "stencil", "gemm at -O0", "stencil at -O0"),
         row=np.arange(2 * len(samples)),
-        views={"-O1": _concatenate(list(samples.views.values()))},
+        views={"-O1": concatenate(list(samples.views.values()))},
     )
 
 

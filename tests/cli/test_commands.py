@@ -20,10 +20,17 @@ VERBS = {
     "embed": "embed",
     "graph": "build_graph",
     "predict-device": "predict_device",
+    "profile": "profile",
     "predict-coarsening": "predict_coarsening",
     "classify": "classify",
+    "devices": "list_devices",
+    "measure": "measure_kernels",
+    "calibrate": "calibrate",
     "corpus build": "build_corpus",
+    "index": "index",
     "train embedding": "train_embedding",
+    "train encoder": "train_encoder",
+    "train calibration": "train_calibration",
     "train devmap": "train_devmap",
     "train coarsening": "train_coarsening",
     "train classify": "train_classifier",
@@ -32,18 +39,21 @@ VERBS = {
     "evaluate devmap": "evaluate_devmap",
     "evaluate coarsening": "evaluate_coarsening",
     "evaluate classify": "evaluate_classification",
+    "evaluate times": "evaluate_times",
+    "evaluate retrieval": "evaluate_retrieval",
+    "evaluate functions": "evaluate_functions",
     "bench scaling": "bench_scaling",
 }
 """Command → the function of the API that it calls."""
 
-OTHERWISE = {"transfer": "transfer_bytes"}
+OTHERWISE = {"arg": "arguments", "transfer": "transfer_bytes", "budget": "budget_minutes", "timeout": "timeout_s"}
 """Option → argument, where their names differ: units are in the names of arguments."""
 
 ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "require_confinement"}
 """Options that say what is printed or written, over what a command runs, and what must hold while it does."""
 
 OF_OTHER_VERBS = {
-    "embed": {"jobs"},
+    "embed": {"jobs", "scheduler"},
     "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},
     "graph": {"function"},
     "evaluate coverage": {"inst2vec"},
@@ -51,7 +61,7 @@ OF_OTHER_VERBS = {
 }
 """Options that choose what the function is given, or another function."""
 
-COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout", "verify"}
+COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout", "verify", "compile_commands"}
 
 
 def _commands(typer_app, prefix=""):
@@ -65,7 +75,7 @@ COMMANDS = _commands(app)
 
 
 def test_every_command_but_those_of_the_machine_has_a_function():
-    assert set(COMMANDS) - set(VERBS) == {"info", "data list", "data fetch", "data verify"}
+    assert set(COMMANDS) - set(VERBS) == {"search", "info", "data list", "data fetch", "data verify"}
     assert set(VERBS.values()) <= set(api.__all__)
 
 
@@ -81,7 +91,7 @@ def test_an_option_has_the_name_and_the_default_of_an_argument(command):
     for name, option in options.items():
         if name in left_out:
             continue
-        argument = arguments[OTHERWISE.get(name, name)]
+        argument = arguments[name if name in arguments else OTHERWISE[name]]
         if option.default is inspect.Parameter.empty:  # such as the folder that a command writes
             assert argument.default in (None, inspect.Parameter.empty), name
         else:
@@ -89,7 +99,9 @@ def test_an_option_has_the_name_and_the_default_of_an_argument(command):
 
 
 def _as_typed(default, option):
-    """A sequence as it is typed."""
+    """A sequence as it is typed; nothing where none is."""
+    if default == () and option is None:
+        return None
     return ",".join(map(str, default)) if isinstance(default, tuple) and isinstance(option, str) else default
 
 

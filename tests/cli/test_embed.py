@@ -36,6 +36,18 @@ def test_json_is_an_object_a_line_with_the_named_fields(ncc, code):
         assert np.array(row["vectors"]["module"]) == pytest.approx(expected.vector[None], abs=1e-7)
 
 
+def test_answers_say_how_they_were_pooled(ncc, code):
+    for pooling in ("mean", "idf"):
+        (row,) = _rows(ncc("embed", code / "dot.c", "--json", "--pooling", pooling).out)
+        assert row["pooling"] == pooling
+        expected = package.embed(code / "dot.c", pooling=pooling)
+        assert np.array(row["vectors"]["module"][0]) == pytest.approx(expected.vector, abs=1e-6)
+        assert f"200 numbers by pooling {pooling} from" in ncc("embed", code / "dot.c", "--pooling", pooling).out
+    assert _rows(ncc("embed", code / "dot.c", "--json", "--level", "statement").out)[0]["pooling"] is None
+    finished = ncc("embed", code / "dot.c", "--pooling", "sum")
+    assert (finished.code, finished.err) == (2, "ncc: pooling is 'sum'; expected one of mean, idf, encoder\n")
+
+
 @pytest.mark.parametrize("level", ["module", "function", "statement"])
 def test_levels(ncc, code, level):
     (row,) = _rows(ncc("embed", code / "two_kernels.cl", "--json", "--level", level).out)
@@ -255,7 +267,7 @@ def test_a_bad_input_does_not_stop_the_others(ncc, bad, code):
         ("{code}/nothing", "no such file or folder"),
         ("{code}/*.xyz", "no file matches this pattern"),
         ("{code}/nothing/**/*.c", "no file matches this pattern"),
-        ("{code}/none", "no file in this folder ends in .C .bc .c"),
+        ("{code}/none", "no file in this folder holds code: .C .a .bc .c"),
         ("x" * 5000, "no such file or folder"),
         ("a\0b", "no such file or folder"),
     ],
@@ -371,3 +383,53 @@ def test_an_answer_says_that_nothing_verified_types_that_disagree(ncc, tmp_path,
     verified = ncc(command, path, "--verify", "--json")
     assert verified.code == 0, verified.err
     assert "warning" not in _rows(verified.out)[0]
+
+
+def _table(path):
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path)
+
+
+@pytest.mark.parametrize("level", ["module", "function", "statement"])
+def test_batches_of_workers_give_the_table_of_one_process(ncc, code, tmp_path, level):
+    (code / "bad.c").write_text("int f( {\n")
+    arguments = ["embed", code, code / "none.c", "--level", level, "-o"]
+    one = ncc(*arguments, tmp_path / "one.parquet")
+    two = ncc(*arguments, tmp_path / "two.parquet", "--jobs", "2")
+    assert (one.code, two.code) == (1, 1)
+    assert two.out == one.out
+    assert sorted(two.err.splitlines()) == sorted(one.err.splitlines())
+    tables = [_table(tmp_path / f"{name}.parquet") for name in ("one", "two")]
+    assert tables[0].equals(tables[1])
+    assert tables[0].schema.metadata == tables[1].schema.metadata
+    assert not (tmp_path / "two.parquet.parts").exists()
+
+
+def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypatch):
+    from ncc.search import parts
+
+    monkeypatch.setattr(parts, "BATCH_FILES", 1)
+    real = parts._Batch.run
+    seen: list[str] = []
+
+    def run(batch, at):
+        seen.append(batch.files[0].path)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return real(batch, at)
+
+    monkeypatch.setattr(parts, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
+    monkeypatch.setattr(parts._Batch, "run", run)
+    arguments = ["embed", code, "--jobs", "2", "-o", tmp_path / "out.parquet"]
+    assert ncc(*arguments).code != 0
+    assert not (tmp_path / "out.parquet").exists()
+    assert (tmp_path / "out.parquet.parts").is_dir()
+    assert ncc(*arguments).code == 0
+    assert len(seen) == len(set(seen)) + 1
+    assert len(_table(tmp_path / "out.parquet")) == len(set(seen))
+
+
+def test_a_scheduler_needs_a_table_to_go_on_with(ncc, code):
+    finished = ncc("embed", code, "--scheduler", "tcp://127.0.0.1:1")
+    assert (finished.code, finished.err) == (2, "ncc: --scheduler goes with -o FILE.parquet\n")

@@ -56,7 +56,7 @@ def test_a_function_as_a_picture(ncc, code, tmp_path):
     assert ncc("graph", code / "tree.clang22.ll", "-o", tmp_path / "graph.html", "--function", "collatz").code == 0
     finished = ncc("graph", code / "tree.clang22.ll", "-o", path, "--function", "colatz")
     assert finished.code == 1
-    assert "there is no function 'colatz'; it has total, " in finished.err
+    assert "there is no function 'colatz'; nearest are collatz" in finished.err
     finished = ncc("graph", code / "tree.clang22.ll", "-o", path)
     assert finished.code == 1
     assert "a picture shows one function; name one of its 5: total, " in finished.err
@@ -158,12 +158,13 @@ def test_sizes_may_have_units(ncc, kernels, written, size):
 
 
 def test_people_get_a_line_a_kernel(ncc, kernels):
-    lines = ncc("predict-device", kernels).out.splitlines()
-    assert len(lines) == 2
-    for line, name in zip(lines, ("scale", "fill"), strict=True):
-        assert f": {name}: " in line
-        assert "80 % interval" in line
-        assert "unknown" in line
+    for sizes, word in (((), "expected"), (("--transfer", "1MB"), "80 % interval")):
+        lines = ncc("predict-device", kernels, *sizes).out.splitlines()
+        assert len(lines) == 2
+        for line, name in zip(lines, ("scale", "fill"), strict=True):
+            assert f": {name}: " in line
+            assert word in line
+            assert "unknown" in line
 
 
 def test_a_file_without_a_kernel_is_said_and_the_others_are_answered(ncc, code):
@@ -246,7 +247,6 @@ def test_reasons_in_the_json_are_all_there(ncc, sources):
     (reason,) = package.explain_device(sources / "vector_add.cu")
     assert row["explanation"] == row["kernels"][0]["explanation"] == json.loads(json.dumps(reason.to_dict()["lines"]))
     assert {"line", "statements", "effect"} == set(row["explanation"][0])
-    assert "flips" not in row
 
 
 def test_statements_are_reasons_where_lines_are_not_known(ncc, ir):

@@ -163,7 +163,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     )
     monkeypatch.setattr(train_head, "MapperMethod", lambda _: Method())
     monkeypatch.setattr(train_head, "_MEASURED", ())
-    arguments = ["--platform", "amd", "--seed", "7", "--data", tmp_path]
+    arguments = ["--platform", "amd", "--model", "gp", "--seed", "7", "--data", tmp_path]
     finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
     assert (finished.code, finished.err) == (0, "")
     assert asked == {"platform": "amd", "embedding": head.embedding_id, "folder": str(tmp_path), "seed": 7}

@@ -53,7 +53,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_all_names() -> None:
-    assert data.dataset_names() == ("devmap", "legacy_ir", "coarsening", "poj104")
+    assert data.dataset_names() == ("devmap", "legacy_ir", "coarsening", "poj104", "clgen", "gpuflop")
     assert sorted(data.__all__) == data.__all__
     assert all(hasattr(data, name) for name in data.__all__)
 

@@ -138,6 +138,32 @@ def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
     assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
 
 
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        (
+            "<%ID> = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 <INT>, i32 <%ID>, i32 <INT>, i32 <INT>)",
+            "shufflevector …",
+        ),
+        ("<%ID> = call { i32, i1 } @llvm.nvvm.shfl.sync.idx.i32p(i32 <%ID>)", "shufflevector …"),
+        ("<%ID> = call i32 @llvm.amdgcn.ds.bpermute(i32 <%ID>, i32 <%ID>)", "shufflevector …"),
+        ("<%ID> = call i32 @llvm.amdgcn.readlane(i32 <%ID>, i32 <%ID>)", "shufflevector …"),
+        ("<%ID> = call i32 @__spirv_GroupNonUniformShuffleXor(i32 <INT>, i32 <%ID>, i32 <INT>)", "shufflevector …"),
+        ("<%ID> = load <3 x i64>, ptr addrspace(1) @__spirv_BuiltInGlobalInvocationId", "call @get_global_id …"),
+        ("<%ID> = load i32, ptr addrspace(1) @__spirv_BuiltInSubgroupLocalInvocationId", "call @get_local_id …"),
+        ("<%ID> = call i32 @llvm.amdgcn.mbcnt.lo(i32 <INT>, i32 <INT>)", "call @get_local_id …"),
+        ("<%ID> = call i1 @llvm.nvvm.vote.any.sync(i32 <INT>, i1 <%ID>)", "call @all …"),
+        ("call void @llvm.nvvm.membar.gl()", "call @barrier …"),
+    ],
+)
+def test_what_no_corpus_had_of_a_gpu_is_what_it_is_most_like(statement, word):
+    vocabulary = load_embedding().vocabulary
+    row, level = vocabulary.find(statement)
+    assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
+    again = build_vocabulary({statement: 9}, 5)
+    assert again.words[again.find(statement)[0]] == statement
+
+
 def test_shuffles_of_any_gpu_gather_under_one_form():
     names = ("llvm.nvvm.shfl.sync.down.i32", "llvm.nvvm.shfl.sync.bfly.f32", "llvm.amdgcn.ds.bpermute")
     vocabulary = build_vocabulary({f"<%ID> = call i32 @{name}(i32 <%ID>)": 3 for name in names}, 5)
@@ -193,3 +219,13 @@ def test_min_count_below_1_is_refused():
 def test_words_and_counts_must_agree(words, counts):
     with pytest.raises(InputError, match="distinct words and one count for each"):
         Vocabulary(words, np.array(counts))
+
+
+def test_an_element_of_nested_structures_is_that_of_flat_ones():
+    word = "<%ID> = getelementptr inbounds { ptr, i8 }, ptr <%ID>, i64 <%ID>"
+    vocabulary = build_vocabulary({word: 9}, 5)
+    for nested in ("{ { { ptr }, i8 } }, ptr <%ID>, i64 <%ID>", "{ { ptr }, i8 }, ptr <%ID>, i64 <%ID>, i32 <INT>"):
+        row, level = vocabulary.find(f"<%ID> = getelementptr inbounds {nested}")
+        assert (vocabulary.words[row], level) == (word, BackoffLevel.EXACT)
+    for other in ("{ { [2 x i8] }, i8 }, ptr <%ID>, i64 <%ID>", "{ { ptr }, i8, i8 }, ptr <%ID>, i64 <%ID>"):
+        assert vocabulary.find(f"<%ID> = getelementptr inbounds {other}")[1] > BackoffLevel.EXACT

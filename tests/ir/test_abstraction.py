@@ -368,3 +368,17 @@ def test_the_published_abstraction_keeps_structures_and_casts_and_nothing_else()
 def test_an_abstraction_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         Abstraction().keep_immediates = True  # type: ignore[misc]
+
+
+def test_registers_that_are_variables_keep_their_names():
+    text = b"""@__spirv_BuiltInWorkgroupId = external addrspace(1) global <3 x i64>
+@mine = global i64 0
+define i64 @f() {
+  %1 = load <3 x i64>, ptr addrspace(1) @__spirv_BuiltInWorkgroupId
+  %2 = load i64, ptr @mine
+  ret i64 %2
+}
+"""
+    load = "<%ID> = load <3 x i64>, ptr addrspace(1) "
+    assert read_module(text).texts[1:3] == (f"{load}@__spirv_BuiltInWorkgroupId", "<%ID> = load i64, ptr <@ID>")
+    assert read_module(text, abstraction=Abstraction.paper()).texts[1] == f"{load}<@ID>"

@@ -81,7 +81,7 @@ def test_empty_input(data: bytes) -> None:
         read_module(data, name="here")
 
 
-@pytest.mark.parametrize("data", [b"\0", b"define void @f() {\n  ret void\n}\n\0", b"\x7fELF\x02\x01\0\0" * 9])
+@pytest.mark.parametrize("data", [b"\0", b"define void @f() {\n  ret void\n}\n\0"])
 def test_nul_bytes(data: bytes) -> None:
     with pytest.raises(InputError, match=r"^here: not LLVM IR: neither text \(it holds NUL bytes\) nor bitcode"):
         read_module(data, name="here")

@@ -1,0 +1,113 @@
+"""`CodeVectorizer`: ncc's vectors as a scikit-learn transformer, for pipelines."""
+
+import os
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from ncc.api.many import embed_many
+from ncc.api.vectors import Source
+from ncc.encoder.pooling import load_pooler
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions
+
+__all__ = ["CodeVectorizer"]
+
+
+class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Turns files or texts of code into vectors of whole programs; it learns nothing from them.
+
+    Args:
+        pooling: How a program's vector is made, as for `ncc.embed`.
+        embedding: Folder of an embedding; default the one that ships.
+        options: How source is compiled; default `ncc.CompileOptions` as it is.
+        language: That of texts; default IR.
+        jobs: Worker processes.
+        on_error: What a program that can't be read does: "raise", or "zeros" for a row of them.
+
+    Examples:
+        >>> import ncc
+        >>> texts = ["define void @f() {\n  ret void\n}\n", "define i32 @g(i32 %x) {\n  ret i32 %x\n}\n"]
+        >>> ncc.CodeVectorizer().fit_transform(texts).shape
+        (2, 256)
+    """
+
+    def __init__(
+        self,
+        pooling: str | None = None,
+        *,
+        embedding: str | os.PathLike[str] | None = None,
+        options: CompileOptions | None = None,
+        language: str | None = None,
+        jobs: int = 1,
+        on_error: str = "raise",
+    ) -> None:
+        self.pooling = pooling
+        self.embedding = embedding
+        self.options = options
+        self.language = language
+        self.jobs = jobs
+        self.on_error = on_error
+
+    def fit(self, sources: Iterable[Source], y: Any = None) -> Self:  # noqa: ARG002
+        """Looks what it is to make vectors with; sources are not read.
+
+        Raises:
+            InputError: A parameter is wrong, or ``sources`` is one text.
+        """
+        _check(sources)
+        if self.on_error not in ("raise", "zeros"):
+            raise InputError(f"on_error is {self.on_error!r}; expected 'raise' or 'zeros'")
+        self.pooler_id_ = load_pooler(self.pooling, self.embedding).id
+        return self
+
+    def transform(self, sources: Iterable[Source]) -> NDArray[np.float32]:
+        """(num_sources, dim) float32 vectors, in the order of the sources.
+
+        Raises:
+            NccError: A program can't be read, and ``on_error`` is "raise".
+            InputError: The embedding is another one than when it was fitted.
+        """
+        _check(sources)
+        pooler = load_pooler(self.pooling, self.embedding)
+        if pooler.id != getattr(self, "pooler_id_", pooler.id):
+            raise InputError(f"was fitted with {self.pooler_id_}; this ncc has {pooler.id}")
+        rows = []
+        done = embed_many(
+            sources,
+            jobs=self.jobs,
+            options=self.options,
+            language=self.language,
+            embedding=self.embedding,
+            pooling=self.pooling,
+        )
+        for result in done:
+            if isinstance(result, NccError):
+                if self.on_error == "raise":
+                    raise result
+                rows.append(np.zeros(pooler.dim, np.float32))
+            else:
+                rows.append(result.vector)
+        return np.stack(rows) if rows else np.zeros((0, pooler.dim), np.float32)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Names of the columns: the pooling and a number from 0."""
+        pooler = load_pooler(self.pooling, self.embedding)
+        return np.array([f"{pooler.name}{number}" for number in range(pooler.dim)], object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit = False
+        return tags
+
+
+def _check(sources: Any) -> None:
+    if isinstance(sources, str | bytes | os.PathLike):
+        raise InputError("sources is one path or text; expected a list of them")

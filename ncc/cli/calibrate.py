@@ -1,0 +1,53 @@
+"""``ncc calibrate``: a head for the machine at hand."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from ncc.cli.measure import DeviceNames
+from ncc.cli.options import OutputFolder, Seed
+from ncc.cli.output import now_and_then, print_card
+from ncc.runtime.provenance import command_line
+
+__all__ = ["calibrate"]
+
+
+def calibrate(
+    output: OutputFolder,
+    budget: Annotated[float, typer.Option(metavar="MINUTES", help="Time for measuring; training comes on top.")] = 10.0,
+    kernels: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="OpenCL C to measure; default the kernels that ship.")
+    ] = None,
+    device: DeviceNames = None,
+    sizes: Annotated[
+        str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
+    ] = "1K:1M",
+    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items of a work-group.")] = "64,256",
+    order: Annotated[
+        Literal["chosen", "random"], typer.Option(help="chosen: what teaches most for its time first.")
+    ] = "chosen",
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a kernel at one size.")] = 30.0,
+    seconds: Annotated[float, typer.Option(help="How long a size is repeated at most.")] = 0.3,
+    seed: Seed = 204,
+) -> None:
+    """Measure kernels on the devices at hand and train a head on them; start again to measure more.
+
+    Example: ncc calibrate -o mine --budget 10, then ncc predict-device kernel.cl --head mine
+    """
+    from ncc import api
+
+    head = api.calibrate(
+        output,
+        budget_minutes=budget,
+        kernels=kernels,
+        device=device,
+        sizes=sizes,
+        wgsize=wgsize,
+        order=order,
+        timeout_s=timeout,
+        seconds=seconds,
+        seed=seed,
+        about={"command": command_line()},
+        progress=now_and_then(),
+    )
+    print_card(head.about)

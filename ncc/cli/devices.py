@@ -1,0 +1,24 @@
+"""``ncc devices``: the OpenCL devices at hand."""
+
+from ncc.cli.options import Json
+from ncc.cli.output import print_answer, print_rows
+from ncc.runtime.quantities import readable_bytes
+
+__all__ = ["devices"]
+
+
+def devices(as_json: Json = False) -> None:
+    """List the OpenCL devices that kernels can be measured on."""
+    from ncc import api
+
+    found = api.list_devices()
+    if as_json:
+        for device in found:
+            print_answer(device.to_dict())
+        return
+    rows = [
+        (str(number), one.name, one.kind, str(one.compute_units), str(one.max_wgsize), readable_bytes(one.memory_bytes),
+         one.platform)
+        for number, one in enumerate(found, 1)
+    ]  # fmt: skip
+    print_rows(rows, ("number", "name", "kind", "units", "wgsize", "memory", "platform"))

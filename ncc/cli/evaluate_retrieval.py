@@ -1,0 +1,67 @@
+"""``ncc evaluate retrieval``: do vectors of programs find the programs of their class?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncc.cli.options import (
+    DataFolder,
+    EmbeddingFolder,
+    Jobs,
+    Json,
+    Levels,
+    ProgramFolder,
+    ProgramsCache,
+    Seed,
+    split_list,
+)
+from ncc.cli.output import now_and_then, print_figures
+
+__all__ = ["evaluate_retrieval"]
+
+
+def evaluate_retrieval(
+    folder: ProgramFolder = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Classes to compare, as '81-104' or 'sort,search'; default all.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'TF-IDF*'; default all.")
+    ] = None,
+    levels: Levels = "1",
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Also move vectors towards their nearest, looking at all programs.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write one method's vectors: .npz, .json, .csv, .parquet."),
+    ] = None,
+    embedding: EmbeddingFolder = None,
+    seed: Seed = 204,
+    jobs: Jobs = 1,
+    programs: ProgramsCache = None,
+    data: DataFolder = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how well vectors find programs of the same class: MAP@R, each program compared with all others.
+
+    ncc evaluate retrieval my-programs --method 'TF-IDF bag*' -o vectors.npz
+    """
+    from ncc import api
+
+    found = api.evaluate_retrieval(
+        folder,
+        classes=classes,
+        method=method,
+        levels=split_list(levels),
+        rerank=rerank,
+        output=output,
+        embedding=embedding,
+        seed=seed,
+        jobs=jobs,
+        programs=programs,
+        data=data,
+        progress=now_and_then(),
+    )
+    print_figures(found.to_dict(), found.parts(), None, as_json)

@@ -1,0 +1,51 @@
+"""``ncc index``: every function of a code base, to be searched."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import EmbeddingFolder, PoolingName, Scheduler, takes_compile_options
+from ncc.cli.output import now_and_then, print_answer, say
+
+__all__ = ["index"]
+
+
+@takes_compile_options()
+def index(
+    inputs: Annotated[list[str], typer.Argument(metavar="FOLDER...", help="Folder, file or glob.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="INDEX", help="Folder of the index.")],
+    pooling: PoolingName = None,
+    embedding: EmbeddingFolder = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Worker processes; a file that ends one costs itself.")
+    ] = 1,
+    scheduler: Scheduler = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what became of the files as JSON.")] = False,
+    *,
+    options: Any,
+) -> None:
+    """Index every function of a code base; again, to bring the index up to date or to go on after a stop.
+
+    ncc index src include -o code.index
+    """
+    from ncc import api
+
+    made = api.index(
+        inputs,
+        output,
+        options=options,
+        pooling=pooling,
+        embedding=embedding,
+        jobs=jobs,
+        scheduler=scheduler,
+        progress=now_and_then(),
+    )
+    report = made.report
+    assert report is not None
+    for reason in report.failures.values():
+        say(f"ncc: {reason.partition(chr(10))[0]}")
+    figures = {**vars(report), "pooling": made.pooling, "num_bytes": made.num_bytes}
+    print_answer(figures if as_json else f"{output}: {report.to_text()}; by pooling {made.pooling}")
+    if report.failures:
+        raise typer.Exit(1)

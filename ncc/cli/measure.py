@@ -1,0 +1,58 @@
+"""``ncc measure``: times of kernels on the devices at hand, as a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncc.cli.options import Json, Seed
+from ncc.cli.output import print_answer, say
+
+__all__ = ["DeviceNames", "measure"]
+
+DeviceNames = Annotated[
+    list[str] | None,
+    typer.Option("--device", metavar="NAME", help="Number in ncc devices, or part of a name; default all."),
+]
+
+
+def measure(
+    kernels: Annotated[list[str], typer.Argument(metavar="KERNEL...", help="OpenCL C: file, folder or glob.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="TABLE.parquet", help="Table to write, or go on with.")
+    ],
+    device: DeviceNames = None,
+    sizes: Annotated[
+        str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
+    ] = "1K:16M",
+    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items of a work-group.")] = "64,256",
+    budget: Annotated[float | None, typer.Option(metavar="MINUTES", help="Stop after so long.")] = None,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a kernel at one size.")] = 30.0,
+    seconds: Annotated[float, typer.Option(help="How long a size is repeated at most.")] = 1.0,
+    seed: Seed = 204,
+    as_json: Json = False,
+) -> None:
+    """Time OpenCL kernels on the devices at hand; start again to go on after a stop.
+
+    Example: ncc measure kernels/ -o times.parquet --sizes 1K:1M --device pthread
+    """
+    from ncc import api
+
+    found = api.measure_kernels(
+        kernels,
+        output,
+        device=device,
+        sizes=sizes,
+        wgsize=wgsize,
+        budget_minutes=budget,
+        timeout_s=timeout,
+        seconds=seconds,
+        seed=seed,
+        progress=say,
+    )
+    if as_json:
+        print_answer(found.to_dict())
+    else:
+        print_answer(found.to_text())
+    if not found.num_rows:
+        raise typer.Exit(1)

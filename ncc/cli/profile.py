@@ -1,0 +1,101 @@
+"""``ncc profile``: what the threads of GPU kernels do at a launch, counted."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.running import Input, run_over
+from ncc.errors import InputError
+
+if TYPE_CHECKING:
+    from ncc.kernels.launched import LaunchedKernel
+
+__all__ = ["Arguments", "Block", "Grid", "KernelName", "parse_arguments", "parse_sizes", "profile"]
+
+Grid = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
+Block = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=VALUE", help="An argument's value; NAME or its number from 0."),
+]
+KernelName = Annotated[
+    str | None, typer.Option("--kernel", metavar="NAME", help="One kernel, as its source calls it; default all.")
+]
+
+
+@takes_compile_options()
+def profile(
+    inputs: Inputs,
+    grid: Grid,
+    block: Block,
+    arg: Arguments = None,
+    kernel: KernelName = None,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Count what the threads of GPU kernels do: operations by type, memory accesses by space and pattern.
+
+    Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
+    """
+    from ncc import api
+
+    sizes = {"grid": parse_sizes("--grid", grid), "block": parse_sizes("--block", block)}
+    arguments = parse_arguments(arg)
+
+    def work(name: Input) -> tuple[dict[str, Any], str]:
+        found = api.profile(name, **sizes, arguments=arguments, kernel=kernel, options=options)
+        kernels = [one.to_dict() for one in found]
+        return {"kernels": kernels}, "\n".join(f"{name}: {_table(one)}" for one in found)
+
+    run_over(inputs, work, as_json=as_json, fields=("kernels",))
+
+
+def parse_sizes(option: str, text: str) -> tuple[int, ...]:
+    """Sizes as an option has them.
+
+    Raises:
+        InputError: They are no whole numbers.
+    """
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{option} is {text!r}; expected whole numbers, as 1024 or 64,16") from error
+
+
+def parse_arguments(given: list[str] | None) -> dict[str, float]:
+    """Arguments of a kernel by name.
+
+    Raises:
+        InputError: One is not NAME=VALUE with a number.
+    """
+    found = {}
+    for text in given or ():
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError as error:
+            raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, as n=1000000") from error
+    return found
+
+
+def _table(found: "LaunchedKernel") -> str:
+    from ncc.runtime.columns import aligned
+
+    lines = [f"{found}, for a thread of {found.launch.num_threads:,}:"]
+    rows = [
+        [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(found.per_thread.items())
+    ]
+    lines += aligned(rows, left=(0,))
+    for name, value in found.guessed.items():
+        lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")
+    for loop in found.loops:
+        where = f"line {loop.line}" if loop.line else "a loop"
+        if loop.trips is None:
+            why = f"{loop.formula}, which --arg would tell" if loop.formula else "memory, or what it computes, decides"
+            lines.append(f"  {where}: runs an unknown number of times, taken to be 8: {why}")
+        else:
+            formula = f" = {loop.formula}" if loop.formula and not loop.formula.isdigit() else ""
+            lines.append(f"  {where}: runs {loop.trips:,.6g} times{formula}")
+    return "\n".join(lines)

@@ -1,0 +1,127 @@
+"""``ncc search``: functions like one, and groups of functions that are alike."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ncc.cli.options import takes_compile_options
+from ncc.cli.output import print_answer
+from ncc.errors import InputError
+
+if TYPE_CHECKING:
+    from ncc.search import Duplicates, Found, Matches
+
+__all__ = ["search"]
+
+
+@takes_compile_options()
+def search(
+    index: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder that ncc index made.")],
+    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="File of code, or - for IR.")] = None,
+    function: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The function of QUERY to search for; default all.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="Functions to find for each, or groups to show.")] = 10,
+    duplicates: Annotated[bool, typer.Option("--duplicates", help="Find groups of alike functions instead.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(metavar="T", help="Least similarity in a group; default one that is sure.")
+    ] = None,
+    min_statements: Annotated[int, typer.Option(min=1, help="Size of functions from which groups are made.")] = 10,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write a page with the source.")
+    ] = None,
+    source: Annotated[
+        bool | None, typer.Option("--source/--no-source", help="Show source side by side; default on a terminal.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per function or group and line.")] = False,
+    *,
+    options: Any,
+) -> None:
+    """Find functions like those of a file, or groups of functions that are alike.
+
+    ncc search code.index query.c --function parse --top 5
+
+    ncc search code.index --duplicates -o similar.html
+    """
+    from ncc import api
+    from ncc.runtime.storage import write_output
+    from ncc.runtime.writable import check_writable
+    from ncc.search.pages import similar_page
+
+    if (query is None) != duplicates:
+        raise InputError("give a file to search for, or --duplicates")
+    if output and output.suffix != ".html":
+        raise InputError(f"{output}: extension {output.suffix!r} is not .html")
+    check_writable(output)
+    opened = api.load_index(index)
+    answers: Duplicates | list[Matches]
+    if query is None:
+        answers = opened.duplicates(threshold, min_statements=min_statements, most=top)
+        title = f"Alike functions of {index}"
+    else:
+        answers = opened.search(query, function=function, top=top, options=options)
+        title = f"Functions of {index} like those of {query}"
+    if output:
+        about = f"{len(opened)} functions, by pooling {opened.pooling}."
+        write_output(output, similar_page(answers, title=title, about=about).encode("utf-8", "backslashreplace"))
+    _print(answers, as_json, sys.stdout.isatty() if source is None else source)
+
+
+def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bool) -> None:
+    from ncc.search import Duplicates
+    from ncc.search.pages import pairs_of, side_by_side
+
+    if as_json:
+        for line in _objects(answers):
+            print_answer(line)
+        return
+    blocks: list[tuple[str, list[Found], list[tuple[Found, Found]]]] = []
+    if isinstance(answers, Duplicates):
+        sure = "" if answers.share is None else f", {answers.share:.0%} of pairs so alike are the same code"
+        print_answer(f"{len(answers)} groups of functions alike by {answers.threshold:.4f} or more{sure}")
+        shown = zip(answers, pairs_of(answers), strict=True)
+        blocks = [(title, list(group), pairs) for group, (title, pairs) in shown]
+    else:
+        for answer in answers:
+            title = f"{answer.query.demangled} ({answer.query.place})"
+            blocks.append((title, list(answer), [(answer.query, one) for one in answer]))
+    for title, found, pairs in blocks:
+        print_answer("\n".join([title, *map(_line, found)]))
+        if with_source:
+            from rich.console import Console
+
+            for left, right in pairs:
+                Console(highlight=False).print(side_by_side(left, right))
+
+
+def _line(found: "Found") -> str:
+    from ncc.search.pages import sureness
+
+    return f"  {sureness(found)}  {found.demangled}  {found.place}"
+
+
+def _objects(answers: "Duplicates | list[Matches]") -> list[dict[str, Any]]:
+    from ncc.search import Duplicates
+
+    if isinstance(answers, Duplicates):
+        about = {"threshold": answers.threshold, "threshold_share": answers.share, "pooling": answers.of.pooling}
+        return [
+            {
+                "similarity": group.similarity,
+                "share": group.share,
+                "num_statements": group.num_statements,
+                "functions": [one.to_dict() for one in group],
+                **about,
+            }
+            for group in answers
+        ]
+    return [
+        {
+            "query": answer.query.to_dict(),
+            "matches": [one.to_dict() for one in answer],
+            "pooling": answer.pooling,
+        }
+        for answer in answers
+    ]

@@ -1,0 +1,52 @@
+"""``ncc train calibration``: how sure a similarity of two functions is."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import Levels, PoolingName, split_list, takes_compile_options
+from ncc.cli.output import now_and_then, print_answer
+from ncc.runtime.provenance import command_line
+
+__all__ = ["train_calibration"]
+
+
+@takes_compile_options(without="optimization")
+def train_calibration(
+    inputs: Annotated[list[str], typer.Argument(metavar="FOLDER...", help="Source that nothing was trained on.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.json", help="File for the calibration.")],
+    levels: Levels = "1,2,s",
+    pooling: PoolingName = None,
+    min_statements: Annotated[int, typer.Option(min=1, help="Smaller functions are left out.")] = 10,
+    *,
+    options: Any,
+) -> None:
+    """Measure how sure similarities are: functions at several levels of optimisation against different ones.
+
+    ncc train calibration sources -o calibration.json --pooling idf
+    """
+    from ncc import api
+
+    made = api.train_calibration(
+        inputs,
+        output,
+        levels=split_list(levels),
+        options=options,
+        pooling=pooling,
+        min_statements=min_statements,
+        progress=now_and_then(),
+        about={"command": command_line()},
+    )
+    about = made.about
+    print_answer(
+        f"{made.pooler_id}: {about['same_pairs']} pairs of the same function, {about['other_pairs']} of others"
+    )
+    for num_functions in (1_000, 100_000):
+        shares = ", ".join(
+            f"{share:.0%} from {threshold:.4f}"
+            if (threshold := made.threshold(share, num_functions))
+            else f"{share:.0%} never"
+            for share in (0.5, 0.9, 0.99)
+        )
+        print_answer(f"  in {num_functions:,} functions, true pairs are {shares}")

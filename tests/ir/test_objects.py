@@ -1,0 +1,183 @@
+"""Objects with bitcode in them, and archives of such objects, wherever IR is read."""
+
+import io
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ncc
+from ncc.classification.reading import ProgramReader
+from ncc.classification.samples import find_labelled_files
+from ncc.corpus import Recipe, Source
+from ncc.corpus.compiler import Compiler
+from ncc.corpus.files import find_files
+from ncc.errors import InputError, IRError
+from ncc.frontend.compilers import find_compiler
+from ncc.inputs import expand_inputs, load_module
+from ncc.ir import Abstraction
+from ncc.runtime.archive import Member, list_members
+from ncc.runtime.found import FoundFile, read_file
+
+CODE = {"add": "int add(int a, int b) { return a + b; }", "mul": "int mul(int a, int b) { return a * b; }"}
+KINDS = {
+    "embedded": ("-fembed-bitcode",),
+    "lto": ("-flto",),
+    "thin-lto": ("-flto=thin",),
+    "fat-lto": ("-flto", "-ffat-lto-objects"),
+    "mach-o": ("-fembed-bitcode", "--target=arm64-apple-macos13"),
+    "coff": ("-fembed-bitcode", "--target=x86_64-windows-gnu"),
+}
+
+
+def _compile(path: Path, name: str, *flags: str) -> bytes:
+    command = [*find_compiler().argv, "-O1", "-x", "c", "-c", "-o", path, *flags, "-"]
+    subprocess.run(command, input=CODE[name].encode(), check=True, capture_output=True)
+    return path.read_bytes()
+
+
+def _archive(members: dict[str, bytes]) -> bytes:
+    """As GNU's ar writes it, with a table of long names."""
+    names = "".join(f"{name}/\n" for name in members).encode()
+    entries = [(b"/", b"\0\0\0\0"), (b"//", names)]
+    for name, data in members.items():
+        short = f"{name}/" if len(name) < 16 else f"/{names.index(name.encode())}"
+        entries.append((short.encode(), data))
+    parts = [b"%-48s%-10d`\n" % (name, len(data)) + data + b"\n" * (len(data) % 2) for name, data in entries]
+    return b"!<arch>\n" + b"".join(parts)
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory) -> dict[str, bytes]:
+    place = tmp_path_factory.mktemp("objects") / "one.o"
+    return {
+        "add.o": _compile(place, "add", "-fembed-bitcode"),
+        "the_product_of_two_numbers.o": _compile(place, "mul", "-flto"),
+        "machine_code.o": _compile(place, "add"),
+    }
+
+
+@pytest.fixture
+def library(tmp_path, objects) -> Path:
+    path = tmp_path / "lib.a"
+    path.write_bytes(_archive(objects))
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bitcode_is_found_in_objects_of_every_kind(tmp_path, kind):
+    data = _compile(tmp_path / "add.o", "add", *KINDS[kind])
+    module = ncc.load_module(tmp_path / "add.o")
+    assert module.function_names == ("add",)
+    assert module.route == "bitcode"
+    assert ncc.load_module(data).texts == module.texts
+
+
+def test_an_object_without_bitcode_is_refused_with_what_to_do(tmp_path, objects):
+    path = tmp_path / "plain.o"
+    path.write_bytes(objects["machine_code.o"])
+    with pytest.raises(InputError, match=r"plain\.o: an object file without LLVM bitcode; compile .* -fembed-bitcode"):
+        ncc.embed(path)
+    (tmp_path / "lib.a").write_bytes(_archive({"plain.o": objects["machine_code.o"]}))
+    [item] = expand_inputs([str(tmp_path / "lib.a")])
+    assert "lib.a: no file of this archive holds LLVM bitcode; compile" in str(item.error)
+    [item] = expand_inputs([str(tmp_path)])
+    assert f"{tmp_path}: no file in this folder holds code: .C .a .bc" in str(item.error)
+
+
+def test_a_section_that_is_named_and_not_there_is_an_error(objects):
+    with pytest.raises(IRError, match="LLVM can't read this object file: none of its sections holds bitcode"):
+        ncc.load_module(objects["machine_code.o"] + b".llvmbc")
+    with pytest.raises(IRError, match="LLVM can't read this object file"):
+        ncc.load_module(objects["add.o"][:700] + b".llvmbc")
+
+
+def test_each_module_of_an_archive_is_an_input(library):
+    items = expand_inputs([str(library)])
+    names = [f"{library}(add.o)", f"{library}(the_product_of_two_numbers.o)"]
+    assert [item.name for item in items] == names
+    assert [load_module(item.source).function_names for item in items] == [("add",), ("mul",)]
+    assert ncc.embed(names[1]).module.name == names[1]
+    assert [item.name for item in expand_inputs([names[0]])] == names[:1]
+    assert [item.name for item in expand_inputs([str(library.parent)])] == names
+    assert [item.name for item in expand_inputs([f"{library.parent}/*.a"])] == names
+    with pytest.raises(InputError, match=r"lib\.a: holds 2 modules; name one of them: .*lib\.a\(add\.o\), "):
+        ncc.embed(library)
+    with pytest.raises(InputError, match=r"lib\.a: has no member 'div\.o' among its 3"):
+        ncc.embed(f"{library}(div.o)")
+    with pytest.raises(InputError, match="an archive of 3 file"):
+        ncc.embed(library.read_bytes())
+
+
+def test_an_archive_of_one_module_is_that_module(tmp_path, objects):
+    path = tmp_path / "lib.a"
+    path.write_bytes(_archive({name: objects[name] for name in ("add.o", "machine_code.o")}))
+    assert ncc.embed(path).module.function_names == ("add",)
+
+
+def test_members_of_one_name_are_numbered(objects):
+    twice = _archive({"a.o": objects["add.o"]}) + _archive({"a.o": b"x"})[8:]
+    assert [member.name for member in list_members(io.BytesIO(twice), "lib.a")] == ["a.o", "a.o#2"]
+
+
+def test_names_in_the_way_of_bsd():
+    name = b"sum of squares.o\0\0\0\0"
+    data = b"!<arch>\n%-48s%-10d`\n%s123" % (b"#1/%d" % len(name), len(name) + 3, name)
+    assert list_members(io.BytesIO(data), "lib.a") == [Member("sum of squares.o", 88, 3)]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"!<thin>\n", "a thin archive, which holds no files"),
+        (b"rubbish", "no archive"),
+        (b"!<arch>\nabc", "a damaged archive: no whole file at byte 8 of 11"),
+        (b"!<arch>\n%-48s%-10d`\n" % (b"a.o/", 7), "a damaged archive"),
+        (b"!<arch>\n%-48s%-10s`\n" % (b"a.o/", b"-7"), "a damaged archive"),
+    ],
+)
+def test_what_is_wrong_with_an_archive_is_told(tmp_path, data, message):
+    with pytest.raises(InputError, match=message):
+        list_members(io.BytesIO(data), "lib.a")
+    path = tmp_path / "lib.a"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"lib\.a: "):
+        ncc.embed(path)
+
+
+def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path, library):
+    (tmp_path / "inside").mkdir()
+    link = tmp_path / "inside" / "link.a"
+    try:
+        link.symlink_to(library)
+    except OSError:
+        pytest.skip("this system makes no links")
+    with pytest.raises(InputError, match="is a link out of"):
+        read_file(FoundFile(f"{link}(add.o)", str(link.parent)))
+    with pytest.raises(InputError, match="is a link out of"):
+        [item] = expand_inputs([str(link.parent)])
+        load_module(item.source)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_no_archive(tmp_path):
+    os.mkfifo(tmp_path / "lib.a")
+    assert [item.error for item in expand_inputs([str(tmp_path)])] == [
+        f"{tmp_path / 'lib.a'}: is a pipe or a device, not a file"
+    ]
+
+
+def test_corpora_and_labelled_folders_take_members(tmp_path, objects):
+    for name in ("first", "second"):
+        (tmp_path / "code" / name).mkdir(parents=True)
+        (tmp_path / "code" / name / "lib.a").write_bytes(_archive(objects))
+        (tmp_path / "code" / name / "plain.o").write_bytes(objects["machine_code.o"])
+    recipe = Recipe(name="c", sources=(Source(name="s", folder=str(tmp_path / "code")),))
+    irs = [Compiler(tmp_path).ir_of(file) for file in find_files(recipe)]
+    assert [ncc.read_module(ir).function_names for ir in irs] == [("add",), ("mul",)] * 2
+    files = find_labelled_files(tmp_path / "code")
+    assert [Path(path).name for path in files.paths] == ["lib.a(add.o)", "lib.a(the_product_of_two_numbers.o)"] * 2
+    reader = ProgramReader(ncc.CompileOptions(), Abstraction(), tmp_path)
+    read = [reader.read(FoundFile(path, files.folder)) for path in files.paths]
+    assert [(len(program.text_id), way) for program, way in read] == [(3, "IR")] * 4
