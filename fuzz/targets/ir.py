@@ -1,5 +1,6 @@
 """IR, text and bitcode: read, checked, made into a graph, counted, looked up, described as kernel and as program."""
 
+import io
 import random
 import re
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from ncc.encoder.program import describe_program
 from ncc.errors import IRError
 from ncc.ir import read_module
 from ncc.kernels import coarsening_features
+from ncc.runtime.archive import list_members, read_member
 
 __all__ = ["TARGETS", "TOKENS", "mutate_ir"]
 
@@ -87,6 +89,28 @@ def _describe(data: bytes) -> None:
         assert np.isfinite(features).all()
 
 
+def archives() -> list[bytes]:
+    """Archives of the fixtures, with long names in the ways of GNU and of BSD."""
+    made = []
+    for number, data in enumerate(bitcodes()):
+        names = f"a long name of a member {number}.o/\n".encode()
+        bsd = b"another long name.o\0"
+        entries = ((b"//", names), (b"/0", data), (b"b.o/", data), (b"#1/%d" % len(bsd), bsd + data))
+        parts = [b"%-48s%-10d`\n" % (name, len(body)) + body + b"\n" * (len(body) % 2) for name, body in entries]
+        made.append(b"!<arch>\n" + b"".join(parts))
+    return made
+
+
+def _list(data: bytes) -> None:
+    file = io.BytesIO(data)
+    for member in list_members(file, "lib.a"):
+        assert len(read_member(file, "lib.a", member.name)) == member.size
+
+
+def _mutate_archive(dice: random.Random, seeds: Sequence[bytes]) -> bytes:
+    return mutate_bytes(dice, seeds, (b"`\n", b"#1/", b"/9", b"//", b"99999999", b"-1", b"!<thin>\n"))
+
+
 def bitcodes() -> list[bytes]:
     """The fixtures."""
     return [path.read_bytes() for path in sorted(_FOLDER.glob("*.bc"))]
@@ -95,5 +119,6 @@ def bitcodes() -> list[bytes]:
 TARGETS = (
     Target(name="ll", seeds=texts, mutate=mutate_ir, run=_read, weight=10),
     Target(name="ll-described", seeds=texts, mutate=mutate_ir, run=_describe, weight=5),
+    Target(name="ar", seeds=archives, mutate=_mutate_archive, run=_list),
     Target(name="bc", seeds=bitcodes, mutate=mutate_bytes, run=_read, weight=0.2, timeout_s=60, fast=False),
 )

@@ -19,9 +19,10 @@ from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.head import RatioPrediction
+from ncc.devices.head import MapperHead, RatioPrediction
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
+from ncc.devices.times_head import TimesHead
 from ncc.embedding import load_embedding, save_embedding
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.program import EncodedProgram
@@ -80,8 +81,14 @@ def _load_mapper(data: bytes) -> None:
         ask = partial(
             head.predict, head.ensemble.encode(np.ones((5, head.ensemble.members[0].encoder.dim), np.float32))
         )
-    else:
+    elif isinstance(head, MapperHead):
         ask = partial(head.predict, samples.kernel_inputs(dim=head.training["embedding"].shape[1]))
+    else:
+
+        def ask(transfer: float | None, group: float | None) -> RatioPrediction:
+            sizes = np.array([[1.0 if transfer is None else transfer, 1.0 if group is None else group, np.nan]])
+            return head.predict(samples.kernel_inputs(), sizes)[0]
+
     assert np.isfinite(head.transfer_range).all()
     for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (LARGEST_BYTES, 65536.0)):
         answer = ask(*sizes)
@@ -146,7 +153,9 @@ def _predict_device(data: bytes) -> None:
     """As a user of a stranger's head and embedding would."""
     folder = put(unpack(data))
     embedding = load_embedding(folder / "embedding")
-    head = replace(DEVICE_HEADS.load(folder / "head"), embedding_id=embedding.fingerprint)
+    head = DEVICE_HEADS.load(folder / "head")
+    if not isinstance(head, TimesHead):
+        head = replace(head, embedding_id=embedding.fingerprint)
     for answer in predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 

@@ -1,0 +1,115 @@
+"""How much CUDA is read: of the kernels that gpuFLOPBench profiled, those whose device code compiles here.
+
+    python benchmarks/cuda_coverage.py -o benchmarks/results/cuda_coverage.json --programs 40
+
+The programs are HeCBench's, as their authors wrote them, for a machine with CUDA's toolkit; here is none. Each
+program's sources are compiled with the macros and folders of its Makefile. A kernel counts as read if one of them holds
+a kernel of its name; what is not read is listed with the first errors.
+"""
+
+import argparse
+import csv
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncc import data
+from ncc.errors import NccError
+from ncc.frontend import CompileOptions
+from ncc.inputs import load_module
+from ncc.kernels.names import plain_kernel_name
+from ncc.runtime.provenance import command_line, environment
+
+_FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
+_DEVICE = re.compile(r"__global__|<<<")
+_INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
+
+
+def make_options(program: Path) -> CompileOptions:
+    """The macros and folders that a program's Makefile names, and its own folders."""
+    flags = [
+        found
+        for file in sorted(program.rglob("Makefile*"))
+        for found in _FLAG.findall(file.read_text(errors="replace"))
+        if "$" not in found[1]
+    ]
+    folders = [program, program / "include", program / "src", program.parent / "include"]
+    folders += [program / value for kind, value in flags if kind == "I"]
+    defines = dict.fromkeys(value for kind, value in flags if kind == "D" and value not in ("DEBUG", "VERIFY"))
+    return CompileOptions(
+        include_paths=tuple(dict.fromkeys(str(folder.resolve()) for folder in folders if folder.is_dir())),
+        defines=tuple(defines),
+        timeout_s=240.0,
+    )
+
+
+def kernels_of(program: Path) -> tuple[set[str], list[str]]:
+    """Plain names of the kernels that a program's sources give, and what went wrong."""
+    names, errors = set[str](), list[str]()
+    texts = {file: file.read_text(errors="replace") for file in sorted(program.rglob("*.cu"))}
+    included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
+    options = make_options(program)
+    for file, text in texts.items():
+        if file.name in included or not _DEVICE.search(text):
+            continue
+        try:
+            module = load_module(file, options=options, readable=(program.parent,))
+        except NccError as error:
+            errors.append(str(error).split("\ncommand:")[0].replace(f"{program.parent}/", ""))
+            continue
+        kernels = np.flatnonzero(module.function_is_kernel)
+        names |= {plain_kernel_name(module.function_names[kernel]) for kernel in kernels}
+    return names, errors
+
+
+def measure(sources: Path, rows: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """Shares of programs, kernels and launches that are read, and what is not."""
+    launches: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        launches[row["targetName"]].append(row["Kernel Name"])
+    read: list[tuple[str, str, bool]] = []
+    missing: dict[str, Any] = {}
+    for number, (program, kernels) in enumerate(sorted(launches.items()), 1):
+        names, errors = kernels_of(sources / program)
+        found = [(program, kernel, plain_kernel_name(kernel) in names) for kernel in kernels]
+        read += found
+        lost = sorted({kernel for _, kernel, is_read in found if not is_read})
+        if lost:
+            missing[program] = {"kernels": lost, "errors": errors}
+        print(f"{number}/{len(launches)} {program}: {len(lost)} of {len(set(kernels))} kernels not read", flush=True)
+    kernels_read = {(program, kernel): is_read for program, kernel, is_read in read}
+    return {
+        "launches": {"num": len(read), "read": sum(is_read for *_, is_read in read)},
+        "kernels": {"num": len(kernels_read), "read": sum(kernels_read.values())},
+        "programs": {"num": len(launches), "read": len(launches) - len(missing)},
+        "not_read": missing,
+    }
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--programs", type=int, help="so many programs, drawn; default all")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    sources = data.extracted("gpuflop", "sources.tar.xz")
+    with data.locate("gpuflop", "profile.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["targetName"].endswith("-cuda")]
+    programs = sorted({row["targetName"] for row in rows})
+    if arguments.programs:
+        programs = random.Random(arguments.seed).sample(programs, min(arguments.programs, len(programs)))
+    figures = measure(sources, [row for row in rows if row["targetName"] in programs])
+    about = {"command": command_line("python benchmarks/cuda_coverage.py"), **environment(), "seed": arguments.seed}
+    arguments.output.write_text(json.dumps({**about, **figures}, indent=1) + "\n")
+    print(json.dumps({name: figures[name] for name in ("launches", "kernels", "programs")}))
+
+
+if __name__ == "__main__":
+    main()
