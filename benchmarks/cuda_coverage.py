@@ -49,15 +49,18 @@ def make_options(program: Path) -> CompileOptions:
     )
 
 
+def device_sources(program: Path) -> list[Path]:
+    """A program's sources with device code, but for those that others include."""
+    texts = {file: file.read_text(errors="replace") for file in sorted(program.rglob("*.cu"))}
+    included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
+    return [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
+
+
 def kernels_of(program: Path) -> tuple[set[str], list[str]]:
     """Plain names of the kernels that a program's sources give, and what went wrong."""
     names, errors = set[str](), list[str]()
-    texts = {file: file.read_text(errors="replace") for file in sorted(program.rglob("*.cu"))}
-    included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
     options = make_options(program)
-    for file, text in texts.items():
-        if file.name in included or not _DEVICE.search(text):
-            continue
+    for file in device_sources(program):
         try:
             module = load_module(file, options=options, readable=(program.parent,))
         except NccError as error:

@@ -230,8 +230,7 @@ class _Mending:
                 parts += [self.text[at:begin], instead]
                 at = begin
                 continue
-            blank = re.sub(r"[^\n]", " ", self.text[begin : end + 1])
-            parts += [self.text[at:begin], instead + blank[len(instead) :] if instead else blank]
+            parts += [self.text[at:begin], _blanked(self.text[begin : end + 1], instead)]
             at, done = end + 1, end
         self.text = "".join(parts) + self.text[at:]
         return bool(cuts)
@@ -276,8 +275,16 @@ class _Mending:
 
     def _launches(self, begin: int, end: int) -> str:
         """Statements that need the kernels which are launched between two places, without their arguments."""
-        names = dict.fromkeys(found[1].strip() for found in _LAUNCH.finditer(self.text, begin, end))
+        names = dict.fromkeys(" ".join(found[1].split()) for found in _LAUNCH.finditer(self.text, begin, end))
         return " ".join(f"(void)(&{name});" for name in names if not name.startswith("if"))
+
+
+def _blanked(text: str, instead: str) -> str:
+    """What comes instead of a text, then blanks: as many lines, and where there is room as many characters."""
+    blank, end = re.sub(r"[^\n]", " ", text), len(instead)
+    while end < len(blank) and (more := len(instead) + blank.count("\n", 0, end)) > end:
+        end = more
+    return instead + "\n" * blank.count("\n", 0, end) + blank[end:]
 
 
 def _without_markers(text: str) -> tuple[str, list[bool]]:

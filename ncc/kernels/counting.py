@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ncc.ir import Module
 from ncc.kernels.builtins import asked_dimension, work_of_call
 from ncc.kernels.control_flow import find_loops
+from ncc.kernels.costs import flops_of
 from ncc.kernels.frequencies import FunctionRuns
 from ncc.kernels.launch import LoopTrips, Threads
 from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
@@ -173,6 +174,8 @@ class _Function:
             operands, opcode = module.operands(statement), module.opcode_name(statement)
             pattern, divergent = "", False
             self.counts.shape["statements"] += 1
+            if self.at_launch:
+                self._count_flops(statement, opcode, weight)
             if opcode in ("load", "store", "atomicrmw", "cmpxchg"):
                 pattern = self._count_accesses(statement, operands, weight)
                 if opcode in ("atomicrmw", "cmpxchg"):
@@ -209,6 +212,13 @@ class _Function:
             self.counts.add(_KIND_OF_OPCODE[opcode], weight, lanes)
         if opcode in _FLOAT_OPS or opcode in ("fdiv", "frem"):
             self.counts.add("flops", weight, lanes)
+
+    def _count_flops(self, statement: int, opcode: str, weight: float) -> None:
+        """Counts floating-point operations as the card does."""
+        if opcode in ("fadd", "fsub", "fmul", "fdiv", "frem", "call"):
+            callee = callee_name(self.module, statement) if opcode == "call" else ""
+            for precision, amount in flops_of(opcode, callee, self.module.statement_source(statement)).items():
+                self.counts.add(f"{precision}_flops", weight, amount)
 
     def _count_call(self, statement: int, arguments: list[int], weight: float) -> str:
         """Counts a call of a function without a body; returns the pattern of the access that it makes, if any."""

@@ -59,6 +59,7 @@ class FunctionRuns:
         self.values: dict[int, Array] = dict(arguments)
         self.unknown = np.full(len(threads.weight), np.nan)
         self.guessed: dict[int, float] = {}
+        self._strided: set[int] = set()
         self.following = successors(module, function)
         self.nest = find_loops(module, function)
         self.by_header = {loop.header: loop for loop in self.nest}
@@ -89,6 +90,7 @@ class FunctionRuns:
             for statement in self._statements[block]:
                 self._evaluate(statement)
             self._leave(block, inside, flow)
+        self.guessed = {node: value for node, value in self.guessed.items() if node not in self._strided}
 
     def _order(self, first: int) -> list[int]:
         """Blocks, each after those before it but for ways back."""
@@ -287,12 +289,27 @@ class FunctionRuns:
             if counter < 0:
                 continue
             start, step, factor = counters[counter]
+            if self._is_strided(counter):
+                self._strided.add(self._argument_behind(operands[1 - at]))
             bound = self._operand(operands[1 - at], tokens[1 - at])
             late = 0 if advanced or (block == loop.header and len(loop.blocks) > 1) else 1
             trips = _trips(start, step, factor, bound, predicate_of(module, compare), stays) + late
             limit = formula_of(module, operands[1 - at], tokens[1 - at], self.names)
             return [(np.maximum(trips, 1 if advanced or late else 0), self._formula(counter, limit, factor))]
         return []
+
+    def _is_strided(self, counter: int) -> bool:
+        """Whether a counter's step is no constant: a loop by strides of a launch's size goes over more than it has."""
+        phi = int(self.module.node_definition[counter])
+        steps = [node for node in self.module.operands(phi)[::2] if node >= 0 and node not in self.names]
+        steps = [int(self.module.node_definition[node]) for node in steps if self._defines(node)]
+        return any(
+            counter in parts and all(part >= 0 for part in parts)
+            for parts in (self.module.operands(step) for step in steps)
+        )
+
+    def _defines(self, node: int) -> bool:
+        return bool(self.module.node_kind[node] == NodeKind.RESULT)
 
     def _counter_behind(self, node: int, counters: dict[int, tuple[Array, Array, float]]) -> tuple[int, bool]:
         """The counter that a value is, but for its width, or that it is one step on; -1 if it is none."""

@@ -90,6 +90,7 @@ def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKer
     values = given_arguments(module, function, launch) | guessed
     at = AtLaunch(threads, {node: np.full(len(threads.weight), float(value)) for node, value in values.items()})
     counts = count_kernel(module, function, at=at)
+    counts.weighted["flops"] = sum(counts.weighted[f"{name}_flops"] for name in ("single", "double", "half"))
     return LaunchedKernel(
         name=module.function_names[function],
         arguments=tuple(names.values()),

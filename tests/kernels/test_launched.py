@@ -53,6 +53,12 @@ def test_a_loop_over_the_grid_runs_as_often_as_the_argument_says():
     assert loop.formula == "(n - ((blockIdx.x * blockDim.x) + threadIdx.x)) / (gridDim.x * blockDim.x)"
 
 
+def test_a_loop_over_more_than_the_grid_does_not_tell_its_end():
+    found = _profile("strided")
+    assert not found.guessed
+    assert [loop.formula != "" for loop in found.unbounded] == [True]
+
+
 def test_an_argument_follows_from_what_threads_are_compared_with():
     found = _profile("pairs", grid=(4,))
     assert found.guessed == {"n": 1024}

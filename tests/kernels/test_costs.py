@@ -1,0 +1,25 @@
+"""Floating-point operations as a card counts them."""
+
+import pytest
+
+from ncc.kernels.costs import flops_of
+
+
+@pytest.mark.parametrize(
+    ("opcode", "callee", "source", "flops"),
+    [
+        ("fadd", "", "%3 = fadd contract float %1, %2", {"single": 1}),
+        ("fmul", "", "%3 = fmul <2 x double> %1, %2", {"double": 2}),
+        ("fneg", "", "%3 = fneg float %1", {}),
+        ("fdiv", "", "%3 = fdiv float %1, %2", {"single": 10}),
+        ("fdiv", "", "%3 = fdiv float 1.000000e+00, %2", {"single": 5}),
+        ("fdiv", "", "%3 = fdiv fast float %1, %2", {"single": 1}),
+        ("fdiv", "", "%3 = fdiv double %1, %2", {"double": 15, "single": 2}),
+        ("call", "expf", "%3 = call float @expf(float %1)", {"single": 10}),
+        ("call", "__expf", "%3 = call float @__expf(float %1)", {"single": 1}),
+        ("call", "llvm.fma.f64", "%4 = call double @llvm.fma.f64(double %1, double %2, double %3)", {"double": 2}),
+        ("call", "llvm.fabs.f32", "%3 = call float @llvm.fabs.f32(float %1)", {}),
+    ],
+)
+def test_operations_count_as_the_instructions_that_they_become(opcode, callee, source, flops):
+    assert flops_of(opcode, callee, source) == flops
