@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ncc.embedding import Embedding
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.runtime.cluster import cluster_executor
@@ -106,6 +106,7 @@ def train_embedding(
     threads: int = 1,
     device: str = "cpu",
     tensorboard: str | Path | None = None,
+    extend: AnyEmbedding | None = None,
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Embedding:
@@ -129,6 +130,9 @@ def train_embedding(
         threads: Threads of the matrix products.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         tensorboard: Folder that gets curves for TensorBoard.
+        extend: An embedding, or its folder: nothing is trained, and it gets vectors for the words of the corpora that
+            it lacks, while its own stay; see `ncc.embedding.extend_embedding`. Of the other arguments ``width`` and
+            ``min_count`` alone matter.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text after each epoch, on the first rank.
 
@@ -145,15 +149,24 @@ def train_embedding(
     from ncc.embedding import (
         GensimConfig,
         SkipGramConfig,
+        extend_embedding,
         fit_embedding,
         load_abstraction,
         load_corpora,
-        save_embedding,
     )
-    from ncc.study.embedding import evaluate_embedding
 
     folder = None if output is None else Path(output)
     check_folder(folder)
+    about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
+    if extend is not None:
+        extended = extend_embedding(
+            load_embedding(extend),
+            load_corpora(corpora, width),
+            min_count=min_count,
+            abstraction=load_abstraction(corpora),
+            about=about,
+        )
+        return _scored(extended, folder)
     config: SkipGramConfig | GensimConfig
     if engine == "gensim":
         config = GensimConfig(
@@ -189,15 +202,23 @@ def train_embedding(
             abstraction=load_abstraction(corpora),
             device=own_device,
             checkpoint=checkpoint,
-            about={**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]},
+            about=about,
             progress=None if rank else report,
         )
         if rank == 0:
-            embedding.about["scores"] = evaluate_embedding(embedding).to_card()
-            if folder:
-                save_embedding(embedding, folder)
+            _scored(embedding, folder)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
+    return embedding
+
+
+def _scored(embedding: Embedding, folder: Path | None) -> Embedding:
+    """Adds the intrinsic scores to the card, and saves the embedding where a folder is given."""
+    from ncc.study.embedding import evaluate_embedding
+
+    embedding.about["scores"] = evaluate_embedding(embedding).to_card()
+    if folder:
+        save_embedding(embedding, folder)
     return embedding
 
 

@@ -16,7 +16,7 @@ from ncc.encoder.program import EncodedProgram, describe_program
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_program
-from ncc.kernels.reading import Source, check_embedding
+from ncc.kernels.reading import Source
 from ncc.runtime.pages import html_table
 from ncc.runtime.workers import limited
 
@@ -115,15 +115,14 @@ def classify(
     Raises:
         InputError: No function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head was trained on another embedding.
+        AssetError: The head was trained on another embedding, and not on one that this one extends.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
     head = load_shipped_classifier() if head is None else load_head(head)
-    embedding = load_embedding(embedding)
-    check_embedding(embedding, head.embedding_id)
+    embedding = load_embedding(embedding).version(head.embedding_id)
     wanted = tuple(levels if levels is not None else head.levels)
     if not wanted:
         raise InputError("levels: expected one or more, found none")

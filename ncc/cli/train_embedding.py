@@ -36,6 +36,13 @@ def train_embedding(
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
     ] = None,
+    extend: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Train nothing, but give this embedding vectors for words that it lacks; its own stay.",
+        ),
+    ] = None,
 ) -> None:
     """Train statement vectors on the counts of corpora; start again to go on after a stop.
 
@@ -46,4 +53,5 @@ def train_embedding(
 
     embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
     if "scores" in embedding.about:  # the first rank's alone
-        print_card(embedding.about)
+        added = embedding.about["extensions"][-1] if extend else embedding.about
+        print_card({**added, "scores": embedding.about["scores"]})

@@ -2,6 +2,7 @@
 
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
+from ncc.embedding.extension import extend_embedding
 from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
 from ncc.embedding.gensim_engine import GensimConfig
 from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
@@ -32,6 +33,7 @@ __all__ = [
     "Vocabulary",
     "build_vocabulary",
     "compose_missing",
+    "extend_embedding",
     "fit_embedding",
     "generalise",
     "load_abstraction",

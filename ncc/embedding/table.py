@@ -154,6 +154,32 @@ class Embedding:
         digest.update(self.vectors.astype(np.float16).tobytes())
         return digest.hexdigest()[:16]
 
+    def version(self, fingerprint: str) -> "Embedding":
+        """This embedding as the one of a fingerprint knows it: itself, or less the words that extensions added.
+
+        Raises:
+            AssetError: It is neither that one nor an extension of it.
+        """
+        older = self
+        for entry in reversed(self.about.get("extensions", [])):
+            older = older._without_last(entry["num_new_words"])
+            if fingerprint == entry["extends"]:
+                return older
+        if fingerprint != self.fingerprint:
+            raise AssetError(
+                f"the head was trained on embedding {fingerprint}, but {self.fingerprint} is loaded; "
+                "train the head again with 'ncc train'"
+            )
+        return self
+
+    def _without_last(self, num_words: int) -> "Embedding":
+        """Without the words that the last extension added, which stand before the last of all."""
+        words, counts = self.vocabulary.words, self.vocabulary.counts
+        kept = np.append(np.arange(len(words) - 1 - num_words), len(words) - 1)
+        vocabulary = Vocabulary(tuple(words[row] for row in kept.tolist()), counts[kept])
+        about = self.about | {"extensions": self.about["extensions"][:-1]}
+        return Embedding(vocabulary, self.vectors[kept], self.abstraction, about)
+
     def look_up(self, texts: Iterable[str]) -> Lookup:
         """Finds the words that stand for abstracted statements."""
         return Lookup(*self.vocabulary.encode(texts))
@@ -184,6 +210,19 @@ class Embedding:
         for word, count in zip(self.vocabulary.words, self.vocabulary.counts.tolist(), strict=True):
             keyed.set_vecattr(word, "count", count)
         return keyed
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Extension:
+    """What the card must say of each extension.
+
+    Attributes:
+        extends: Fingerprint of the embedding that was extended.
+        num_new_words: Words that it got, which stand before the last of all.
+    """
+
+    extends: str
+    num_new_words: Annotated[int, Meta(ge=1)]
 
 
 def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -284,6 +323,9 @@ def _load(folder: Path) -> Embedding:
         if not -_LARGEST < vectors.min() <= vectors.max() < _LARGEST:
             raise ValueError("vectors are not all finite, with finite squares")
         about = convert(card["about"], dict[str, Any])
+        added = sum(entry.num_new_words for entry in convert(about.get("extensions", []), list[_Extension]))
+        if added >= len(vocabulary):
+            raise ValueError(f"{added} of {len(vocabulary)} words are said to be extensions")
         return Embedding(vocabulary, normalised(vectors), read_abstraction(card["abstraction"]), about)
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error

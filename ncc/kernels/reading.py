@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup
-from ncc.errors import AssetError, InputError, NccError
+from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import reachable_statements
 from ncc.inputs import load_module
 from ncc.ir import Module, read_module
 
-__all__ = ["LONGEST", "Kernel", "Source", "check_embedding", "kernel_words", "read_kernels", "source_words"]
+__all__ = ["LONGEST", "Kernel", "Source", "kernel_words", "read_kernels", "source_words"]
 
 Source = str | os.PathLike[str] | bytes
 
@@ -66,10 +66,10 @@ def read_kernels(
         InputError: There is no kernel, or the input is missing, empty or of an unknown kind.
         CompileError: The compiler refuses the source.
         IRError: The IR can't be read.
-        AssetError: The head was trained on another embedding.
+        AssetError: The head was trained on another embedding, and not on one that this one extends.
     """
     if embedding_id is not None:
-        check_embedding(embedding, embedding_id)
+        embedding = embedding.version(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
     if not module.num_functions:
         raise InputError(f"{module.name}: no function has a body, so there is no kernel")
@@ -86,19 +86,6 @@ def read_kernels(
         Kernel(module, kernel, statements, vectors, lookup.over(statements))
         for kernel, statements in zip(kernels, reachable, strict=True)
     ]
-
-
-def check_embedding(embedding: Embedding, embedding_id: str) -> None:
-    """Refuses an embedding that a head was not trained on.
-
-    Raises:
-        AssetError: Its fingerprint is another.
-    """
-    if embedding_id != embedding.fingerprint:
-        raise AssetError(
-            f"the head was trained on embedding {embedding_id}, but {embedding.fingerprint} is loaded; "
-            "train the head again with 'ncc train'"
-        )
 
 
 def kernel_words(module: Module, embedding: Embedding) -> NDArray[np.int64]:
