@@ -48,7 +48,7 @@ def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
     assert older.fingerprint == shipped.fingerprint
     assert older.vocabulary.words == shipped.vocabulary.words
     assert again.version(again.fingerprint) is again
-    with pytest.raises(AssetError, match="trained on embedding cafe, but .* is loaded"):
+    with pytest.raises(AssetError, match=r"trained on embedding cafe, but .* is loaded"):
         again.version("cafe")
 
 
