@@ -3,7 +3,8 @@
     python benchmarks/vector_speed.py RECIPE|FOLDER... --ir FOLDER [--functions N]
 
 Compiles projects (of `python -m datasets.projects`) at -O2 by the bundled clang, or takes what an earlier run left in
-the folder, until there are enough functions, and reads them in one thread. To be run on a quiet machine.
+the folder, until there are enough functions, and reads them in one thread. Seconds are the processor's, so that what
+else runs matters less.
 """
 
 import argparse
@@ -48,14 +49,14 @@ def compiled_texts(projects: list[str], kept: Path, wanted: int) -> tuple[list[b
 
 
 def seconds_of(texts: list[bytes], work: Any, rounds: int) -> float:
-    """Median over rounds of the time for all texts; a round before these is not counted."""
+    """Median over rounds of the processor's time for all texts; a round before these is not counted."""
     times = []
     for _ in range(rounds + 1):
         generalise.cache_clear()
-        begin = time.perf_counter()
+        begin = time.process_time()
         for text in texts:
             work(text)
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     return statistics.median(times[1:])
 
 

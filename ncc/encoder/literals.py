@@ -4,6 +4,7 @@ Reference: Ben-Nun et al. 2018, section 4.1, drops immediates; inst2vec-imm (sec
 values of their own. Here a statement has any number of them, each as a hash of its text.
 """
 
+import itertools
 import re
 import zlib
 
@@ -13,20 +14,10 @@ from numpy.typing import NDArray
 from ncc.encoder.names import is_library_function, library_name
 from ncc.ir import Module
 from ncc.ir.module import plain_name
+from ncc.native import find_literals
 
 __all__ = ["statement_literals"]
 
-_TOKEN = re.compile(
-    r"""
-    %"[^"]*" | %[\w.$-]+ | [!\#][\w.]*                      # locals and types, metadata, groups of attributes
-    | \balign\ \d+                                          # what the compiler knows of pointers and numbers
-    | \b(?:align|alignstack|addrspace|captures|dereferenceable|dereferenceable_or_null|initializes|inrange|memory
-        |nofpclass|range|allocsize|vscale_range)\((?:[^()]|\([^()]*\))*\)
-    | @("[^"]*"|[\w.$-]+)
-    | (?<![\w.])(-?\d+\.\d+(?:e[+-]?\d+)?|0x[HKLMR]?[0-9A-F]+|-?\d+)(?![\w.:])
-    """,
-    re.VERBOSE,
-)
 _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 """Conversions of ``printf``, words and numbers."""
 
@@ -46,25 +37,25 @@ def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[N
     Returns:
         (m + 1,) int32 offsets of each statement's literals, and their hashes (CRC-32), uint32.
     """
+    stop, token, texts = find_literals(module.ir, module.statement_offset[statements])
     strings, external = module.string_constants, module.external_names
-    hashes: dict[tuple[str, str], list[int]] = {}
-    found: list[int] = []
-    start = np.zeros(len(statements) + 1, np.int32)
-    for row, statement in enumerate(statements.tolist()):
-        for token in _TOKEN.findall(module.statement_source(statement)):
-            if token not in hashes:
-                name, number = token
-                texts = (
-                    _outside(plain_name(name.encode()), strings, external)
-                    if name
-                    else [f"number {number}"]
-                    if number
-                    else []
-                )
-                hashes[token] = [zlib.crc32(text.encode("utf-8", "surrogateescape")) for text in texts]
-            found += hashes[token]
-        start[row + 1] = len(found)
-    return start, np.array(found, np.uint32)
+    hashes = [
+        [zlib.crc32(said.encode("utf-8", "surrogateescape")) for said in _said(text, strings, external)]
+        for text in texts
+    ]
+    count = np.array([len(values) for values in hashes], np.int64)
+    first, times = np.cumsum(count) - count, count[token]
+    ends = np.concatenate([[0], np.cumsum(times)])
+    place = np.arange(ends[-1]) + np.repeat(first[token] - ends[:-1], times)
+    found = np.fromiter(itertools.chain.from_iterable(hashes), np.uint32, int(count.sum()))[place]
+    return ends[np.concatenate([[0], stop])].astype(np.int32), found
+
+
+def _said(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
+    """What a literal of the text stands for."""
+    if literal.startswith(b"@"):
+        return _outside(plain_name(literal[1:]), strings, external)
+    return [f"number {literal.decode()}"]
 
 
 def _outside(name: str, strings: dict[str, str], external: frozenset[str]) -> list[str]:

@@ -11,7 +11,7 @@ Weinberger et al. 2009 (hashed features).
 
 import re
 import zlib
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -83,8 +83,7 @@ def count_patterns(module: Module, bag: NDArray[np.int64]) -> PatternCounts:
 
 def _patterns(module: Module, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], Uint64Array]]:
     """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
-    whole = np.array([_hash_of(_plain(text)) for text in module.texts], np.uint64)[module.text_id]
-    short = np.array([_hash_of(_operation(text)) for text in module.texts], np.uint64)[module.text_id]
+    whole, short = np.array([_hashes_of(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
     with np.errstate(over="ignore"):
         literal_start, literals = statement_literals(module, rows.astype(np.int32))
         owner, literal = np.repeat(rows, np.diff(literal_start)), literals.astype(np.uint64)
@@ -147,7 +146,13 @@ def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint6
     return sums
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
+def _hashes_of(text: str) -> tuple[int, int]:
+    """Of a statement and of its operation."""
+    plain = _plain(text)
+    return _hash_of(plain), _hash_of(_operation(plain))
+
+
 def _hash_of(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogateescape")) + 1
 
@@ -157,9 +162,8 @@ def _plain(text: str) -> str:
     return _FLAGS.sub("", text)
 
 
-def _operation(text: str) -> str:
+def _operation(plain: str) -> str:
     """A statement's operation: a comparison with its predicate, a call with its callee, another with its first type."""
-    plain = _plain(text)
     if comparison := _COMPARISON.search(plain):
         return comparison[0]
     right = plain.split(" = ", 1)[-1]

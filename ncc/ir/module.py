@@ -13,10 +13,12 @@ from ncc.native import OPCODES
 __all__ = ["OPCODES", "Module", "NodeKind", "opcode_number", "plain_name"]
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
-_STRING = re.compile(rb'^@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"', re.MULTILINE)
-_EXTERNAL = re.compile(
-    rb'^(?:declare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(|@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) )', re.MULTILINE
+_STRING = re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"')
+_EXTERNAL = (
+    re.compile(rb'\ndeclare [^\n@]*@("[^"\n]*"|[\w.$-]+)\('),
+    re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) '),
 )
+"""Of lines, with the line end before them: what begins with plain text is found without a look at every byte."""
 
 _IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
 _UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
@@ -238,14 +240,14 @@ class Module:
         """Global constants that hold bytes as a string: name → characters, a byte each, without the 0 at the end."""
         return {
             plain_name(name): _unescaped(value).decode("latin-1").removesuffix("\0")
-            for name, value in _STRING.findall(self._ir)
+            for name, value in _STRING.findall(b"\n" + self._ir)
         }
 
     @cached_property
     def external_names(self) -> frozenset[str]:
         """Names of functions and of global variables that the module uses and does not define."""
-        names = (function or variable for function, variable in _EXTERNAL.findall(self._ir))
-        return frozenset(map(plain_name, names))
+        text = b"\n" + self._ir
+        return frozenset(plain_name(name) for kind in _EXTERNAL for name in kind.findall(text))
 
     def _line_of(self, beginning: bytes) -> str:
         """The first line of the text that begins so; empty if none does."""
@@ -262,4 +264,4 @@ def plain_name(raw: bytes) -> str:
 
 
 def _unescaped(raw: bytes) -> bytes:
-    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw)
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw) if b"\\" in raw else raw

@@ -1,13 +1,15 @@
-"""The C kernels (IR reader, context counter) as functions of bytes and NumPy arrays; compiled when ncc is installed.
+"""The C kernels (IR reader, literals, contexts) as functions of bytes and NumPy arrays; compiled when ncc is installed.
 
 They know LLVM's printed form and nothing of the rest of ncc. Rooms above wrap their arrays in dataclasses.
 """
 
 import ctypes
 import functools
+import itertools
 import math
 import secrets
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import NccError
 
-__all__ = ["OPCODES", "IRSyntaxError", "count_contexts", "read_text"]
+__all__ = ["OPCODES", "IRSyntaxError", "count_contexts", "find_literals", "read_text"]
 
 _OPCODES = """
 define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add fadd sub fsub
@@ -60,6 +62,7 @@ _KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
 _OK, _SYNTAX, _MEMORY = range(3)
 _SLICE_BYTES = 1 << 22
 _SLICE_STEPS = 1 << 24
+_SLICE_STATEMENTS = 1 << 16
 
 
 class IRSyntaxError(Exception):
@@ -76,6 +79,8 @@ def _library() -> ctypes.CDLL:
     if not path.exists():
         raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
     library = ctypes.CDLL(str(path))
+    if not hasattr(library, "ncc_literals_open"):
+        raise NccError(f"{path} is older than ncc's sources. Run 'pip install .' in its source folder again.")
     library.ncc_key.restype = None
     library.ncc_key.argtypes = [ctypes.c_uint64] * 2
     library.ncc_key(secrets.randbits(64), secrets.randbits(64))
@@ -92,6 +97,12 @@ def _library() -> ctypes.CDLL:
     library.ncc_count_run.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     library.ncc_counts.argtypes = [ctypes.c_void_p] * 3
     library.ncc_count_close.argtypes = [ctypes.c_void_p]
+    library.ncc_literals_open.restype = ctypes.c_void_p
+    library.ncc_literals_open.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+    library.ncc_literals_read.restype = ctypes.c_int32
+    library.ncc_literals_read.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    library.ncc_literals_view.argtypes = [ctypes.c_void_p] * 3
+    library.ncc_literals_close.argtypes = [ctypes.c_void_p]
     return library
 
 
@@ -143,7 +154,7 @@ def read_text(
             raise IRSyntaxError((message.value or b"").decode(), offset.value)
         if status == _MEMORY:
             raise MemoryError("not enough memory to read IR")
-        return _copy_arrays(library, reader)
+        return _copy_arrays(library.ncc_view, reader, READER_FIELDS)
     finally:
         library.ncc_free(reader)
 
@@ -202,13 +213,45 @@ def count_contexts(
     return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]
 
 
-def _copy_arrays(library: ctypes.CDLL, reader: int) -> dict[str, NDArray[Any]]:
-    data = (ctypes.c_void_p * len(READER_FIELDS))()
-    lengths = (ctypes.c_int64 * len(READER_FIELDS))()
-    library.ncc_view(reader, data, lengths)
+def find_literals(
+    text: bytes, statement_at: NDArray[np.uint32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], list[bytes]]:
+    """Finds the numbers and the names of globals in statements.
+
+    Args:
+        text: The module as `read_text` reads it.
+        statement_at: (n,) uint32 offsets of statements in the text.
+
+    Returns:
+        For each statement where its literals end, (n,) int32; the literals, int32 indices; and the texts that they
+        are indices of, a name with its ``@``.
+
+    Raises:
+        MemoryError: There is not enough memory.
+    """
+    library = _library()
+    finder = library.ncc_literals_open(text, len(text))
+    if not finder:
+        raise MemoryError("no memory to find literals")
+    try:
+        for first in range(0, len(statement_at), _SLICE_STATEMENTS):  # Ctrl-C is heard between two calls
+            part = np.ascontiguousarray(statement_at[first : first + _SLICE_STATEMENTS], np.uint32)
+            if not library.ncc_literals_read(finder, part.ctypes.data, len(part)):
+                raise MemoryError("not enough memory to find literals")
+        fields = (("stop", np.int32), ("token", np.int32), ("texts", np.uint8), ("texts_start", np.int64))
+        found = _copy_arrays(library.ncc_literals_view, finder, fields)
+    finally:
+        library.ncc_literals_close(finder)
+    texts, bounds = found["texts"].tobytes(), found["texts_start"].tolist()
+    return found["stop"], found["token"], [texts[one:two] for one, two in itertools.pairwise(bounds)]
+
+
+def _copy_arrays(view: Any, owner: int, fields: Sequence[tuple[str, type]]) -> dict[str, NDArray[Any]]:
+    data, lengths = (ctypes.c_void_p * len(fields))(), (ctypes.c_int64 * len(fields))()
+    view(owner, data, lengths)
     return {
         name: _copy(address, length, dtype)
-        for (name, dtype), address, length in zip(READER_FIELDS, data, lengths, strict=True)
+        for (name, dtype), address, length in zip(fields, data, lengths, strict=True)
     }
 
 

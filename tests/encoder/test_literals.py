@@ -1,7 +1,10 @@
 """Constants and outside names of statements: what is one, what is none, and what a compiler's rewriting keeps."""
 
+import random
+import re
 import zlib
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +12,10 @@ import pytest
 from ncc.encoder.literals import statement_literals
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import Module, read_module
+from ncc.native import find_literals
+
+ROOT = Path(__file__).parents[2]
+SOURCES, KERNELS = ROOT / "benchmarks" / "sources", ROOT / "ncc" / "measure" / "kernels"
 
 
 def _hashes(*texts):
@@ -272,3 +279,88 @@ def test_attributes_are_no_literals(text):
 def test_numbers_of_other_widths(number):
     kind = {"K": "x86_fp80", "H": "half", "L": "fp128"}[number[2]]
     assert len(_by_statement(f"define {kind} @f() {{\n  ret {kind} {number}\n}}\n".encode())[1]) == 1
+
+
+TOKEN = re.compile(
+    r"""
+    %"[^"]*" | %[\w.$-]+ | [!\#][\w.]*                      # locals and types, metadata, groups of attributes
+    | \balign\ \d+                                          # what the compiler knows of pointers and numbers
+    | \b(?:align|alignstack|addrspace|captures|dereferenceable|dereferenceable_or_null|initializes|inrange|memory
+        |nofpclass|range|allocsize|vscale_range)\((?:[^()]|\([^()]*\))*\)
+    | (@(?:"[^"]*"|[\w.$-]+))
+    | (?<![\w.])(-?\d+\.\d+(?:e[+-]?\d+)?|0x[HKLMR]?[0-9A-F]+|-?\d+)(?![\w.:])
+    """,
+    re.VERBOSE | re.ASCII,
+)
+"""What a literal is; encoders and classifiers were trained on what this finds."""
+
+
+def _by_expression(statement: str) -> list[str]:
+    return [name or number for name, number in TOKEN.findall(statement) if name or number]
+
+
+def _by_reader(text: bytes, at: list[int]) -> list[list[str]]:
+    stop, token, texts = find_literals(text, np.array(at, np.uint32))
+    found = [texts[number].decode() for number in token.tolist()]
+    return [found[one:two] for one, two in pairwise([0, *stop.tolist()])]
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_the_readers_literals_are_those_of_the_expression(level):
+    num_functions = 0
+    library = b"#define SIZE 2\n" + (SOURCES / "library.cpp").read_bytes()
+    for source, language in (
+        (library, "c++"),
+        *((path.read_bytes(), "opencl") for path in sorted(KERNELS.glob("*.cl"))[::4]),
+    ):
+        module = read_module(compile_source(source, CompileOptions(language=language, optimization=level)).ir)
+        expected = [_by_expression(module.statement_source(number)) for number in range(module.num_statements)]
+        assert _by_reader(module.ir, module.statement_offset.tolist()) == expected
+        num_functions += module.num_functions
+    assert num_functions > 100
+
+
+def test_the_readers_literals_are_those_of_the_expression_in_any_text():
+    draw = random.Random(5)
+    parts = [
+        "align",
+        "align ",
+        "memory",
+        "range",
+        "(",
+        ")",
+        "%",
+        "@",
+        '"',
+        "!",
+        "#",
+        "-",
+        ".",
+        "e",
+        "+",
+        "0x",
+        "K",
+        "F",
+    ]
+    parts += [
+        "1",
+        "27",
+        "x",
+        "_",
+        "$",
+        ":",
+        ",",
+        " ",
+        "[",
+        "]",
+        "i32",
+        "@f",
+        "%a",
+        "inrange(",
+        "\r",
+        "-1.5e+00",
+        "0xH3C",
+    ]
+    lines = ["".join(draw.choices(parts, k=draw.randint(1, 14))) + "|" for _ in range(20000)]
+    at = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
+    assert _by_reader("\n".join([*lines, ""]).encode(), at[:-1]) == list(map(_by_expression, lines))
