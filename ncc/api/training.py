@@ -130,9 +130,9 @@ def train_embedding(
         threads: Threads of the matrix products.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         tensorboard: Folder that gets curves for TensorBoard.
-        extend: An embedding, or its folder: nothing is trained, and it gets vectors for the words of the corpora that
-            it lacks, while its own stay; see `ncc.embedding.extend_embedding`. Of the other arguments ``width`` and
-            ``min_count`` alone matter.
+        extend: An embedding, its folder, or "shipped": nothing is trained, and it gets vectors for the words of the
+            corpora that it lacks, while its own stay; see `ncc.embedding.extend_embedding`. Of the other arguments
+            ``width`` and ``min_count`` alone matter.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text after each epoch, on the first rank.
 
@@ -160,7 +160,7 @@ def train_embedding(
     about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
     if extend is not None:
         extended = extend_embedding(
-            load_embedding(extend),
+            load_embedding(None if extend == "shipped" else extend),
             load_corpora(corpora, width),
             min_count=min_count,
             abstraction=load_abstraction(corpora),
