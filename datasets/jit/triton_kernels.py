@@ -1,4 +1,4 @@
-"""Triton's kernels: element-wise, reductions, scans, a softmax, a layer's norm, matrix products, a gather, atomics."""
+"""Triton's kernels: element-wise, reductions, scans, a softmax, a layer's norm, a gather, atomics; and those on tiles."""
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 from collections.abc import Iterator
@@ -9,12 +9,15 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from datasets.jit.triton_tiles import attention, biased, masked_product, product, transposition
+
 __all__ = ["compiled"]
 
 _BLOCKS = (64, 256, 1024)
 _TILES = (16, 32, 64)
 _ARCHITECTURES = (70, 80, 90)
-_TYPES = ("fp32", "fp16", "fp64", "i32")
+_TYPES = ("fp32", "fp16", "fp64", "i32", "bf16")
+_NO_PRODUCTS = ("fp64", "i32")
 
 
 @triton.jit
@@ -72,28 +75,27 @@ def counted(x, y, n, block: tl.constexpr):
     tl.atomic_add(y + tl.load(x + i, mask=i < n, other=0).to(tl.int32) % 64, 1, mask=i < n)
 
 
-@triton.jit
-def product(x, y, n, block: tl.constexpr):
-    rows, columns = tl.arange(0, block)[:, None], tl.arange(0, block)[None, :]
-    found = tl.zeros((block, block), tl.float32)
-    for k in range(0, n, block):
-        a = tl.load(x + (tl.program_id(0) * block + rows) * n + k + columns).to(tl.float16)
-        b = tl.load(x + (k + rows) * n + tl.program_id(1) * block + columns).to(tl.float16)
-        found += tl.dot(a, b)
-    tl.store(y + (tl.program_id(0) * block + rows) * n + tl.program_id(1) * block + columns, found)
-
-
 def compiled() -> Iterator[tuple[str, str]]:
-    """File names and IR: every kernel for three sizes of block, three architectures and four types of number."""
-    for kernel in (axpy, total, largest, running, softmax, normed, gathered, counted, product):
-        for block in _TILES if kernel is product else _BLOCKS:
+    """File names and IR: every kernel for three sizes of block, three architectures and five types of number.
+
+    Half of them know that pointers and sizes are multiples of 16, as Triton mostly finds when it runs, and read whole
+    vectors.
+    """
+    of_tiles = (product, masked_product, attention, transposition)
+    for kernel in (axpy, total, largest, running, softmax, normed, gathered, counted, biased, *of_tiles):
+        for block in _TILES if kernel in of_tiles else _BLOCKS:
             for number, kind in enumerate(_TYPES):
+                if kernel is masked_product and kind in _NO_PRODUCTS:
+                    continue
+                is_aligned = (number + block // 16) % 2 == 1
                 architecture = _ARCHITECTURES[(number + block) % 3 or 1]
-                yield f"{kernel.__name__}_{block}_{kind}.ll", _ir(kernel, block, kind, architecture)
+                yield f"{kernel.__name__}_{block}_{kind}.ll", _ir(kernel, block, kind, architecture, is_aligned)
 
 
-def _ir(kernel: Any, block: int, kind: str, architecture: int) -> str:
+def _ir(kernel: Any, block: int, kind: str, architecture: int, is_aligned: bool) -> str:
     signature = {"x": f"*{kind}", "y": f"*{kind}", "n": "i32", "block": "constexpr"}
-    source = ASTSource(fn=kernel, signature=signature, constexprs={"block": block})
-    text: str = triton.compile(source, target=GPUTarget("cuda", architecture, 32)).asm["llir"]
+    aligned = {(argument,): [["tt.divisibility", 16]] for argument in range(3)} if is_aligned else {}
+    source = ASTSource(fn=kernel, signature=signature, constexprs={"block": block}, attrs=aligned)
+    options = {"num_warps": 8 if block > 32 else 4}
+    text: str = triton.compile(source, target=GPUTarget("cuda", architecture, 32), options=options).asm["llir"]
     return text

@@ -1,6 +1,8 @@
 /* Lexing: white space, comments, words, strings, brackets and errors. */
 #include "reader.h"
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 void fail_at(reader *r, const char *at, const char *message) {
   r->status = STATUS_SYNTAX;
@@ -76,7 +78,18 @@ int skip_balanced(reader *r) {
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* "12", "-1", "1.5e+00", "0x3FF0", "0xK4000C8…": the whole word, which must be a number. */
+/* "inf", "nan", "qnan", "snan(0x1)" behind a sign, as LLVM prints them since version 23; NULL where there is none. */
+static const char *after_named_number(const char *p) {
+  if (*p == 'q' || *p == 's') p++;
+  if (strncmp(p, "nan", 3) && strncmp(p, "inf", 3)) return NULL;
+  p += 3;
+  if (strncmp(p, "(0x", 3)) return p;
+  p += 3;
+  while (isxdigit((unsigned char)*p)) p++;
+  return *p == ')' ? p + 1 : NULL;
+}
+
+/* "12", "-1", "1.5e+00", "-inf", "0x3FF0", "0xK4000C8…": the whole word, which must be a number. */
 void skip_number(reader *r) {
   const char *p = r->p;
   if (p[0] == '0' && p[1] == 'x') {
@@ -86,8 +99,10 @@ void skip_number(reader *r) {
     while (is_digit(*p) || (*p >= 'A' && *p <= 'F') || (*p >= 'a' && *p <= 'f')) p++;
     if (p == start) fail(r, "expected a hexadecimal number");
   } else {
-    if (*p == '-' || *p == '+') p++;
-    if (!is_digit(*p)) fail(r, "expected a number");
+    const char *named = NULL;
+    if (*p == '-' || *p == '+') named = after_named_number(++p);
+    if (!named && !is_digit(*p)) fail(r, "expected a number");
+    if (named) p = named;
     while (is_digit(*p)) p++;
     if (*p == '.') {
       p++;

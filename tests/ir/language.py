@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 __all__ = ["VERSIONS", "Form", "constants_of", "globals_of", "types_of", "written"]
 
-VERSIONS = (3.7, 3.8, 3.9, *map(float, range(4, 23)))
+VERSIONS = (3.7, 3.8, 3.9, *map(float, range(4, 25)))
 FIRST, LAST = VERSIONS[0], VERSIONS[-1]
 
 _POINTER = re.compile(r"«(?:(\d):)?([^«»]*)»")
@@ -120,6 +120,7 @@ CONSTANTS = [
     *_plain("bfloat", "0xR3F80", since=11),
     *_plain("float", "1.0", "-1.500000e+00", "0x7FF0000000000000", "+1.0"),
     *_plain("double", "0x7FF8000000000000", "1.0e-10", "-0.0"),
+    *_plain("float", "-inf", "+inf", "+qnan", "-nan(0x1)", "+snan(0x20)", "f0x3F800000", since=23),
     *_plain("x86_fp80", "0xK3FFF8000000000000000"),
     *_plain("fp128", "0xL00000000000000003FFF000000000000"),
     *_plain("ppc_fp128", "0xM3FF00000000000000000000000000000"),
