@@ -1,4 +1,4 @@
-"""Triton's kernels: element-wise, reductions, scans, a softmax, a layer's norm, a gather, atomics; and those on tiles."""
+"""Triton's kernels: element-wise, reductions, scans, a softmax, a layer's norm, a gather, atomics; and on tiles."""
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 from collections.abc import Iterator
