@@ -27,7 +27,8 @@ from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.provenance import command_line, environment
 
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
-_DEVICE = re.compile(r"__global__|<<<")
+_DEVICE = re.compile(r'__global__|<<<|#\s*include\s*"')
+_AS_CUDA = re.compile(r"-x cu\b")
 _INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
 
 
@@ -45,13 +46,17 @@ def make_options(program: Path) -> CompileOptions:
     return CompileOptions(
         include_paths=tuple(dict.fromkeys(str(folder.resolve()) for folder in folders if folder.is_dir())),
         defines=tuple(defines),
+        language="cuda",
         timeout_s=240.0,
     )
 
 
 def device_sources(program: Path) -> list[Path]:
-    """A program's sources with device code, but for those that others include."""
-    texts = {file: file.read_text(errors="replace") for file in sorted(program.rglob("*.cu"))}
+    """A program's sources that may hold device code, but for those that others include."""
+    is_cuda = any(_AS_CUDA.search(file.read_text(errors="replace")) for file in program.rglob("Makefile*"))
+    suffixes = (".cu", ".c", ".cpp") if is_cuda else (".cu",)
+    files = [file for file in sorted(program.rglob("*")) if file.suffix in suffixes and file.is_file()]
+    texts = {file: file.read_text(errors="replace") for file in files}
     included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
     return [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
 
