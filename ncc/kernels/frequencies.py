@@ -231,7 +231,7 @@ class FunctionRuns:
 
     def _places(self, depth: int) -> Array:
         """How far each thread is taken to be in a loop, from 0 to 1: evenly spread, and so in loops within loops."""
-        number = np.arange(1, len(self.unknown) + 1)
+        number: Array = np.arange(1, len(self.unknown) + 1, dtype=np.float64)
         return (number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
 
     def _counters(self, loop: Loop) -> dict[int, tuple[Array, Array, float]]:
