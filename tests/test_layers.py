@@ -26,6 +26,7 @@ RANK = {
     "corpus": 7,
     "measure": 8,
     "devices": 8,
+    "gpus": 8,
     "coarsening": 8,
     "classification": 8,
     "search": 8,

@@ -22,6 +22,7 @@ from ncc.cli.evaluate_coverage import evaluate_coverage
 from ncc.cli.evaluate_devmap import evaluate_devmap
 from ncc.cli.evaluate_embedding import evaluate_embedding
 from ncc.cli.evaluate_functions import evaluate_functions
+from ncc.cli.evaluate_gpu import evaluate_gpu
 from ncc.cli.evaluate_retrieval import evaluate_retrieval
 from ncc.cli.evaluate_times import evaluate_times
 from ncc.cli.graph import graph
@@ -31,6 +32,7 @@ from ncc.cli.measure import measure
 from ncc.cli.options import may_require_confinement
 from ncc.cli.predict_coarsening import predict_coarsening
 from ncc.cli.predict_device import predict_device
+from ncc.cli.predict_gpu import predict_gpu
 from ncc.cli.profile import profile
 from ncc.cli.search import search
 from ncc.cli.streams import standard_streams
@@ -40,6 +42,7 @@ from ncc.cli.train_coarsening import train_coarsening
 from ncc.cli.train_devmap import train_devmap
 from ncc.cli.train_embedding import train_embedding
 from ncc.cli.train_encoder import train_encoder
+from ncc.cli.train_gpu import train_gpu
 
 __all__ = ["app", "main"]
 
@@ -61,6 +64,7 @@ app.command("embed")(may_require_confinement(embed))
 app.command("graph")(may_require_confinement(graph))
 app.command("predict-device")(may_require_confinement(predict_device))
 app.command("predict-coarsening")(may_require_confinement(predict_coarsening))
+app.command("predict-gpu")(may_require_confinement(predict_gpu))
 app.command("profile")(may_require_confinement(profile))
 app.command("classify")(may_require_confinement(classify))
 app.command("devices")(devices)
@@ -78,6 +82,7 @@ train.command("encoder")(may_require_confinement(train_encoder))
 train.command("calibration")(may_require_confinement(train_calibration))
 train.command("devmap")(may_require_confinement(train_devmap))
 train.command("coarsening")(may_require_confinement(train_coarsening))
+train.command("gpu")(may_require_confinement(train_gpu))
 train.command("classify")(may_require_confinement(train_classify))
 
 evaluate = _group("Measure methods beside their controls.")
@@ -85,6 +90,7 @@ evaluate.command("embedding")(evaluate_embedding)
 evaluate.command("coverage")(may_require_confinement(evaluate_coverage))
 evaluate.command("devmap")(may_require_confinement(evaluate_devmap))
 evaluate.command("times")(may_require_confinement(evaluate_times))
+evaluate.command("gpu")(may_require_confinement(evaluate_gpu))
 evaluate.command("coarsening")(may_require_confinement(evaluate_coarsening))
 evaluate.command("classify")(may_require_confinement(evaluate_classify))
 evaluate.command("retrieval")(may_require_confinement(evaluate_retrieval))

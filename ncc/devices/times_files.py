@@ -7,18 +7,17 @@ import numpy as np
 from msgspec import convert
 from numpy.typing import NDArray
 
-from ncc.devices.times_head import CODE, CODE_WIDTH, LEVELS, Boosted, Errors, Expert, Smooth, TimesHead
+from ncc.devices.times_head import CODE, CODE_WIDTH, LEVELS, Errors, Expert, Smooth, TimesHead
 from ncc.encoder.files import HeadParts
+from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 from ncc.kernels import FEATURE_NAMES
 
 __all__ = ["join_times", "split_times"]
 
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
-    Boosted: {
-        "base": "f8", "root": "i4", "target": "i1", "column": "i2", "threshold": "f4", "right": "i4", "value": "f4",
-    },
-}  # fmt: skip
+    Boosted: TREE_DTYPES,
+}
 _MODELS: dict[str, type[Smooth] | type[Boosted]] = {"gp": Smooth, "trees": Boosted}
 _LARGEST, _LARGEST_LOG = 1e6, 100.0
 
@@ -92,7 +91,8 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
         raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
     kind = _MODELS[card.model]
     arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}
-    model = _smooth(arrays, devices) if kind is Smooth else _boosted(arrays, devices)
+    columns = CODE.stop + len(FEATURE_NAMES)
+    model = _smooth(arrays, devices) if kind is Smooth else read_trees(arrays, devices, columns)
     return Expert(card.source, model, card.names, own["code"], own["low"], own["high"], near, far, card.familiar)
 
 
@@ -105,29 +105,6 @@ def _smooth(arrays: dict[str, NDArray[Any]], devices: int) -> Smooth:
     return model
 
 
-def _boosted(arrays: dict[str, NDArray[Any]], devices: int) -> Boosted:
-    nodes, trees = len(arrays["column"]), len(arrays["root"])
-    floats = {
-        name: _floats(arrays[name], shape)
-        for name, shape in (("base", (devices,)), ("threshold", (nodes,)), ("value", (nodes,)))
-    }
-    whole = {
-        name: _whole(arrays[name], shape)
-        for name, shape in (("root", (trees,)), ("target", (trees,)), ("column", (nodes,)), ("right", (nodes,)))
-    }
-    model = Boosted(**floats, **whole)  # type: ignore[arg-type]
-    columns = CODE.stop + len(FEATURE_NAMES)
-    inner = np.flatnonzero(model.column >= 0)
-    # children stand after their parents, so that every walk ends
-    if not nodes or (model.right[inner] <= inner + 1).any() or (model.right[inner] >= nodes).any():
-        raise ValueError("a tree that does not end")
-    if (model.root < 0).any() or (model.root >= nodes).any() or (model.column >= columns).any():
-        raise ValueError("a tree of other columns")
-    if (model.target < 0).any() or (model.target >= devices).any() or (len(inner) and inner[-1] == nodes - 1):
-        raise ValueError("a tree of another target")
-    return model
-
-
 def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
     if array.dtype.kind != "f" or array.shape != shape:
         raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected floats of {shape}")
@@ -136,9 +113,3 @@ def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
     if not (np.abs(result) <= _LARGEST).all():
         raise ValueError(f"a number is not finite, or beyond {_LARGEST:g}")
     return result
-
-
-def _whole(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    if array.dtype.kind != "i" or array.shape != shape:
-        raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected integers of {shape}")
-    return array.astype(np.int64)

@@ -14,7 +14,6 @@ from ncc.devices.table import LaunchTimes
 from ncc.devices.times_head import (
     CODE,
     LEVELS,
-    Boosted,
     Errors,
     Expert,
     Smooth,
@@ -26,6 +25,7 @@ from ncc.devices.times_head import (
     sureness,
     times_of,
 )
+from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
 
 __all__ = ["MODELS", "Model", "fit_model", "fit_times"]
@@ -121,34 +121,19 @@ def _fit_smooth(columns: Array, targets: Array, seed: int) -> Smooth:
 def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    parts: list[tuple[int, NDArray[Any]]] = []
-    base = []
     small = len(columns) < 500
     kept = np.flatnonzero(np.ptp(columns, axis=0) > 0)
-    for number, target in enumerate(targets.T):
-        fitted = HistGradientBoostingRegressor(
+    fitted = [
+        HistGradientBoostingRegressor(
             loss="absolute_error",
             max_iter=_ITERATIONS,
             min_samples_leaf=5 if small else 20,
             early_stopping=False,
             random_state=seed,
         ).fit(columns[:, kept], target)
-        base.append(float(np.ravel(fitted._baseline_prediction)[0]))
-        parts += [(number, predictor.nodes) for (predictor,) in fitted._predictors]
-    starts = np.cumsum([0, *(len(nodes) for _, nodes in parts)])
-    nodes = np.concatenate([nodes for _, nodes in parts])
-    offset = np.repeat(starts[:-1], np.diff(starts))
-    leaf = nodes["is_leaf"].astype(bool)
-    assert (nodes["left"] + offset == np.arange(len(nodes)) + 1)[~leaf].all(), "left children follow their parents"
-    return Boosted(
-        base=np.array(base),
-        root=starts[:-1].astype(np.int64),
-        target=np.array([number for number, _ in parts], np.int64),
-        column=np.where(leaf, -1, kept[np.where(leaf, 0, nodes["feature_idx"])]).astype(np.int64),
-        threshold=np.where(leaf, 0, nodes["num_threshold"]).astype(np.float64),
-        right=np.where(leaf, 0, nodes["right"] + offset).astype(np.int64),
-        value=np.where(leaf, nodes["value"], 0).astype(np.float64),
-    )
+        for target in targets.T
+    ]
+    return trees_of([(number, model, 1.0) for number, model in enumerate(fitted)], kept, len(fitted))
 
 
 def _fit_expert(table: LaunchTimes, columns: Array, source: str, kind: Model, seed: int) -> Expert:

@@ -20,6 +20,7 @@ from ncc.devices.head import (
     checked_ratio,
     kernel_inputs,
 )
+from ncc.encoder.trees import Boosted
 from ncc.errors import AssetError, InputError
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
@@ -30,7 +31,6 @@ __all__ = [
     "CODE_WIDTH",
     "LEVELS",
     "NUM_SIZES",
-    "Boosted",
     "Errors",
     "Expert",
     "Smooth",
@@ -95,40 +95,6 @@ def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
         ],
         axis=1,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Boosted:
-    """Sums of trees, one for each target; the nodes of all trees stand in one row.
-
-    Attributes:
-        base: (targets,) float64 to which the trees add.
-        root: (trees,) first node of each tree.
-        target: (trees,) what each adds to.
-        column: (nodes,) column that a node asks about; -1 for a leaf.
-        threshold: (nodes,) float64; at most that goes left, to the next node.
-        right: (nodes,) int, node to the right.
-        value: (nodes,) float64 of leaves.
-    """
-
-    base: Array
-    root: NDArray[np.int64]
-    target: NDArray[np.int64]
-    column: NDArray[np.int64]
-    threshold: Array
-    right: NDArray[np.int64]
-    value: Array
-
-    def predict(self, columns: Array) -> Array:
-        """(n, targets) float64."""
-        result = np.tile(self.base, (len(columns), 1))
-        for row, said in zip(columns, result, strict=True):
-            node = self.root.copy()
-            while (inner := self.column[node] >= 0).any():
-                at = node[inner]
-                node[inner] = np.where(row[self.column[at]] <= self.threshold[at], at + 1, self.right[at])
-            np.add.at(said, self.target, self.value[node])
-        return result
 
 
 @dataclass(frozen=True, eq=False)

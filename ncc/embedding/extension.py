@@ -91,10 +91,7 @@ def extend_embedding(
         "induced_cosine": round(cosine, 4),
     }
     logger.info("%d new words, induced cosine %.3f", num_new, cosine)
-    card = embedding.about | {
-        "num_words": len(vocabulary),
-        "extensions": [*embedding.about.get("extensions", []), entry | (about or {})],
-    }
+    card = embedding.about | {"extensions": [*embedding.about.get("extensions", []), entry | (about or {})]}
     return Embedding(vocabulary, vectors, embedding.abstraction, card)
 
 

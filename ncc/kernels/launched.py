@@ -11,10 +11,10 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions, language_of
 from ncc.inputs import load_module
 from ncc.ir import Module
-from ncc.kernels.arguments import argument_names, given_arguments
 from ncc.kernels.counting import AtLaunch, count_kernel
-from ncc.kernels.frequencies import guess_arguments
+from ncc.kernels.frequencies import argument_names, given_arguments, guess_arguments
 from ncc.kernels.launch import Launch, LoopTrips, launch_threads
+from ncc.kernels.memory import Access
 from ncc.kernels.names import find_kernel, kernel_numbers
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
@@ -35,6 +35,7 @@ class LaunchedKernel:
         loops: Its loops and those of what it calls.
         guessed: Arguments that were not given → the value that the kernel's own comparisons hint at.
         launch: Sizes and arguments as given.
+        accesses: Its accesses of memory, each with how often a thread makes it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class LaunchedKernel:
     loops: tuple[LoopTrips, ...]
     guessed: Mapping[str, float]
     launch: Launch
+    accesses: tuple[tuple[Access, float], ...] = ()
 
     @property
     def unbounded(self) -> tuple[LoopTrips, ...]:
@@ -99,6 +101,7 @@ def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKer
         loops=tuple(at.loops),
         guessed={names[node]: value for node, value in guessed.items()},
         launch=launch,
+        accesses=tuple(counts.accesses),
     )
 
 

@@ -20,6 +20,7 @@ VERBS = {
     "embed": "embed",
     "graph": "build_graph",
     "predict-device": "predict_device",
+    "predict-gpu": "predict_gpu",
     "profile": "profile",
     "predict-coarsening": "predict_coarsening",
     "classify": "classify",
@@ -33,12 +34,14 @@ VERBS = {
     "train calibration": "train_calibration",
     "train devmap": "train_devmap",
     "train coarsening": "train_coarsening",
+    "train gpu": "train_gpu",
     "train classify": "train_classifier",
     "evaluate embedding": "evaluate_embedding",
     "evaluate coverage": "evaluate_coverage",
     "evaluate devmap": "evaluate_devmap",
     "evaluate coarsening": "evaluate_coarsening",
     "evaluate classify": "evaluate_classification",
+    "evaluate gpu": "evaluate_gpu",
     "evaluate times": "evaluate_times",
     "evaluate retrieval": "evaluate_retrieval",
     "evaluate functions": "evaluate_functions",
@@ -46,7 +49,13 @@ VERBS = {
 }
 """Command → the function of the API that it calls."""
 
-OTHERWISE = {"arg": "arguments", "transfer": "transfer_bytes", "budget": "budget_minutes", "timeout": "timeout_s"}
+OTHERWISE = {
+    "arg": "arguments",
+    "program_args": "program_arguments",
+    "transfer": "transfer_bytes",
+    "budget": "budget_minutes",
+    "timeout": "timeout_s",
+}
 """Option → argument, where their names differ: units are in the names of arguments."""
 
 ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "require_confinement"}

@@ -1,0 +1,41 @@
+"""``ncc evaluate gpu``: predicted launches of GPU kernels, programs held out."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import DataFolder, Json, ResultFile, Seed
+from ncc.cli.output import print_figures, say
+from ncc.runtime.writable import check_writable
+
+__all__ = ["evaluate_gpu"]
+
+
+def evaluate_gpu(
+    method: Annotated[
+        str,
+        typer.Option(help="ncc, process, trees, physics, counts, sizes, median, 'perfect counts' or all."),
+    ] = "all",
+    seed: Seed = 204,
+    data: DataFolder = None,
+    output: ResultFile = None,
+    as_json: Json = False,
+) -> None:
+    """Measure predicted times and bounds of GPU kernels' launches: programs held out, controls beside.
+
+    Example: ncc evaluate gpu --method ncc
+    """
+    from ncc import api
+
+    check_writable(output)
+    found = api.evaluate_gpu(method, seed=seed, data=data, progress=say)
+    lines = [f"{name}, {way}: {_line(one)}" for name, ways in found.items() for way, one in ways.items()]
+    print_figures({"methods": found}, lines, output, as_json)
+
+
+def _line(figures: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name.replace('_', ' ')} {one['value']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+        for name, one in figures.items()
+        if isinstance(one, dict)
+    )

@@ -1,0 +1,77 @@
+"""``ncc predict-gpu``: how long a kernel's launch takes and what bounds it, before its first run."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ncc.cli.options import HeadFolder, Inputs, Json, takes_compile_options
+from ncc.cli.profile import Arguments, Block, Grid, KernelName, parse_arguments, parse_sizes
+from ncc.cli.running import Input, run_over
+from ncc.errors import InputError
+from ncc.runtime.writable import check_writable
+
+__all__ = ["predict_gpu"]
+
+_FIELDS = (
+    "time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
+    "familiar", "extrapolated", "gpu",
+)  # fmt: skip
+
+
+@takes_compile_options()
+def predict_gpu(
+    inputs: Inputs,
+    grid: Grid,
+    block: Block,
+    arg: Arguments = None,
+    kernel: KernelName = None,
+    program_args: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What the program is called with, as '1024 100', for sizes read from argv."),
+    ] = None,
+    gpu: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A card, as A100; default the head's own. Others extrapolate.")
+    ] = None,
+    head: HeadFolder = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the kernels under the card's roof: .png, .svg or .pdf.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what the answer rests on.")] = False,
+    as_json: Json = False,
+    *,
+    options: Any,
+) -> None:
+    """Predict how long a launch of GPU kernels takes, and whether computing or bandwidth bounds it.
+
+    Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
+    """
+    from ncc import api
+    from ncc.gpus.picture import PLOT_FORMATS, plot_roofline
+    from ncc.inputs import expand_inputs
+
+    if plot and plot.suffix not in PLOT_FORMATS:
+        raise InputError(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    if plot and len(expand_inputs(inputs)) != 1:
+        raise InputError("--plot takes one input")
+    check_writable(plot)
+    asked: dict[str, Any] = {
+        "grid": parse_sizes("--grid", grid),
+        "block": parse_sizes("--block", block),
+        "arguments": parse_arguments(arg),
+        "kernel": kernel,
+        "program_arguments": None if program_args is None else program_args.split(),
+        "gpu": gpu,
+        "head": None if head is None else api.load_gpu_head(head),
+        "options": options,
+    }
+
+    def work(name: Input) -> tuple[dict[str, Any], str]:
+        answers = api.predict_gpu(name, **asked)
+        if plot:
+            plot_roofline(answers, plot)
+        lines = [f"{name}: {answer}" + (f"\n{answer.explanation()}" if explain else "") for answer in answers]
+        kernels = [answer.to_dict() for answer in answers]
+        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS)

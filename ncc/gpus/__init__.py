@@ -1,0 +1,1 @@
+"""Times and bottlenecks of GPU kernels before their first run."""

@@ -1,0 +1,174 @@
+"""Measured launches with what models see of them: sources compiled once, launches counted, host code read."""
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc import data
+from ncc.errors import InputError, NccError
+from ncc.frontend import CompileOptions, compile_source
+from ncc.gpus.cards import Card
+from ncc.gpus.launches import columns_of, work_at
+from ncc.gpus.sources import host_arguments
+from ncc.gpus.table import MeasuredLaunch
+from ncc.ir import Module, read_module
+from ncc.kernels.names import find_kernel, plain_kernel_name
+from ncc.runtime.storage import write_atomically
+
+__all__ = ["Launches", "measured_launches"]
+
+logger = logging.getLogger(__name__)
+
+Array = NDArray[np.float64]
+Options = Callable[[Path], CompileOptions]
+
+_DEVICE = re.compile(r"__global__|<<<")
+_INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
+_NAMES_FLAG = "-fno-discard-value-names"
+
+
+@dataclass(frozen=True, eq=False)
+class Launches:
+    """Measured launches as arrays.
+
+    Attributes:
+        columns: Names of the k columns.
+        values: (n, k) float64, see `ncc.gpus.launches.columns_of`.
+        program: (n,) what is held out together.
+        kernel: (n,) names.
+        log_time: (n,) float64 logarithm to base 10 of seconds.
+        log_traffic: (n,) float64 of bytes; NaN where not measured.
+        compute: (n,) float64 1 where bound by computing, else 0; NaN where not known.
+        log_ceiling: (n,) float64 of the seconds that a roofline says of measured operations and bytes; NaN without.
+        is_told: (n,) bool whether the program's own arguments were used.
+    """
+
+    columns: tuple[str, ...]
+    values: Array
+    program: NDArray[np.str_]
+    kernel: NDArray[np.str_]
+    log_time: Array
+    log_traffic: Array
+    compute: Array
+    log_ceiling: Array
+    is_told: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def rows(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Launches":
+        """Some of the launches."""
+        arrays = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "columns"}
+        return replace(self, **arrays)
+
+    def column(self, name: str) -> Array:
+        """(n,) values of a column."""
+        values: Array = self.values[:, self.columns.index(name)]
+        return values
+
+
+def measured_launches(
+    table: Sequence[MeasuredLaunch],
+    sources: Path,
+    card: Card,
+    options_of: Options,
+    progress: Callable[[str], None] | None = None,
+) -> Launches:
+    """Compiles and counts the launches of a table, with and without the program's own arguments where they are known.
+
+    Launches whose kernel is not found in a source that compiles are left out, and named.
+
+    Args:
+        table: The launches.
+        sources: Folder that their sources are in.
+        card: The card that they were measured on.
+        options_of: Says how a folder's sources are compiled.
+        progress: Called with a line of text after each source.
+
+    Raises:
+        InputError: No kernel of the table is found.
+    """
+    by_source: dict[str, list[MeasuredLaunch]] = {}
+    for launch in table:
+        by_source.setdefault(launch.source, []).append(launch)
+    found: list[tuple[MeasuredLaunch, bool, dict[str, float]]] = []
+    for number, (source, launches) in enumerate(sorted(by_source.items()), 1):
+        before = len(found)
+        reader = _Reader(sources / source, options_of, card)
+        for launch in launches:
+            ways = (False,) if launch.program_arguments is None else (False, True)
+            found += [(launch, told, row) for told in ways if (row := reader.columns(launch, told))]
+        if progress:
+            kernels = sum(not told for _, told, _ in found[before:])
+            progress(f"{number}/{len(by_source)} {source or sources}: {kernels} of {len(launches)} launches read")
+    if not found:
+        raise InputError(f"{sources}: no kernel of the table is in a source there that compiles")
+    nan = float("nan")
+    return Launches(
+        columns=tuple(found[0][2]),
+        values=np.array([list(row.values()) for *_, row in found]),
+        program=np.array([one.program for one, *_ in found]),
+        kernel=np.array([one.kernel for one, *_ in found]),
+        log_time=np.log10([one.time_s for one, *_ in found]),
+        log_traffic=np.log10([nan if one.traffic_bytes is None else max(one.traffic_bytes, 32) for one, *_ in found]),
+        compute=np.array([nan if one.is_compute_bound is None else one.is_compute_bound for one, *_ in found], float),
+        log_ceiling=np.log10([nan if one.roofline_s is None else one.roofline_s for one, *_ in found]),
+        is_told=np.array([told for _, told, _ in found]),
+    )
+
+
+class _Reader:
+    """The modules of a source, or of a folder of sources."""
+
+    def __init__(self, source: Path, options_of: Options, card: Card) -> None:
+        self.card, folder = card, source if source.is_dir() else source.parent
+        self.options = options_of(folder)
+        files = sorted(source.rglob("*.cu")) if source.is_dir() else [source]
+        texts = {file: file.read_text(errors="replace") for file in files if file.is_file()}
+        included = {name for text in texts.values() for name in _INCLUDED.findall(text)} if len(texts) > 1 else set()
+        chosen = [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
+        read = [(file, self._module(file, folder)) for file in chosen]
+        self.modules = [(file, module) for file, module in read if module]
+        self.seen: dict[tuple[str, object, bool], dict[str, float]] = {}
+
+    def columns(self, measured: MeasuredLaunch, told: bool) -> dict[str, float]:
+        """The columns of a launch; empty where no module has its kernel."""
+        sizes = (measured.launch.grid, measured.launch.block, tuple(measured.launch.arguments.items()))
+        key = (measured.kernel, sizes, told)
+        if key not in self.seen:
+            self.seen[key] = self._columns(measured, told)
+        return self.seen[key]
+
+    def _columns(self, measured: MeasuredLaunch, told: bool) -> dict[str, float]:
+        for file, module in self.modules:
+            try:
+                kernel = find_kernel(module, measured.kernel)
+            except InputError:
+                continue
+            own = measured.program_arguments if told else None
+            known = host_arguments(file, plain_kernel_name(measured.kernel), measured.launch, self.options, own)
+            return columns_of(work_at(module, kernel, measured.launch, known), self.card)
+        logger.warning("%s: no source that compiles has it; it is left out", measured.kernel)
+        return {}
+
+    def _module(self, file: Path, folder: Path) -> Module | None:
+        options = replace(self.options, flags=(_NAMES_FLAG, *self.options.flags), debug_lines=True)
+        key = hashlib.sha256(
+            repr((file.read_bytes(), file.name, replace(options, include_paths=()))).encode()
+        ).hexdigest()
+        kept = data.cache_folder() / "gpus" / f"{key[:32]}.ll"
+        if not kept.exists():
+            try:
+                ir = compile_source(file, options, readable=(folder.parent,)).ir
+            except NccError as error:
+                logger.warning("%s is left out: %s", file, str(error).split("\n", 1)[0])
+                ir = b""
+            write_atomically(kept, ir)
+        ir = kept.read_bytes()
+        return read_module(ir, name=str(file)) if ir else None

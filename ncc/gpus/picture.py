@@ -1,0 +1,65 @@
+"""A roofline picture: kernels as points under a card's peaks."""
+
+import os
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from ncc.errors import InputError
+from ncc.gpus.cards import find_card
+from ncc.gpus.predict import GpuPrediction
+from ncc.kernels.names import plain_kernel_name
+from ncc.runtime.printable import printable
+from ncc.runtime.storage import write_output
+
+__all__ = ["PLOT_FORMATS", "plot_roofline"]
+
+PLOT_FORMATS = (".png", ".svg", ".pdf")
+"""Extensions of files that a picture can be written to."""
+_COLOURS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
+
+
+def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
+    """Draws kernels by floating-point operations a byte and a second, under the card's roof.
+
+    Kernels without floating-point operations have no place there, and are named below.
+
+    Raises:
+        InputError: The extension is none of .png, .svg and .pdf.
+        OutputError: The file can't be written.
+    """
+    path = Path(path)
+    if path.suffix not in PLOT_FORMATS:
+        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
+    axes = figure.add_subplot()
+    card = find_card(answers[0].gpu)
+    shown = [one for one in answers if one.flops > 0]
+    left = [one.flops / one.traffic_bytes for one in shown]
+    low, high = min([0.05, *left]) / 2, max([200.0, *left]) * 2
+    intensity = np.geomspace(low, high, 200)
+    for name, peak in (("single", card.single), ("double", card.double)):
+        axes.plot(intensity, np.minimum(peak, intensity * card.bandwidth), color="#222222", linewidth=1.2)
+        axes.annotate(f"{name} precision, {peak / 1e12:.3g} TFLOP/s", (high, peak), ha="right", va="bottom", fontsize=8)
+    for one, place in zip(shown, left, strict=True):
+        speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
+        ends = [[speed - one.flops / slow * 1e3], [one.flops / fast * 1e3 - speed]]
+        axes.errorbar([place], [speed], yerr=ends, fmt="o", color=_COLOURS[one.bound], capsize=3, linewidth=1)
+        name = printable(plain_kernel_name(one.kernel), lines=False)
+        axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("floating-point operations a byte of the card's memory")
+    axes.set_ylabel("floating-point operations a second")
+    without = [printable(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
+    below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
+    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by computing{below}"
+    axes.set_title(title, loc="left", fontsize=9, parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    buffer = BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:])
+    write_output(path, buffer.getvalue())

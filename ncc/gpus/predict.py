@@ -1,0 +1,212 @@
+"""How long a kernel's launch takes, and what bounds it, before its first run."""
+
+import functools
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ncc.errors import InputError
+from ncc.frontend import CompileOptions, language_of
+from ncc.gpus.cards import CARDS, Card, find_card
+from ncc.gpus.head import GpuHead, load_gpu_head
+from ncc.gpus.host import ReadArguments
+from ncc.gpus.launches import Work, columns_of, roofline_times, work_at
+from ncc.gpus.sources import host_arguments
+from ncc.kernels.launch import Launch
+from ncc.kernels.launched import load_kernels
+from ncc.kernels.names import plain_kernel_name
+from ncc.runtime.printable import source_name
+from ncc.runtime.workers import limited
+
+__all__ = ["GpuPrediction", "predict_gpu"]
+
+_FAR = 0.3
+"""Half width, in powers of ten, that the interval of a card gains that nothing was measured on."""
+_SHOWN = 6
+_LIMITS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuPrediction:
+    """How long a launch takes, and what bounds it.
+
+    Attributes:
+        kernel: The kernel's name, as the IR has it.
+        gpu: The card.
+        grid: Blocks of the launch.
+        block: Threads of a block.
+        time_ms: Expected time in milliseconds.
+        interval_ms: Both ends of its 80 % interval.
+        bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other.
+        bound_probability: How probable that is.
+        compute_probability: How probable "compute" is where it is as common as in training (a quarter of launches).
+        traffic_bytes: Bytes that move between the card and its memory.
+        flops: Floating-point operations of all threads, an FMA as two.
+        familiar: Whether the launch is like those of training.
+        extrapolated: Whether the card is another than that of training, and the answer scaled by data sheets.
+        arguments: Values of arguments that were given, or read from host code, by name.
+        buffers_bytes: Bytes of the memory that arguments point to, read from host code, by name.
+        assumed: What follows from the sizes of the launch alone, by name.
+        unbounded: Lines of loops that run an unknown number of times, taken to be eight.
+        limits_ms: What each part of the work takes at the card's peaks.
+    """
+
+    kernel: str
+    gpu: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    time_ms: float
+    interval_ms: tuple[float, float]
+    bound: str
+    bound_probability: float
+    compute_probability: float
+    traffic_bytes: float
+    flops: float
+    familiar: bool
+    extrapolated: bool
+    arguments: Mapping[str, float]
+    buffers_bytes: Mapping[str, float]
+    assumed: Mapping[str, float]
+    unbounded: tuple[int, ...]
+    limits_ms: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"demangled": source_name(self.kernel), **asdict(self)}
+
+    def __str__(self) -> str:
+        low, high = self.interval_ms
+        notes = "" if self.familiar else "; unlike the launches of training"
+        notes += "; extrapolated by data sheets" if self.extrapolated else ""
+        return (
+            f"{source_name(self.kernel)} on {self.gpu}: {self.time_ms:.3g} ms ({low:.3g} to {high:.3g}), bound by "
+            f"{self.bound} ({self.bound_probability:.0%}){notes}"
+        )
+
+    def explanation(self) -> str:
+        """What the answer rests on, in lines."""
+        parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
+        lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_SHOWN])]
+        lines.append(f"  {self.flops:.3g} floating-point operations, about {self.traffic_bytes:.3g} bytes of traffic")
+        for title, found in (
+            ("arguments", {name: f"{value:.6g}" for name, value in self.arguments.items()}),
+            ("buffers", {name: f"{value:.6g} B" for name, value in self.buffers_bytes.items()}),
+            ("by the launch's sizes", {name: f"{value:.6g}" for name, value in self.assumed.items()}),
+        ):
+            if found:
+                lines.append(f"  {title}: " + ", ".join(f"{name} = {value}" for name, value in found.items()))
+        for line in self.unbounded:
+            lines.append(f"  {f'line {line}' if line else 'a loop'}: runs an unknown number of times, taken to be 8")
+        return "\n".join(lines)
+
+
+@functools.lru_cache(maxsize=1)
+def _shipped_head() -> GpuHead:
+    return load_gpu_head()
+
+
+@limited
+def predict_gpu(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    grid: Sequence[int],
+    block: Sequence[int],
+    arguments: Mapping[str, float] | None = None,
+    kernel: str | None = None,
+    program_arguments: Sequence[str] | None = None,
+    gpu: str | None = None,
+    head: GpuHead | str | os.PathLike[str] | None = None,
+    options: CompileOptions | None = None,
+) -> tuple[GpuPrediction, ...]:
+    """Predicts how long a launch of GPU kernels takes, and whether computing or the memory's bandwidth bounds it.
+
+    Arguments that are not given are read from the launch in the host code of the file, of its headers, or of the files
+    beside it, where constants and the program's arguments tell them; others may follow from the sizes.
+
+    Args:
+        source: As for `load_module`; CUDA, OpenCL C or IR.
+        grid: Blocks in each dimension, up to three.
+        block: Threads of a block in each dimension, up to three.
+        arguments: Values of arguments by name, or by number from "0" on.
+        kernel: Name of one kernel, mangled or not; None for all that the file has.
+        program_arguments: What the program is called with, for host code that reads its sizes from there.
+        gpu: Name of a card; None for the one that the head was trained on.
+        head: A head or its folder; default the one that ships with ncc.
+        options: How source is compiled.
+
+    Returns:
+        An answer for each kernel.
+
+    Raises:
+        InputError: A size is out of range, there is no such kernel, argument or card, or the source holds no kernel.
+        CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
+    """
+    trained = _shipped_head() if head is None else head if isinstance(head, GpuHead) else load_gpu_head(head)
+    card = find_card(gpu or trained.card)
+    launch = Launch.of(grid, block, arguments or {})
+    module, kernels = load_kernels(source, kernel, options)
+    answers = []
+    for number in kernels:
+        known = ReadArguments()
+        if isinstance(source, bytes) or (Path(source).is_file() and language_of(source)):
+            plain = plain_kernel_name(module.function_names[number])
+            known = host_arguments(source, plain, launch, options, program_arguments)
+        answers.append(_answer(work_at(module, number, launch, known), trained, card))
+    return tuple(answers)
+
+
+def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
+    measured = CARDS[head.card]
+    columns = columns_of(work, measured)
+    missing = [name for name in head.columns if name not in columns]
+    if missing:
+        raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
+    said = head.answer(columns)
+    log_time, half, odds = float(said.log_time[0]), float(said.half_width[0]), float(said.even_probability[0])
+    common = float(said.probability[0])
+    if card != measured:
+        log_time += columns_of(work, card)["physics"] - columns["physics"]
+        half += _FAR
+        shift = math.log(_balance(work, card) / _balance(work, measured))
+        odds, common = (1 / (1 + (1 - one) / max(one, 1e-9) * math.exp(-shift)) for one in (odds, common))
+    launched, launch = work.launched, work.launch
+    names = launched.arguments
+    given = {**{str(number): value for number, value in work.known.values.items()}, **launch.arguments}
+    return GpuPrediction(
+        kernel=launched.name,
+        gpu=card.name,
+        grid=launch.grid,
+        block=launch.block,
+        time_ms=10 ** (log_time + 3),
+        interval_ms=(10 ** (log_time - half + 3), 10 ** (log_time + half + 3)),
+        bound="compute" if odds > 0.5 else "bandwidth",
+        bound_probability=max(odds, 1 - odds),
+        compute_probability=common,
+        traffic_bytes=10 ** float(said.log_traffic[0]),
+        flops=work.total("flops"),
+        familiar=bool(said.distance[0] <= 1),
+        extrapolated=card != measured,
+        arguments={_named(name, names): float(value) for name, value in given.items() if _is_of(name, names)},
+        buffers_bytes={names[n]: size for n, size in work.known.buffers.items() if n < len(names)},
+        assumed={**work.known.solved, **launched.guessed},
+        unbounded=tuple(loop.line for loop in launched.unbounded),
+        limits_ms={name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS},
+    )
+
+
+def _named(name: str, names: Sequence[str]) -> str:
+    return names[int(name)] if name.isdigit() else name
+
+
+def _is_of(name: str, names: Sequence[str]) -> bool:
+    return not name.isdigit() or int(name) < len(names)
+
+
+def _balance(work: Work, card: Card) -> float:
+    """Time of operations over that of bytes, at a card's peaks."""
+    times = roofline_times(work, card)
+    operations = max(times[name] for name in ("single", "double", "integer"))
+    return max(operations, 1e-15) / max(times["memory"], 1e-15)

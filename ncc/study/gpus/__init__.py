@@ -1,0 +1,1 @@
+"""Predicted launches of GPU kernels: trained, and measured beside controls."""

@@ -1,0 +1,120 @@
+"""What host code tells of a launch: values, buffers, and names that the launch's sizes settle."""
+
+from pathlib import Path
+
+import pytest
+
+from ncc.gpus.expressions import evaluate, split_arguments
+from ncc.gpus.host import HostCode
+from ncc.gpus.sources import host_arguments
+from ncc.kernels.launch import Launch
+
+_SAMPLE = Path(__file__).parents[2] / "datasets" / "gpu" / "diffusion.cu"
+
+_CODE = """
+#define THREADS 128
+#define CEIL(a, b) (((a) + (b) - 1) / (b))
+typedef double real;
+struct Pair { float a, b; int *next; };
+int halved(int v) { return v / 2; }
+void run(float *data, int count, int radius = 3) {
+  Pair *pairs;
+  cudaMalloc(&pairs, count * sizeof(Pair));
+  smooth<real, 4><<<CEIL(count, THREADS), THREADS>>>(data, pairs, count, radius, halved(count));
+}
+int main(int argc, char *argv[]) {
+  int n = atoi(argv[1]); // the size
+  int unused = 0, filled = 0;
+  fscanf(file, "%d", &filled);
+  real *d_x;
+  cudaMalloc((void **)&d_x, n * sizeof(real));
+  float *d_y;
+  cudaMalloc((void **)&d_y, sizeof(float) << 10);
+  run(d_y, 5000);
+  fill<<<(n + 255) / 256, 256>>>(d_x, n, 1.5f, unused, filled);
+}
+"""
+
+
+def _read(kernel, grid, block, program_arguments=None):
+    return HostCode(_CODE, program_arguments).arguments_of(kernel, Launch.of(grid, block, {}))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7 / 2 * 2.0", 6.0),
+        ("-7 / 2", -3),
+        ("1 << 4 | 3", 19),
+        ("(unsigned int)(3.0f + 1) % 3", 1),
+        ("sizeof(float4) * 2ul", 32),
+        ("a > 2 ? a : 1", 3),
+        ("std::max<int>(a, 8)", 8),
+        ("dim3(a, 2)", (3, 2, 1)),
+        ("a + missing", None),
+        ("1 / 0", None),
+        ("1 << 70", None),
+        ("(((", None),
+    ],
+)
+def test_expressions_have_the_values_that_c_gives_them(text, value):
+    from ncc.gpus.expressions import call_known
+
+    names = {"a": 3}
+    assert (
+        evaluate(text, names.get, lambda f, texts: call_known(f, [evaluate(t, names.get, None) for t in texts]))
+        == value
+    )
+
+
+def test_arguments_are_split_outside_of_brackets():
+    assert split_arguments("f(a, b), {c, d}, e[1, 2]") == ["f(a, b)", "{c, d}", "e[1, 2]"]
+    assert split_arguments(" ") == []
+
+
+def test_calls_pass_values_buffers_and_defaults():
+    found = _read("smooth", [40], [128])
+    assert found.values == {2: 5000, 3: 3, 4: 2500}
+    assert found.buffers == {0: 4096, 1: 5000 * 16}
+
+
+def test_the_programs_arguments_tell_sizes():
+    found = _read("fill", [4], [256], ["1000"])
+    assert found.values == {1: 1000, 2: 1.5, 3: 0}  # what fscanf fills in is not known
+    assert found.buffers == {0: 8000}
+    assert not found.solved
+
+
+def test_the_launchs_sizes_tell_what_the_text_does_not():
+    found = _read("fill", [4], [256])
+    assert found.solved == {"argv[1]": 1024}
+    assert found.values[1] == 1024
+    assert found.buffers == {0: 8192}
+
+
+def test_a_kernel_that_nothing_launches_is_not_found():
+    assert not _read("other", [1], [1]).found
+
+
+def test_code_that_is_no_code_tells_nothing():
+    for text in (
+        "k<<<",
+        "k<<<a, b>>>",
+        "k<<<1, 1>>>(f(",
+        "void f(int a) { k<<<a, a>>>(a); } int main() { f(",
+        "#define A A\nk<<<A, 1>>>(A)",
+    ):
+        HostCode(text).arguments_of("k", Launch.of([1], [1], {}))
+
+
+def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
+    (tmp_path / "kernel.cu").write_text("__global__ void fill(double *x, int n);")
+    (tmp_path / "main.cpp").write_text(_CODE)
+    found = host_arguments(tmp_path / "kernel.cu", "fill", Launch.of([4], [256], {}))
+    assert found.values[1] == 1024
+
+
+def test_the_sample_tells_its_buffers():
+    found = host_arguments(_SAMPLE, "step", Launch.of([64, 64], [16, 16], {}), program_arguments=["1024"])
+    assert found.values == {0: 1024, 1: 0.2}
+    assert found.buffers == {2: 4 * 2**20, 3: 4 * 2**20}

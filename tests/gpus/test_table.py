@@ -1,0 +1,73 @@
+"""Tables of launches: one's own, nsys's and ncu's, and what is refused."""
+
+import pytest
+
+from ncc.errors import InputError
+from ncc.gpus.table import read_table
+
+_OWN = """kernel,grid,block,time_ms,source,arguments,program_arguments,bound,traffic_bytes
+saxpy,4096,256,0.5,a.cu,n=1000;a=2,1000 3,compute,1e6
+"step(int, float)",64x32,16x16,1.5,b.cu,,,,
+"""
+_NSYS = """Processing [report.sqlite] with [cuda_gpu_trace.py]...
+
+Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Name
+100,2500,1,8,4,1,128,1,1,16,0,0,,"step(int, float)"
+200,900,2,,,,,,,,,,4.1,[CUDA memcpy Host-to-Device]
+"""
+_NCU = """==PROF== Disconnected
+"ID","Process ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"
+"0","7","saxpy(int)","(256, 1, 1)","(4,096, 1, 1)","gpu__time_duration.sum","usecond","1,500.5"
+"0","7","saxpy(int)","(256, 1, 1)","(4,096, 1, 1)","dram__bytes.sum","Mbyte","12"
+""".replace("4,096", "4096")
+
+
+def _read(tmp_path, text):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    return read_table(path)
+
+
+def test_a_table_of_ones_own(tmp_path):
+    first, second = _read(tmp_path, _OWN)
+    assert (first.kernel, first.launch.grid, first.launch.arguments) == ("saxpy", (4096, 1, 1), {"n": 1000, "a": 2})
+    assert (first.program_arguments, first.is_compute_bound, first.traffic_bytes) == (("1000", "3"), True, 1e6)
+    assert first.time_s == pytest.approx(0.5e-3)
+    assert (second.launch.grid, second.launch.block) == ((64, 32, 1), (16, 16, 1))
+    assert (second.is_compute_bound, second.traffic_bytes) == (None, None)
+
+
+def test_what_nsys_prints(tmp_path):
+    (one,) = _read(tmp_path, _NSYS)
+    assert (one.kernel, one.launch.grid, one.launch.block) == ("step(int, float)", (8, 4, 1), (128, 1, 1))
+    assert one.time_s == pytest.approx(2.5e-6)
+
+
+def test_what_ncu_prints(tmp_path):
+    (one,) = _read(tmp_path, _NCU)
+    assert (one.launch.grid, one.launch.block) == ((4096, 1, 1), (256, 1, 1))
+    assert one.time_s == pytest.approx(1500.5e-6)
+    assert one.traffic_bytes == pytest.approx(12e6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "no line is the header of a table"),
+        ("kernel,grid,block,time_ms\n", "has no launch"),
+        ("kernel,grid,block,time_ms\nk,1,1,soon\n", "'time_ms' is 'soon'; expected a number"),
+        ("kernel,grid,block,time_ms\nk,1,1,0\n", "expected a time above 0"),
+        ("kernel,grid,block,time_ms\nk,,1,1\n", "'grid' is ''; expected sizes"),
+        ("kernel,grid,block,time_ms\nk,1,2048,1\n", "expected 1 to 1,024"),
+        ("kernel,grid,block,time_ms,bound\nk,1,1,1,cache\n", "expected bandwidth or compute"),
+        (_NCU.replace("usecond", "fortnight"), "unit 'fortnight'"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        _read(tmp_path, text)
+
+
+def test_a_missing_table_is_said(tmp_path):
+    with pytest.raises(InputError, match="can't be read"):
+        read_table(tmp_path / "none.csv")
