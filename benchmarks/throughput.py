@@ -43,6 +43,10 @@ class Programs:
     def __len__(self) -> int:
         return len(self.words)
 
+    def digest(self) -> str:
+        """None: one process trains on them."""
+        return ""
+
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """All programs once."""
         return np.array_split(rng.permutation(len(self)), len(self) // batch_size)

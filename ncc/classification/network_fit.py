@@ -18,6 +18,7 @@ from ncc.encoder.batches import SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
+from ncc.runtime.ranks import rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
 __all__ = ["NetworkMethod", "NetworkTraining", "encode_programs", "paper_training", "probabilities", "program_data"]
@@ -175,13 +176,14 @@ class NetworkMethod:
         if self._begin_with:
             model.load_arrays(self._begin_with.tensors)
         self.model = model.to(self._device)
-        steps = -(-len(train_idx) // training.loop.batch_size)
+        loop = training.loop.of_ranks(rank_and_world()[1])
+        steps = -(-len(train_idx) // loop.batch_size)
         epochs = max(training.loop.epochs, -(-training.min_steps // steps))
         train(
             self.model,
-            program_data(views, samples.label, train_idx),
+            program_data(views, samples.label, train_idx).to(self._device),
             nn.CrossEntropyLoss(label_smoothing=training.smoothing),
-            replace(training.loop, epochs=epochs, seed=seed),
+            replace(loop, epochs=epochs, seed=seed),
             checkpoint=self._checkpoint,
             progress=self._progress,
             statistics=self.statistics,
@@ -221,7 +223,7 @@ class NetworkMethod:
         if self.model is None:
             raise InputError("fit the method before predicting")
         programs = encode_programs(samples.views[level], self.embedding, self.training.encoder.buckets, self.row)
-        return network_outputs(self.model, program_data([programs], samples.label, rows))
+        return network_outputs(self.model, program_data([programs], samples.label, rows).to(self._device))
 
     def to_network(self) -> ProgramNetwork:
         """What was trained, for answers without torch.

@@ -24,7 +24,7 @@ from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.found import FoundFile, refuse_link_out
-from ncc.runtime.ranks import rank_and_world, wait_for_ranks
+from ncc.runtime.ranks import gathered, rank_and_world, share_files, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
 
 __all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "concatenate", "find_labelled_files", "load_programs"]
@@ -213,8 +213,8 @@ def load_programs(
         for batch, key in zip(batches, keys, strict=True)
     ]
     rank, world = rank_and_world()
-    missing = [task for task in tasks if not task.place.exists()][rank::world]
-    wait_for_ranks()  # all have seen what is missing before anything is added
+    here = gathered([task.place.exists() for task in tasks])  # all have seen what is missing before anything is added
+    missing = [task for task, *there in zip(tasks, *here, strict=True) if not any(there)][rank::world]
     done = len(tasks) - len(missing)
     if progress:
         progress(done, len(tasks))
@@ -226,6 +226,7 @@ def load_programs(
         if progress:
             progress(done, len(tasks))
     wait_for_ranks()
+    share_files([task.place for task in tasks])
     read = [task.load() for task in tasks]
     return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
 

@@ -59,6 +59,11 @@ def bench_scaling(
     repeats: Annotated[int, typer.Option(help="Runs of each setting, with seeds from --seed on.")] = 3,
     device: Annotated[str, typer.Option(help="cpu or cuda; each rank takes a GPU of its own.")] = "cpu",
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
+    predict: Annotated[
+        str,
+        typer.Option(metavar="RANKS", help="Predict speedups of so many ranks, as '8,64,512'; needs --world 1,2,4."),
+    ] = "",
+    link: Annotated[str, typer.Option(help="nvlink, infiniband or ethernet: what these are joined by.")] = "infiniband",
     levels: Levels = "1",
     embedding: EmbeddingFolder = None,
     programs: ProgramsCache = None,
@@ -78,8 +83,8 @@ def bench_scaling(
 
     check_writable(output, report)
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
-    for name in ("world", "batch_size", "hidden", "threads"):
-        given[name] = _numbers(f"--{name.replace('_', '-')}", given[name])
+    for name in ("world", "batch_size", "hidden", "threads", "predict"):
+        given[name] = _numbers(f"--{name.replace('_', '-')}", given[name]) if given[name] else ()
     sweep = api.bench_scaling(**given, progress=say)
     began = time.perf_counter()
     try:

@@ -42,8 +42,14 @@ def train_classify(
     hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
     layers: Annotated[int, typer.Option(min=1, help="Bidirectional LSTM layers.")] = 1,
     min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
-    batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, over all ranks.")] = 64,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
+    batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, of each rank.")] = 64,
+    batch_of_all: Annotated[
+        bool, typer.Option("--batch-of-all", help="They are those of all ranks together; the learning rate stays.")
+    ] = False,
+    learning_rate: Annotated[float, typer.Option(help="Of AdamW, with one rank.")] = 2e-3,
+    rate_rule: Annotated[
+        str, typer.Option(help="How it grows with the ranks and their batches: sqrt, linear or none.")
+    ] = "sqrt",
     strategy: Annotated[
         str, typer.Option(help="How ranks share the work: mirrored, central, stale or local.")
     ] = "mirrored",

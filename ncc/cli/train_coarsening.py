@@ -1,5 +1,6 @@
 """``ncc train coarsening``: a head that predicts thread-coarsening factors."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -13,6 +14,10 @@ __all__ = ["train_coarsening"]
 
 def train_coarsening(
     output: OutputFolder,
+    table: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TABLE]", help="Times of one's own, .csv or .parquet; default the published ones."),
+    ] = None,
     model: Annotated[
         Literal["line", "lstm"],
         typer.Option(help="line: a line in one feature, as in the head that ships; lstm: an ensemble of LSTMs."),
@@ -21,11 +26,15 @@ def train_coarsening(
     seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
-    """Fit the head of thread coarsening to the PACT'14 table, measured on kernels held out."""
+    """Fit a head of thread coarsening to measured times, scored on kernels held out.
+
+    Example: ncc train coarsening factors.csv -o mine && ncc predict-coarsening kernel.cl --head mine
+    """
     from ncc import api
 
     head = api.train_coarsening(
         output,
+        table=table,
         model=model,
         embedding=api.load_embedding(embedding),
         seed=seed,

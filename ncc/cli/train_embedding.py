@@ -37,9 +37,9 @@ def train_embedding(
         Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
     ] = None,
     extend: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FOLDER",
+            metavar="FOLDER|shipped",
             help="Train nothing, but give this embedding vectors for words that it lacks; its own stay.",
         ),
     ] = None,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
+from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 
@@ -211,12 +211,13 @@ class ChosenLine:
         Raises:
             InputError: Nothing was fitted yet.
         """
-        lines = [self.line(device) for device in (*DEVICES, None)]
+        devices = tuple(name for name in self._lines if name)
+        lines = [self.line(device) for device in (*devices, None)]
         assert self.candidate is not None
         return CoarseningHead(
             feature_names=FEATURE_NAMES,
             feature=FEATURE_NAMES[self.candidate.feature],
-            devices=DEVICES,
+            devices=devices,
             factors=FACTORS,
             scale=self.candidate.scale,
             offset=np.stack([offset for offset, _ in lines]),
@@ -235,7 +236,7 @@ class ChosenLine:
         np.add.at(together, owner, values)
         together /= np.bincount(owner)[:, None]
         lines = {"": fit_lines(self._features[rows[first]], together, self._grid.penalties)}
-        for device in np.unique(samples.device[rows]).tolist():
+        for device in dict.fromkeys(samples.device[rows].tolist()):
             on = samples.device[rows] == device
             lines[device] = fit_lines(self._features[rows[on]], values[on], self._grid.penalties)
         return lines

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, complete_log_speedups
+from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.embedding import Embedding
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
@@ -94,7 +94,7 @@ class LSTMMethod:
         data = SequenceData(
             Sequences.of(kernels),
             (logs - mean) / scale,
-            auxiliary=device_columns(samples.device[train_idx].tolist(), DEVICES),
+            auxiliary=device_columns(samples.device[train_idx].tolist(), samples.devices),
             owner=owner,
             noise=1.0,
         )
@@ -104,12 +104,12 @@ class LSTMMethod:
             len(FACTORS) - 1,
             training.encoder,
             training.head,
-            len(DEVICES),
+            len(samples.devices),
         )
         ensemble = fit_ensemble(make, data, nn.functional.mse_loss, training.loop, seeds, progress)
         self._fitted = LSTMCoarseningHead(
             ensemble=ensemble.rescaled(mean, scale),
-            devices=DEVICES,
+            devices=samples.devices,
             factors=FACTORS,
             spread=np.ones(2),
             embedding_id=self.embedding.fingerprint,

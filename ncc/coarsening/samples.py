@@ -62,10 +62,11 @@ class CoarseningSamples:
 
     Args:
         kernel: Names of the kernels, (n,) str.
-        device: Names of the devices, (n,) str, see `DEVICES`.
+        device: Names of the devices, (n,) str; those of the published table are `DEVICES`.
         source: OpenCL text of the kernels, identifiers rewritten, (n,) object. Two kernels can have one text.
         components: Magni et al.'s seven principal components of static counts of the kernel after coarsening by each
-            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device.
+            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device. None,
+            (n, 6, 0), in tables of one's own.
         runtime: Runtimes at each of `FACTORS`, (n, 6) float64; NaN where not measured. The tables name no unit;
             only quotients are used.
     """
@@ -78,6 +79,11 @@ class CoarseningSamples:
 
     def __len__(self) -> int:
         return len(self.kernel)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Names of the devices, each once, in the order of the rows."""
+        return tuple(dict.fromkeys(self.device.tolist()))
 
     @property
     def speedup(self) -> NDArray[np.float64]:
@@ -252,7 +258,7 @@ def complete_log_speedups(runtime: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Args:
         runtime: Runtimes at factors 1, 2, 4 …, (n, k) float64; NaN where not measured. A row is wholly NaN, or has
-            been measured up to some factor.
+            been measured at factor 1 and some others.
 
     Returns:
         log(runtime at factor 1 / runtime), (n, k) float64; NaN for rows that are wholly NaN.
@@ -262,10 +268,11 @@ def complete_log_speedups(runtime: NDArray[np.float64]) -> NDArray[np.float64]:
     doublings = np.arange(runtime.shape[1], dtype=np.float64)
     shape = np.stack([doublings, doublings**2], axis=1)
     for curve in curves:
-        num = int(np.isfinite(curve).sum())
-        if num == 0:
+        known = np.isfinite(curve)
+        if not known.any():
             continue
-        coefficients = np.linalg.lstsq(shape[:num], curve[:num], rcond=None)[0]
-        for k in range(num, len(curve)):
-            curve[k] = min(float(shape[k] @ coefficients), curve[k - 1])
+        coefficients = np.linalg.lstsq(shape[known], curve[known], rcond=None)[0]
+        for k in np.flatnonzero(~known).tolist():
+            fastest = max(curve[k - 1], curve[k + 1 :][known[k + 1 :]].max(initial=-np.inf))
+            curve[k] = min(float(shape[k] @ coefficients), fastest)
     return curves

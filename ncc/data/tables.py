@@ -1,12 +1,15 @@
-"""Tables of CSV files, read as texts, with errors that say where a file is not what it should be."""
+"""Tables of CSV and Parquet files, read as texts, with errors that say where a file is not what it should be."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ncc.errors import DataError
 
-__all__ = ["LONGEST_NAME", "check_names", "read_rows"]
+__all__ = ["LONGEST_NAME", "check_measured", "check_names", "read_columns", "read_numbers", "read_rows"]
 
 LONGEST_NAME = 200
 """Letters of a name: an array of names gives each as much room as the longest takes."""
@@ -42,6 +45,87 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
             # numbered as samples, because cells with line breaks make the file's line numbers useless
             raise DataError(f"{path}: row {number} (of {len(rows)}, from 0): too few cells")
     return rows
+
+
+def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) -> list[dict[str, str]]:
+    """Read columns of a table, CSV or Parquet by its extension.
+
+    Args:
+        path: The file.
+        required: Columns that it must have.
+        columns: All that are read where they are there.
+
+    Returns:
+        Column → cell, "" for an empty one, row by row; at least one row.
+
+    Raises:
+        DataError: It can't be read, lacks a column, has no rows, or one with too few cells.
+    """
+    if path.suffix != ".parquet":
+        return read_rows(path, required)
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise DataError(f"{path}: can't be read as a table ({error})") from error
+    missing = [name for name in required if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path}: missing column {', '.join(missing)}; found {', '.join(table.column_names) or 'none'}")
+    if not table.num_rows:
+        raise DataError(f"{path}: no rows; expected at least one")
+    rows = table.select([name for name in columns if name in table.column_names]).to_pylist()
+    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+
+
+def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, most: float) -> NDArray[np.float64]:
+    """Read a column of numbers, (n,) float64; NaN where it is empty or missing.
+
+    Raises:
+        DataError: A cell is no number from 0 to `most`.
+    """
+    values = np.full(len(rows), np.nan)
+    for number, row in enumerate(rows):
+        text = row.get(column, "").strip()
+        try:
+            values[number] = float(text) if text else np.nan
+        except ValueError:
+            values[number] = np.inf
+        if text and not 0 <= values[number] <= most:
+            raise DataError(
+                f"{path}: row {number} (of {len(rows)}, from 0): {column} is {text!r}; expected a number from 0"
+            )
+    return values
+
+
+def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: NDArray[np.float64], most: float) -> None:
+    """Refuse rows of measured kernels without names, without a time, or of files that are not there.
+
+    Args:
+        path: The table; relative ``kernel_file`` start at its folder.
+        rows: With kernel_file, kernel, device and time_ms.
+        times: (n,) float64 of time_ms.
+        most: Longest time that is believed, in milliseconds.
+
+    Raises:
+        DataError: There is one; the first is named.
+    """
+    there: dict[str, bool] = {}
+    for number, row in enumerate(rows):
+        where = f"{path}: row {number} (of {len(rows)}, from 0)"
+        for name in ("kernel_file", "kernel", "device"):
+            if not 0 < len(row[name]) <= LONGEST_NAME * (4 if name == "kernel_file" else 1):
+                raise DataError(
+                    f"{where}: {name} is {row[name]!r:.60}; expected a name of at most {LONGEST_NAME} letters"
+                )
+        if not 0 < times[number] <= most:
+            raise DataError(f"{where}: time_ms is {row['time_ms']!r}; expected a time above 0")
+        name = row["kernel_file"]
+        if not there.setdefault(name, (path.parent / name).is_file()):
+            raise DataError(
+                f"{where}: {path.parent / name}: there is no such file, and it should hold {row['kernel']!r}"
+            )
 
 
 def check_names(path: Path, rows: Sequence[dict[str, str]], column: str) -> None:

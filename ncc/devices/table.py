@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.data.tables import LONGEST_NAME, read_rows
+from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError, InputError
 
 __all__ = ["COLUMNS", "REQUIRED", "LaunchTimes", "Unit", "read_times", "write_times"]
@@ -107,9 +107,9 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
             a kernel's file is not there, or fewer than two devices have launches in common.
     """
     path = Path(path)
-    rows = _read(path)
-    numbers = {name: _numbers(path, rows, name) for name in _NUMBERS}
-    _check(path, rows, numbers)
+    rows = read_columns(path, REQUIRED, list(COLUMNS))
+    numbers = {name: read_numbers(path, rows, name, _LARGEST_MS * 1e6) for name in _NUMBERS}
+    check_measured(path, rows, numbers["time_ms"], _LARGEST_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
         raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more, since devices are compared")
@@ -175,56 +175,3 @@ def write_times(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]])
         write_output(path, out.getvalue())
     else:
         raise InputError(f"{path}: extension {path.suffix!r} is none of .parquet .csv")
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if path.suffix != ".parquet":
-        return read_rows(path, REQUIRED)
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise DataError(f"{path}: can't be read as a table ({error})") from error
-    missing = [name for name in REQUIRED if name not in table.column_names]
-    if missing:
-        raise DataError(f"{path}: missing column {', '.join(missing)}; found {', '.join(table.column_names) or 'none'}")
-    if not table.num_rows:
-        raise DataError(f"{path}: no rows; expected at least one")
-    rows = table.select([name for name in COLUMNS if name in table.column_names]).to_pylist()
-    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
-
-
-def _numbers(path: Path, rows: list[dict[str, str]], name: str) -> Array:
-    """(n,) float64 of a column, NaN where it is empty or missing."""
-    values = np.full(len(rows), np.nan)
-    for number, row in enumerate(rows):
-        text = row.get(name, "").strip()
-        try:
-            values[number] = float(text) if text else np.nan
-        except ValueError:
-            values[number] = np.inf
-        if text and not 0 <= values[number] <= _LARGEST_MS * 1e6:
-            raise DataError(
-                f"{path}: row {number} (of {len(rows)}, from 0): {name} is {text!r}; expected a number from 0"
-            )
-    return values
-
-
-def _check(path: Path, rows: list[dict[str, str]], numbers: Mapping[str, Array]) -> None:
-    there: dict[str, bool] = {}
-    for number, row in enumerate(rows):
-        where = f"{path}: row {number} (of {len(rows)}, from 0)"
-        for name in ("kernel_file", "kernel", "device"):
-            if not 0 < len(row[name]) <= LONGEST_NAME * (4 if name == "kernel_file" else 1):
-                raise DataError(
-                    f"{where}: {name} is {row[name]!r:.60}; expected a name of at most {LONGEST_NAME} letters"
-                )
-        if not 0 < numbers["time_ms"][number] <= _LARGEST_MS:
-            raise DataError(f"{where}: time_ms is {row['time_ms']!r}; expected a time above 0")
-        name = row["kernel_file"]
-        if not there.setdefault(name, (path.parent / name).is_file()):
-            raise DataError(
-                f"{where}: {path.parent / name}: there is no such file, and it should hold {row['kernel']!r}"
-            )

@@ -91,7 +91,10 @@ def extend_embedding(
         "induced_cosine": round(cosine, 4),
     }
     logger.info("%d new words, induced cosine %.3f", num_new, cosine)
-    card = embedding.about | {"extensions": [*embedding.about.get("extensions", []), entry | (about or {})]}
+    card = embedding.about | {
+        "num_words": len(vocabulary),
+        "extensions": [*embedding.about.get("extensions", []), entry | (about or {})],
+    }
     return Embedding(vocabulary, vectors, embedding.abstraction, card)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["PairBlock", "WeightedPairs", "pair_weights", "skipgram_loss"]
+__all__ = ["Blocks", "PairBlock", "Softmax", "WeightedPairs", "pair_weights", "skipgram_loss"]
 
 
 def pair_weights(
@@ -35,13 +35,97 @@ def pair_weights(
 
 @dataclass(frozen=True)
 class PairBlock:
-    """Some centre words with all their pairs: a slice of the count matrix, held sparse."""
+    """Some centre words with all their pairs: a slice of the count matrix, held sparse.
+
+    Attributes:
+        rows: (n,) int64 centre words.
+        row: (num_pairs,) int64 place of each pair's centre among them.
+        context: (num_pairs,) int64.
+        weight: (num_pairs,) float32.
+        mass: (n,) float32 weight of all pairs of a centre.
+    """
 
     rows: "torch.Tensor"
     row: "torch.Tensor"
     context: "torch.Tensor"
     weight: "torch.Tensor"
     mass: "torch.Tensor"
+
+    def within(self, words: slice) -> "PairBlock":
+        """The pairs whose contexts are some of the words, these numbered from 0."""
+        kept = (self.context >= words.start) & (self.context < words.stop)
+        return PairBlock(self.rows, self.row[kept], self.context[kept] - words.start, self.weight[kept], self.mass)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """How the products of a softmax over all words are cut, and what they are made in.
+
+    Attributes:
+        columns: Context words at a time, to bound memory; sums over them are put together as they come.
+        low: Multiply in bfloat16 and add up in float32; on CUDA devices alone.
+    """
+
+    columns: int = 32768
+    low: bool = False
+
+    def parts(self, num_words: int) -> list[slice]:
+        """All context words, cut into parts of like size."""
+        number = -(-num_words // self.columns)
+        return [slice(num_words * i // number, num_words * (i + 1) // number) for i in range(number)]
+
+    def product(self, left: "torch.Tensor", right: "torch.Tensor") -> "torch.Tensor":
+        """Of two float32 matrices, in float32."""
+        import torch
+
+        if not self.low:
+            return left @ right
+        return torch.mm(left.bfloat16(), right.bfloat16(), out_dtype=torch.float32)
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """The denominators of the softmax of some centre words over all contexts.
+
+    Attributes:
+        loss: () cross-entropy, times the block's share of all pairs.
+        highest: (n, 1) largest logit of each.
+        total: (n, 1) sum of the exponentials of logits less the highest.
+        exponential: (n, words) these, of the last part of the words.
+    """
+
+    loss: "torch.Tensor"
+    highest: "torch.Tensor"
+    total: "torch.Tensor"
+    exponential: "torch.Tensor"
+
+    @classmethod
+    def of(cls, block: PairBlock, u: "torch.Tensor", contexts: "torch.Tensor", blocks: Blocks) -> "Softmax":
+        """Goes over all context words once, part by part.
+
+        Args:
+            block: The pairs.
+            u: (n, dim) float32 vectors of its centre words.
+            contexts: (num_words, dim) float32.
+            blocks: How to cut.
+
+        Reference: Milakov and Gimelshein 2018 ("Online normalizer calculation for softmax"), algorithm 3.
+        """
+        import torch
+
+        highest, total = torch.full_like(u[:, :1], -torch.inf), torch.zeros_like(u[:, :1])
+        observed = torch.zeros((), device=u.device)
+        exponential = highest
+        parts = blocks.parts(len(contexts))
+        for part in parts:
+            pairs = block if len(parts) == 1 else block.within(part)
+            logits = blocks.product(u, contexts[part].T)
+            observed = observed + (pairs.weight * logits[pairs.row, pairs.context]).sum()
+            before, highest = highest, torch.maximum(highest, logits.amax(dim=1, keepdim=True))
+            exponential = logits.sub_(highest).exp_()
+            total = total * (before - highest).exp() + exponential.sum(dim=1, keepdim=True)
+        loss = (block.mass * (highest + total.log())[:, 0]).sum() - observed
+        return cls(loss, highest, total, exponential)
 
 
 class WeightedPairs:
@@ -54,6 +138,7 @@ class WeightedPairs:
         self.mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
         self.start = np.searchsorted(center, np.arange(num_words + 1))
         self.centers = np.flatnonzero(self.mass > 0)
+        self._kept: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
 
     @classmethod
     def weighted(
@@ -79,20 +164,27 @@ class WeightedPairs:
             digest.update(np.ascontiguousarray(column).data)
         return digest.digest()
 
+    def _on(self, device: str) -> tuple["torch.Tensor", "torch.Tensor"]:
+        """Contexts and weights where blocks are cut: brought there once."""
+        import torch
+
+        if device not in self._kept:
+            arrays = self.context, self.weight.astype(np.float32)
+            self._kept[device] = torch.tensor(arrays[0], device=device), torch.tensor(arrays[1], device=device)
+        return self._kept[device]
+
     def block(self, centers: NDArray[np.int64], device: str) -> PairBlock:
         """The pairs of some centres, as tensors on a device."""
         import torch
 
+        contexts, weights = self._on(device)
         length = self.start[centers + 1] - self.start[centers]
-        first = np.cumsum(length) - length
-        at = np.arange(length.sum()) + np.repeat(self.start[centers] - first, length)
-        return PairBlock(
-            rows=torch.from_numpy(centers).to(device),
-            row=torch.from_numpy(np.repeat(np.arange(len(centers)), length)).to(device),
-            context=torch.from_numpy(self.context[at].astype(np.int64)).to(device),
-            weight=torch.from_numpy(self.weight[at]).float().to(device),
-            mass=torch.from_numpy(self.mass[centers]).float().to(device),
-        )
+        number, skipped = int(length.sum()), self.start[centers] - (np.cumsum(length) - length)
+        rows, lengths, before = (torch.from_numpy(array).to(device) for array in (centers, length, skipped))
+        row = torch.repeat_interleave(lengths, output_size=number)
+        at = torch.arange(number, device=device) + before[row]
+        mass = torch.from_numpy(self.mass[centers]).float().to(device)
+        return PairBlock(rows, row, contexts[at].long(), weights[at], mass)
 
 
 def skipgram_loss(
@@ -103,6 +195,7 @@ def skipgram_loss(
     contexts: NDArray[np.float32],
     *,
     rows: int = 2048,
+    columns: int = 32768,
     device: str = "cpu",
 ) -> float:
     """Cross-entropy of contexts given centres under vectors, in nats a pair, for pairs sorted by centre.
@@ -114,6 +207,7 @@ def skipgram_loss(
         vectors: (num_words, dim) float32.
         contexts: (num_words, dim) float32.
         rows: Centre words a block.
+        columns: Context words a block.
         device: A torch device.
     """
     import torch
@@ -123,7 +217,5 @@ def skipgram_loss(
     total = 0.0
     for start in range(0, len(pairs.centers), rows):
         block = pairs.block(pairs.centers[start : start + rows], device)
-        logits = u[block.rows] @ v.T
-        observed = logits[block.row, block.context]
-        total += float((block.mass * torch.logsumexp(logits, dim=1)).sum() - (block.weight * observed).sum())
+        total += float(Softmax.of(block, u[block.rows], v, Blocks(columns=columns)).loss)
     return total

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.embedding.pairs import PairBlock, WeightedPairs, skipgram_loss
+from ncc.embedding.pairs import Blocks, PairBlock, Softmax, WeightedPairs, skipgram_loss
 from ncc.embedding.parts import part_matrix
 from ncc.errors import InputError
-from ncc.runtime.ranks import rank_and_world, sum_over_ranks, wait_for_ranks
+from ncc.runtime.ranks import check_alike, found_by_first, rank_and_world, sum_over_ranks
 
 if TYPE_CHECKING:
     import torch
@@ -46,7 +46,9 @@ class SkipGramConfig:
             by itself, as the paper does.
         own_decay: With ``share_parts``, decay of the statements' own vectors a step, times the learning rate: the
             higher, the more must be said by the parts.
-        rows: Centre words a block, to bound memory at about ``rows * num_words * 4`` bytes; the result is the same.
+        rows: Centre words a block, to bound memory at about ``rows * columns * 4`` bytes; the result is the same.
+        columns: Context words a block. Where there are more words, logits are made twice.
+        mixed_precision: Multiply in bfloat16, and add up in float32, on CUDA devices.
         seed: Of the initial vectors and the order of the words.
     """
 
@@ -58,6 +60,8 @@ class SkipGramConfig:
     share_parts: bool = True
     own_decay: float = 2.0
     rows: int = 2048
+    columns: int = 32768
+    mixed_precision: bool = True
     seed: int = 204
 
     def __post_init__(self) -> None:
@@ -66,8 +70,8 @@ class SkipGramConfig:
         Raises:
             InputError: A value is out of its range.
         """
-        if min(self.dim, self.epochs, self.steps_per_epoch, self.rows) < 1:
-            raise InputError("dim, epochs, steps_per_epoch and rows must be 1 or more")
+        if min(self.dim, self.epochs, self.steps_per_epoch, self.rows, self.columns) < 1:
+            raise InputError("dim, epochs, steps_per_epoch, rows and columns must be 1 or more")
         if self.learning_rate <= 0 or self.subsample < 0 or self.own_decay < 0:
             raise InputError("learning_rate must be above 0, subsample and own_decay 0 or more")
 
@@ -121,7 +125,7 @@ def train_skipgram(
         InputError: There are no pairs.
         AssetError: The checkpoint is damaged, or of other counts or another configuration.
     """
-    from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
+    from ncc.embedding.checkpoint import save_checkpoint
 
     config = config or SkipGramConfig()
     if not len(count):
@@ -130,12 +134,13 @@ def train_skipgram(
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     model = _Model(words, replace(config, steps_per_epoch=num_steps), device)
     losses: list[float] = []
-    fingerprint = _fingerprint(pairs, words, config) if checkpoint else ""
-    if checkpoint and checkpoint.exists():
+    fingerprint = ""
+    if checkpoint or rank_and_world()[1] > 1:
+        fingerprint = _fingerprint(pairs, words, config)
+        check_alike({"counts, words and options of digest": fingerprint})
+    if checkpoint:
         shapes = {name: tuple(matrix.shape) for name, matrix in model.matrices.items()}
-        state, losses = load_checkpoint(checkpoint, shapes, fingerprint)
-        model.restore(state, len(losses) * num_steps)
-    wait_for_ranks()  # or the first might be done, its checkpoint gone, before another has looked for it
+        losses = model.resume(checkpoint, shapes, fingerprint)
     while len(losses) < config.epochs:
         rng = np.random.default_rng((config.seed, len(losses)))
         loss = sum(model.step(pairs, centers) for centers in np.array_split(rng.permutation(pairs.centers), num_steps))
@@ -146,7 +151,16 @@ def train_skipgram(
             progress(len(losses), loss)
     vectors, contexts = model.numpy()
     vectors[pairs.mass == 0] = 0
-    final = skipgram_loss(pairs.center, pairs.context, pairs.weight, vectors, contexts, rows=config.rows, device=device)
+    final = skipgram_loss(
+        pairs.center,
+        pairs.context,
+        pairs.weight,
+        vectors,
+        contexts,
+        rows=config.rows,
+        columns=config.columns,
+        device=device,
+    )
     entropy = pairs.entropy()
     logger.info("skip-gram: loss %.4f after %d epochs, entropy %.4f", final, config.epochs, entropy)
     return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
@@ -154,7 +168,7 @@ def train_skipgram(
 
 def _fingerprint(pairs: WeightedPairs, words: Sequence[str], config: SkipGramConfig) -> str:
     """Tells one training from another, for checkpoints; how it is cut into blocks does not matter."""
-    text = "\0".join((repr(replace(config, rows=1)), *words))
+    text = "\0".join((repr(replace(config, rows=1, columns=1)), *words))
     return hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
 
 
@@ -184,6 +198,7 @@ class _Model:
             self.parts = matrix(some.num_parts, 1.0)
             groups[1]["weight_decay"] = config.own_decay  # type: ignore[assignment]
             groups.append({"params": [self.parts]})
+        self.blocks = Blocks(columns=config.columns, low=config.mixed_precision and _has_bfloat16(device))
         fused = True if device.startswith("cuda") else None
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=fused)
         self.num_steps = 0
@@ -211,8 +226,11 @@ class _Model:
             mine = np.sort(centers)[rank::world]
             for start in range(0, len(mine), self.config.rows):
                 block = pairs.block(mine[start : start + self.config.rows], self.device)
-                loss += _add_gradients(block, vectors, self.contexts, gradient, context_gradient)
-            sum_over_ranks((gradient, context_gradient, loss))
+                loss += _add_gradients(block, vectors, self.contexts, gradient, context_gradient, self.blocks)
+            if world > 1:
+                step = torch.from_numpy(np.sort(centers)).to(self.device)  # no other row has a gradient
+                sum_over_ranks((rows := gradient[step], context_gradient, loss))
+                gradient[step] = rows
             self.own.grad, self.contexts.grad = gradient, context_gradient
             if self.parts is not None:
                 self.parts.grad = torch.sparse.mm(self.has_transposed, gradient)
@@ -240,6 +258,20 @@ class _Model:
             state |= {key: tensor.detach().cpu().numpy() for key, tensor in named.items()}
         return state
 
+    def resume(self, checkpoint: Path, shapes: Mapping[str, tuple[int, ...]], fingerprint: str) -> list[float]:
+        """Goes on from a checkpoint if the first rank, which alone may see it, finds one; returns its losses."""
+        from ncc.embedding.checkpoint import load_checkpoint
+
+        def load() -> tuple[dict[str, NDArray[np.float32]], list[float]] | None:
+            return load_checkpoint(checkpoint, shapes, fingerprint) if checkpoint.exists() else None
+
+        found = found_by_first(load)
+        if found is None:
+            return []
+        state, losses = found
+        self.restore(state, len(losses) * self.config.steps_per_epoch)
+        return losses
+
     def restore(self, state: Mapping[str, NDArray[np.float32]], num_steps: int) -> None:
         """Goes back to what `state` gave after ``num_steps`` steps."""
         import torch
@@ -252,24 +284,33 @@ class _Model:
             self.optimizer.state[matrix] = {"step": step, "exp_avg": mean, "exp_avg_sq": variance}
 
 
+def _has_bfloat16(device: str) -> bool:
+    """Whether a device multiplies in bfloat16 and adds up in float32."""
+    import torch
+
+    return device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
+
+
 def _add_gradients(
     block: PairBlock,
     vectors: "torch.Tensor",
     contexts: "torch.Tensor",
     gradient: "torch.Tensor",
     context_gradient: "torch.Tensor",
+    blocks: Blocks,
 ) -> "torch.Tensor":
     """Adds the gradients of one block, by hand, so that only one matrix of logits is ever held; returns its loss."""
     u = vectors[block.rows]
-    logits = u @ contexts.T
-    observed = logits[block.row, block.context]
-    highest = logits.amax(dim=1, keepdim=True)
-    exponential = logits.sub_(highest).exp_()
-    total = exponential.sum(dim=1, keepdim=True)
-    loss = (block.mass * (highest + total.log())[:, 0]).sum() - (block.weight * observed).sum()
-    # d loss / d logits = mass * softmax - counts, written over the logits
-    slope = exponential.mul_(block.mass[:, None] / total)
-    slope.index_put_((block.row, block.context), -block.weight, accumulate=True)
-    gradient[block.rows] = slope @ contexts
-    context_gradient += slope.T @ u
-    return loss
+    softmax = Softmax.of(block, u, contexts, blocks)
+    parts = blocks.parts(len(contexts))
+    for part in reversed(parts):  # the last one's exponentials are at hand, those of others are made again
+        exponential = softmax.exponential
+        if part is not parts[-1]:
+            exponential = blocks.product(u, contexts[part].T).sub_(softmax.highest).exp_()
+        # d loss / d logits = mass * softmax - counts, written over the logits
+        slope = exponential.mul_(block.mass[:, None] / softmax.total)
+        pairs = block if len(parts) == 1 else block.within(part)
+        slope.index_put_((pairs.row, pairs.context), -pairs.weight, accumulate=True)
+        gradient.index_add_(0, block.rows, blocks.product(slope, contexts[part]))
+        context_gradient[part] += blocks.product(slope.T, u)
+    return softmax.loss

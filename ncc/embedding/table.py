@@ -177,7 +177,7 @@ class Embedding:
         words, counts = self.vocabulary.words, self.vocabulary.counts
         kept = np.append(np.arange(len(words) - 1 - num_words), len(words) - 1)
         vocabulary = Vocabulary(tuple(words[row] for row in kept.tolist()), counts[kept])
-        about = self.about | {"extensions": self.about["extensions"][:-1]}
+        about = self.about | {"num_words": len(kept), "extensions": self.about["extensions"][:-1]}
         return Embedding(vocabulary, self.vectors[kept], self.abstraction, about)
 
     def look_up(self, texts: Iterable[str]) -> Lookup:

@@ -1,7 +1,8 @@
 """Sequences of different lengths as batches for the encoder, and as data for the training loop."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -17,6 +18,9 @@ __all__ = ["SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "
 Rows = NDArray[np.int64]
 
 _BATCH = 64
+
+_GPU_STEP = 16
+"""Batches on a GPU are padded to multiples of so many words."""
 
 
 class SequenceBatch(NamedTuple):
@@ -49,6 +53,7 @@ class Sequences:
         literal_start: (num_words + 1,) int64 offsets into `literal`.
         literal: int64 bucket of each literal.
         longest: Words of a sequence that are read, the first ones; None for all.
+        device: Where they are kept, and batches are made. On a GPU these are padded to few different lengths.
     """
 
     start: Rows
@@ -56,6 +61,7 @@ class Sequences:
     literal_start: Rows
     literal: Rows
     longest: int | None = None
+    device: str = "cpu"
 
     @classmethod
     def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
@@ -89,25 +95,38 @@ class Sequences:
         return lengths if self.longest is None else np.minimum(lengths, self.longest)
 
     @cached_property
-    def _literal_counts(self) -> Rows:
-        return np.diff(self.literal_start)
+    def _num_literals(self) -> Rows:
+        """(n,) literals of each sequence that are read; known on the host, so that no device is waited for."""
+        return self.literal_start[self.start[:-1] + self.lengths] - self.literal_start[self.start[:-1]]
+
+    @cached_property
+    def _tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Words, literals and their offsets on the device, where all batches are cut from."""
+        arrays = self.word, self.literal, self.literal_start
+        words, literals, start = (torch.tensor(array, device=self.device) for array in arrays)
+        return words, literals, start
 
     def batch(
         self, rows: Rows, auxiliary: NDArray[np.float32] | None = None, owner: Rows | None = None
     ) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
-        lengths = self.lengths[rows]
-        place = self.start[rows][:, None] + np.arange(lengths.max())[None, :]
-        inside = np.arange(lengths.max())[None, :] < lengths[:, None]
-        place = np.where(inside, place, 0)
-        counts = np.where(inside, self._literal_counts[place], 0).ravel()
-        offsets = np.cumsum(counts) - counts
-        within = np.arange(counts.sum()) - np.repeat(offsets, counts)
-        literals = self.literal[np.repeat(self.literal_start[place].ravel(), counts) + within]
+        time, number = int(self.lengths[rows].max()), int(self._num_literals[rows].sum())
+        if self.device.startswith("cuda"):
+            time += -time % _GPU_STEP
+        words, literals, literal_start = self._tensors
         owner = np.arange(len(rows)) if owner is None else owner
         auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary
-        words = np.where(inside, self.word[place], 0).astype(np.int64)
-        return SequenceBatch(*map(torch.from_numpy, (words, lengths, literals, offsets, auxiliary, owner)))
+        given = self.lengths[rows], self.start[rows], owner, auxiliary
+        lengths, start, owners, numbers = (torch.from_numpy(array).to(self.device) for array in given)
+        inside = torch.arange(time, device=self.device)[None, :] < lengths[:, None]
+        place = torch.where(inside, start[:, None] + torch.arange(time, device=self.device)[None, :], 0)
+        first = literal_start[place].ravel()
+        counts = torch.where(inside, literal_start[place + 1] - literal_start[place], 0).ravel()
+        offsets = counts.cumsum(0) - counts
+        # each literal's place among all: where those of its statement begin, and how many of these come before it
+        at = torch.repeat_interleave(first - offsets, counts, output_size=number)
+        found = literals[at + torch.arange(number, device=self.device)]
+        return SequenceBatch(torch.where(inside, words[place], 0).long(), lengths, found, offsets, numbers, owners)
 
 
 def distinct_sequences(words: Sequence[NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], Rows]:
@@ -157,6 +176,21 @@ class SequenceData:
     def __len__(self) -> int:
         return len(self._target)
 
+    def to(self, device: str) -> Self:
+        """Keeps sequences and targets on a device, where batches are then made; returns the data."""
+        self._sequences = replace(self._sequences, device=device)
+        self._target = self._target.to(device)
+        return self
+
+    def digest(self) -> str:
+        """A hash of all samples."""
+        some = self._sequences
+        arrays = (some.start, some.word, some.literal_start, some.literal, self._auxiliary, self._owner, self._forms)
+        digest = hashlib.sha256(repr((some.longest, self._noise)).encode())
+        for array in (*arrays, self._num_forms, self._target.cpu().numpy()):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
+
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
         """All samples once, in batches of like size, in random order, with their sequences drawn anew."""
         self._drawn = self._forms[self._first_form + rng.integers(self._num_forms)]
@@ -181,7 +215,7 @@ class SequenceData:
         """The network's inputs for some samples, and what it is to say."""
         things, owner = np.unique(self._owner[samples], return_inverse=True)
         inputs = self._sequences.batch(self._drawn[things], self._auxiliary[samples], owner)
-        return inputs, self._target[samples]
+        return inputs, self._target[torch.from_numpy(samples).to(self._target.device)]
 
 
 def network_outputs(network: EncoderNetwork, data: SequenceData) -> NDArray[np.float64]:

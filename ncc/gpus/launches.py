@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ncc.gpus.cards import Card
 from ncc.gpus.host import ReadArguments
 from ncc.ir import Module, NodeKind
-from ncc.kernels.frequencies import argument_names
+from ncc.kernels.arguments import argument_names
 from ncc.kernels.launch import Launch
 from ncc.kernels.launched import LaunchedKernel, profile_launch
 from ncc.kernels.memory import Access, access_pattern

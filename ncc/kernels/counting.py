@@ -1,5 +1,6 @@
 """Goes through a kernel's functions and counts what their statements do, once and weighted by how often they run."""
 
+import functools
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ncc.ir import Module
 from ncc.kernels.builtins import asked_dimension, work_of_call
 from ncc.kernels.control_flow import find_loops
-from ncc.kernels.costs import flops_of
+from ncc.kernels.costs import flops_of, integer_operations_of
 from ncc.kernels.frequencies import FunctionRuns
 from ncc.kernels.launch import LoopTrips, Threads
 from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
@@ -24,6 +25,8 @@ TRIPS = 8.0
 _DEEPEST = 4
 _HEAVIEST = 1e12
 _MOST_STATEMENTS = 30_000
+_TRIES = 16.5
+"""Times that a thread of a warp tries on average, where all 32 add to one number in shared memory."""
 
 _FLOAT_OPS = frozenset(("fadd", "fsub", "fmul", "fneg"))
 _KIND_OF_OPCODE = {
@@ -178,7 +181,7 @@ class _Function:
             pattern, divergent = "", False
             self.counts.shape["statements"] += 1
             if self.at_launch:
-                self._count_flops(statement, opcode, weight)
+                self._count_instructions(statement, opcode, operands, weight)
             if opcode in ("load", "store", "atomicrmw", "cmpxchg"):
                 pattern = self._count_accesses(statement, operands, weight)
                 if opcode in ("atomicrmw", "cmpxchg"):
@@ -216,12 +219,32 @@ class _Function:
         if opcode in _FLOAT_OPS or opcode in ("fdiv", "frem"):
             self.counts.add("flops", weight, lanes)
 
-    def _count_flops(self, statement: int, opcode: str, weight: float) -> None:
-        """Counts floating-point operations as the card does."""
-        if opcode in ("fadd", "fsub", "fmul", "fdiv", "frem", "call"):
-            callee = callee_name(self.module, statement) if opcode == "call" else ""
-            for precision, amount in flops_of(opcode, callee, self.module.statement_source(statement)).items():
+    def _count_instructions(self, statement: int, opcode: str, operands: list[int], weight: float) -> None:
+        """Counts floating-point and integer operations as the card does."""
+        module, source = self.module, self.module.statement_source(statement)
+        if opcode == "atomicrmw" and " fadd " in source and self.spaces.find(operands[0]) == "local":
+            precision = "double" if "double" in source else "single"  # a loop of additions until one is first
+            tries = _TRIES if self.stride[operands[0]] == 0 else 1.0
+            self.counts.add(f"{precision}_flops", weight, tries)
+            return
+        callee = callee_name(module, statement) if opcode == "call" else ""
+        if opcode != "fneg" or int(module.result[statement]) in self._moved():
+            for precision, amount in flops_of(opcode, callee, source).items():
                 self.counts.add(f"{precision}_flops", weight, amount)
+        is_constant = all(node < 0 for node in operands[1:])
+        if amount := integer_operations_of(opcode, callee, source, is_constant):
+            self.counts.add("integer_operations", weight, amount)
+
+    @functools.cache  # noqa: B019 - lives as long as the function is counted
+    def _moved(self) -> frozenset[int]:
+        """Values that are stored, chosen or passed on: a sign that nothing else takes along is an operation."""
+        module = self.module
+        return frozenset(
+            node
+            for statement in module.body(self.call.function)
+            if module.opcode_name(statement) in ("store", "phi", "select", "ret", "insertelement", "insertvalue")
+            for node in module.operands(statement)
+        )
 
     def _count_call(self, statement: int, arguments: list[int], weight: float) -> str:
         """Counts a call of a function without a body; returns the pattern of the access that it makes, if any."""

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.ir import Module, NodeKind
+from ncc.kernels.arguments import argument_names, given_arguments
+from ncc.kernels.branches import likely_share
 from ncc.kernels.control_flow import Loop, find_loops, successors
 from ncc.kernels.launch import Launch, LoopTrips, Threads, launch_threads
 from ncc.kernels.values import (
@@ -15,24 +17,20 @@ from ncc.kernels.values import (
     predicate_of,
     register_of,
     token_value,
+    trips_until,
     value_of,
 )
 
-__all__ = ["FunctionRuns", "argument_names", "given_arguments", "guess_arguments"]
+__all__ = ["FunctionRuns", "guess_arguments"]
 
 Array = NDArray[np.float64]
 
-_STAYS = 0.95
+_STAYS = 0.99
 """Share of threads that an unknown condition does not send out of the kernel."""
 _MOST_TRIPS = 2.0**40
+_SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
+"""Multiples of these spread evenly between whole numbers, each beside the others."""
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
-
-
-def argument_names(module: Module, function: int) -> dict[int, str]:
-    """Node of each argument → its name, or its number where the IR has no names."""
-    nodes = module.operands(int(module.function_start[function]))
-    names = [(node, module.node_name(node)) for node in nodes]
-    return {node: f"arg{at}" if name.isdigit() else name for at, (node, name) in enumerate(names)}
 
 
 class FunctionRuns:
@@ -141,7 +139,7 @@ class FunctionRuns:
         if len(targets) != 2:
             return [np.full(len(self.unknown), 1 / len(targets)) for _ in targets]
         ends = [self._ends(target) for target in targets]
-        likely = 0.5 if ends[0] == ends[1] else (1 - _STAYS if ends[0] else _STAYS)
+        likely = likely_share(self.module, condition) if ends[0] == ends[1] else (1 - _STAYS if ends[0] else _STAYS)
         value = self.values.get(condition, self.unknown)
         first = np.where(np.isnan(value), likely, (value != 0).astype(float))
         return [first, 1 - first]
@@ -210,7 +208,7 @@ class FunctionRuns:
         return node if node in self.names and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
-        """Finds how often a loop runs, and what its counters are half way."""
+        """Finds how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
         counters = self._counters(loop)
         found = [exit_ for block in loop.blocks for exit_ in self._exits(loop, block, counters)]
         known = [trips for trips, _ in found if trips is not None and np.isfinite(trips).any()]
@@ -226,10 +224,15 @@ class FunctionRuns:
         name = self.module.function_names[self.function]
         self.loops.append(LoopTrips(line, formulas[0] if formulas else "", average, depth, name))
         self.trips[loop.header] = np.full(len(self.unknown), self.default) if trips is None else trips
+        at = np.floor(self._places(depth) * self.trips[loop.header])
         for node, (start, step, factor) in counters.items():
-            half = np.maximum(self.trips[loop.header] - 1, 0) / 2
-            middle = start * factor**half if factor != 1 else start + step * np.floor(half)
-            self.values[node] = np.where(np.isfinite(middle), middle, np.nan)
+            value = np.floor(start * factor**at) if factor != 1 else start + step * at
+            self.values[node] = np.where(np.isfinite(value), value, np.nan)
+
+    def _places(self, depth: int) -> Array:
+        """How far each thread is taken to be in a loop, from 0 to 1: evenly spread, and so in loops within loops."""
+        number: Array = np.arange(1, len(self.unknown) + 1, dtype=np.float64)
+        return (number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
 
     def _counters(self, loop: Loop) -> dict[int, tuple[Array, Array, float]]:
         """Counter's node → its first value, what is added to it, and what it is multiplied by, each time."""
@@ -289,27 +292,14 @@ class FunctionRuns:
             if counter < 0:
                 continue
             start, step, factor = counters[counter]
-            if self._is_strided(counter):
+            if np.ptp(start) > 0 and (factor != 1 or not (np.abs(step) == 1).all()):
                 self._strided.add(self._argument_behind(operands[1 - at]))
             bound = self._operand(operands[1 - at], tokens[1 - at])
             late = 0 if advanced or (block == loop.header and len(loop.blocks) > 1) else 1
-            trips = _trips(start, step, factor, bound, predicate_of(module, compare), stays) + late
+            trips = trips_until(start, step, factor, bound, predicate_of(module, compare), stays) + late
             limit = formula_of(module, operands[1 - at], tokens[1 - at], self.names)
             return [(np.maximum(trips, 1 if advanced or late else 0), self._formula(counter, limit, factor))]
         return []
-
-    def _is_strided(self, counter: int) -> bool:
-        """Whether a counter's step is no constant: a loop by strides of a launch's size goes over more than it has."""
-        phi = int(self.module.node_definition[counter])
-        steps = [node for node in self.module.operands(phi)[::2] if node >= 0 and node not in self.names]
-        steps = [int(self.module.node_definition[node]) for node in steps if self._defines(node)]
-        return any(
-            counter in parts and all(part >= 0 for part in parts)
-            for parts in (self.module.operands(step) for step in steps)
-        )
-
-    def _defines(self, node: int) -> bool:
-        return bool(self.module.node_kind[node] == NodeKind.RESULT)
 
     def _counter_behind(self, node: int, counters: dict[int, tuple[Array, Array, float]]) -> tuple[int, bool]:
         """The counter that a value is, but for its width, or that it is one step on; -1 if it is none."""
@@ -359,21 +349,6 @@ class FunctionRuns:
         return span if by in ("1", "-1") else f"{span} / {by.removeprefix('-')}" if by else ""
 
 
-def _trips(start: Array, step: Array, factor: float, bound: Array, predicate: str, stays: bool) -> Array:
-    """Times that a counter goes from its start until a comparison with a bound ends the loop."""
-    with np.errstate(all="ignore"):
-        if factor != 1:
-            low, high = (bound, start) if factor < 1 else (start, bound)
-            ratio = np.maximum(high, 1) / np.maximum(low, 1 if factor > 1 else 0.5)
-            return np.where(
-                np.isfinite(start) & np.isfinite(bound), np.ceil(np.log(ratio) / abs(math.log(factor)) - 1e-9), np.nan
-            )
-        way = (bound - start) / step
-        inclusive = predicate in ("sle", "ule", "sge", "uge")
-        exact = np.floor(way) + 1 if inclusive == stays and predicate not in ("eq", "ne") else np.ceil(way)
-        return np.where(np.isfinite(way), np.maximum(exact, 0), np.nan)
-
-
 def guess_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
     """Arguments that are not given, by what the kernel compares with them.
 
@@ -393,14 +368,3 @@ def guess_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
             break
         known |= new
     return {node: value for node, value in known.items() if node not in given_arguments(module, kernel, launch)}
-
-
-def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Node of each argument that a launch gives a value → the value."""
-    names = argument_names(module, kernel)
-    return {
-        node: launch.arguments[key]
-        for at, (node, name) in enumerate(names.items())
-        for key in (name, str(at))
-        if key in launch.arguments
-    }

@@ -17,6 +17,7 @@ from ncc.errors import InputError
 __all__ = ["Launch", "LoopTrips", "Threads", "launch_threads"]
 
 _MOST_THREADS = 512
+_MOST_COLUMNS = 4096
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 
 Array = NDArray[np.float64]
@@ -117,8 +118,10 @@ def launch_threads(launch: Launch) -> Threads:
     shares = np.array([1 / num if at in (0, num - 1) else inner for at in blocks.tolist()])
     per_block = min(launch.block_threads, _MOST_THREADS)
     threads = np.unique(np.linspace(0, launch.block_threads - 1, per_block).astype(np.int64))
+    times = max(_MOST_COLUMNS // (len(threads) * len(blocks)), 1)  # each may be in another trip of a loop
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
-    weight = np.repeat(shares / shares.sum(), len(threads)) / len(threads)
+    block, thread = np.tile(block, times), np.tile(thread, times)
+    weight = np.tile(np.repeat(shares / shares.sum(), len(threads)), times) / (len(threads) * times)
     values: dict[str, Array] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
     for names, number, sizes in (("ctaid nctaid", block, launch.grid), ("tid ntid", thread, launch.block)):
         name, size_name = names.split()

@@ -11,8 +11,9 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions, language_of
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.kernels.arguments import argument_names, given_arguments
 from ncc.kernels.counting import AtLaunch, count_kernel
-from ncc.kernels.frequencies import argument_names, given_arguments, guess_arguments
+from ncc.kernels.frequencies import guess_arguments
 from ncc.kernels.launch import Launch, LoopTrips, launch_threads
 from ncc.kernels.memory import Access
 from ncc.kernels.names import find_kernel, kernel_numbers

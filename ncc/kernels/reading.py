@@ -1,20 +1,28 @@
 """Kernels of an input, read and looked up in the embedding: where every prediction begins."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup
-from ncc.errors import InputError, NccError
+from ncc.errors import DataError, InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.graph import reachable_statements
 from ncc.inputs import load_module
 from ncc.ir import Module, read_module
 
-__all__ = ["LONGEST", "Kernel", "Source", "kernel_words", "read_kernels", "source_words"]
+__all__ = [
+    "LONGEST",
+    "Kernel",
+    "Source",
+    "kernel_words",
+    "read_kernels",
+    "read_named_kernels",
+    "source_words",
+]
 
 Source = str | os.PathLike[str] | bytes
 
@@ -88,9 +96,27 @@ def read_kernels(
     ]
 
 
-def kernel_words(module: Module, embedding: Embedding) -> NDArray[np.int64]:
-    """Words of the statements of a module's first kernel and of those that it calls, cut to the first 1024."""
-    statements = reachable_statements(module, module.first_kernel)[:LONGEST]
+def read_named_kernels(named: Iterable[tuple[str, str]], embedding: Embedding) -> dict[tuple[str, str], Kernel]:
+    """Reads the kernels that a table names by file and name, each file once.
+
+    Raises:
+        DataError: A file does not have the kernel.
+        InputError, CompileError, IRError: A file can't be read.
+    """
+    wanted = list(dict.fromkeys(named))
+    found: dict[tuple[str, str], Kernel] = {}
+    for path in dict.fromkeys(file for file, _ in wanted):
+        found |= {(path, kernel.name): kernel for kernel in read_kernels(path, embedding, None)}
+    for path, name in wanted:
+        if (path, name) not in found:
+            others = ", ".join(kernel for file, kernel in found if file == path)
+            raise DataError(f"{path}: no kernel {name!r}, which the table has times of; found {others}")
+    return {key: found[key] for key in wanted}
+
+
+def kernel_words(module: Module, embedding: Embedding, function: int | None = None) -> NDArray[np.int64]:
+    """Words of the statements of a kernel, a module's first by default, and of its callees; cut to the first 1024."""
+    statements = reachable_statements(module, module.first_kernel if function is None else function)[:LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)
     return words[module.text_id[statements]].astype(np.int64)
 

@@ -1,5 +1,6 @@
 """Values that threads compute from their numbers, sizes and arguments: statement by statement, and as formulas."""
 
+import math
 import re
 from collections.abc import Callable
 
@@ -10,7 +11,16 @@ from ncc.ir import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.types import split_fields
 
-__all__ = ["Operation", "formula_of", "operand_tokens", "predicate_of", "register_of", "token_value", "value_of"]
+__all__ = [
+    "Operation",
+    "formula_of",
+    "operand_tokens",
+    "predicate_of",
+    "register_of",
+    "token_value",
+    "trips_until",
+    "value_of",
+]
 
 Array = NDArray[np.float64]
 
@@ -180,3 +190,18 @@ def _joined(sign: str, parts: list[str]) -> str:
     if sign == "<<" and parts[1].isdigit():
         return f"({parts[0]} * {2 ** int(parts[1])})"
     return f"({parts[0]} {sign} {parts[1]})" if sign else ""
+
+
+def trips_until(start: Array, step: Array, factor: float, bound: Array, predicate: str, stays: bool) -> Array:
+    """Times that a counter goes from its start until a comparison with a bound ends the loop."""
+    with np.errstate(all="ignore"):
+        if factor != 1:
+            low, high = (bound, start) if factor < 1 else (start, bound)
+            ratio = np.maximum(high, 1) / np.maximum(low, 1 if factor > 1 else 0.5)
+            return np.where(
+                np.isfinite(start) & np.isfinite(bound), np.ceil(np.log(ratio) / abs(math.log(factor)) - 1e-9), np.nan
+            )
+        way = (bound - start) / step
+        inclusive = predicate in ("sle", "ule", "sge", "uge")
+        exact = np.floor(way) + 1 if inclusive == stays and predicate not in ("eq", "ne") else np.ceil(way)
+        return np.where(np.isfinite(way), np.maximum(exact, 0), np.nan)

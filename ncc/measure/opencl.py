@@ -8,12 +8,17 @@ from typing import Any
 
 from ncc.errors import InputError, NccError
 
-__all__ = ["Device", "choose_devices", "list_devices", "open_device"]
+__all__ = ["Device", "choose_devices", "list_devices", "open_device", "refusal"]
 
 _WHAT_TO_INSTALL = (
     "a CPU becomes one by 'pip install ncc[measure]' or Debian's pocl-opencl-icd, a GPU by its vendor's driver "
     "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
 )
+_NEW_PROCESSOR = (
+    "the processor is newer than this PoCL's LLVM: get a newer PoCL, as 'conda install -c conda-forge pocl', or "
+    "another driver for CPUs"
+)
+_TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ def _handles() -> dict[Device, Any]:
         NccError: The package pyopencl is missing.
     """
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    # a thread of PoCL for each core, or both may share one by chance while others are busy: half the speed, or twice
+    os.environ.setdefault("POCL_AFFINITY", "1")
     try:
         import pyopencl as cl
     except ImportError as error:
@@ -94,11 +101,11 @@ def choose_devices(names: Sequence[str] | None) -> list[Device]:
 
     Raises:
         InputError: A name fits no device or several, or two name the same.
-        NccError: There are no devices.
+        NccError: There are no devices, or one compiles nothing.
     """
     devices = list_devices()
     if names is None:
-        return devices
+        return [_compiling(one) for one in devices]
     chosen = []
     for name in names:
         fitting = [one for one in devices if name == one.name]
@@ -110,7 +117,29 @@ def choose_devices(names: Sequence[str] | None) -> list[Device]:
         if fitting[0] in chosen:
             raise InputError(f"device {name!r} is {fitting[0].name}, which was named before")
         chosen += fitting
-    return chosen
+    return [_compiling(one) for one in chosen]
+
+
+def _compiling(device: Device) -> Device:
+    """The same device, if it compiles anything at all.
+
+    Raises:
+        NccError: It does not.
+    """
+    import pyopencl as cl
+
+    try:
+        cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
+    except cl.Error as error:
+        raise NccError(f"{device.name} compiles no OpenCL C at all: {refusal(error)}") from error
+    return device
+
+
+def refusal(error: Exception) -> str:
+    """What a compiler said, in one line, and what to do where it is PoCL that does not know the processor."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = next((line for line in lines if "error:" in line), lines[-1])
+    return f"{said} ({_NEW_PROCESSOR})" if "unknown target CPU" in said else said
 
 
 def open_device(name: str) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError, NccError
 from ncc.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
-from ncc.measure.opencl import open_device
+from ncc.measure.opencl import open_device, refusal
 from ncc.runtime.quantities import readable_bytes
 
 __all__ = ["Job", "Timing", "median_interval", "run_job"]
@@ -229,8 +229,7 @@ class _Session:
             program = cl.Program(self.context, source).build(["-cl-kernel-arg-info"])
             self.kernel = cl.Kernel(program, kernel)
         except cl.RuntimeError as error:
-            last = str(error).strip().splitlines()[-1]
-            raise InputError(f"kernel {kernel}: {device} does not compile it: {last}") from error
+            raise InputError(f"kernel {kernel}: {device} does not compile it: {refusal(error)}") from error
         self.rules = read_rules(source)
         spaces, info = cl.kernel_arg_address_qualifier, cl.kernel_arg_info
         names = {spaces.GLOBAL: "global", spaces.CONSTANT: "constant", spaces.LOCAL: "local"}

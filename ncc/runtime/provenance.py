@@ -19,12 +19,17 @@ def command_line(program: str = "ncc") -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Hardware and versions of packages, for a file of results."""
+    """Hardware and versions of packages, None for one that is not installed, for a file of results."""
     import importlib.metadata  # which the help of commands need not wait for
+
+    def version(name: str) -> str | None:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            return None
 
     packages = ("ncc", "numpy", "scikit-learn", "gensim", "torch", "llvmlite")
     return {
         "hardware": {"machine": platform.machine(), "cores": os.cpu_count()},
-        "versions": {"python": platform.python_version()}
-        | {name: importlib.metadata.version(name) for name in packages},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
     }

@@ -1,18 +1,36 @@
-"""Ranks of a data-parallel run: who we are, sums over all, and the process group that torchrun asks for."""
+"""Ranks of a data-parallel run: who we are, what all must know alike, and the process group that torchrun asks for."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ncc.errors import NccError
+from ncc.errors import AssetError, InputError, NccError
+from ncc.runtime.storage import read_whole, write_atomically
 from ncc.runtime.writable import only_writer
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["process_group", "rank_and_world", "sole_training", "sum_over_ranks", "torch_threads", "wait_for_ranks"]
+__all__ = [
+    "check_alike",
+    "found_by_first",
+    "gathered",
+    "process_group",
+    "rank_and_world",
+    "share_files",
+    "sole_training",
+    "sum_over_ranks",
+    "torch_threads",
+    "wait_for_ranks",
+]
+
+T = TypeVar("T")
+
+_TIMEOUT = timedelta(hours=6)
+"""How long ranks wait for each other: longer than one may compile programs. torchrun ends them sooner if one dies."""
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -39,9 +57,89 @@ def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
             distributed.all_reduce(tensor)
 
 
+def gathered(own: T) -> list[T]:
+    """What all ranks gave, in their order, on all of them."""
+    from torch import distributed
+
+    every: list[Any] = [own] * rank_and_world()[1]
+    if len(every) > 1:
+        distributed.all_gather_object(every, own)
+    return every
+
+
+def found_by_first(find: Callable[[], T]) -> T:
+    """What the first rank finds, on all ranks: they need not see its files.
+
+    Raises:
+        AssetError: Finding it did, on all ranks alike.
+    """
+    from torch import distributed
+
+    rank, world = rank_and_world()
+    box: list[Any] = [None, None]
+    if rank == 0:
+        try:
+            box[0] = find()
+        except AssetError as error:
+            if world == 1:
+                raise
+            box[1] = str(error)
+    if world > 1:
+        distributed.broadcast_object_list(box)
+    if box[1] is not None:
+        raise AssetError(box[1])
+    found: T = box[0]
+    return found
+
+
+def check_alike(about: Mapping[str, str]) -> None:
+    """Compares what ranks are to do, before they begin to do it together.
+
+    Args:
+        about: Name → what must be the same on all ranks.
+
+    Raises:
+        InputError: Ranks differ; raised on all of them.
+    """
+    first, *others = gathered(dict(about))
+    for rank, other in enumerate(others, 1):
+        for name in sorted(first.keys() | other.keys()):
+            if first.get(name) != other.get(name):
+                raise InputError(
+                    f"rank {rank} has {name} {other.get(name)}, rank 0 has {first.get(name)}; "
+                    "all ranks must be given the same options and files"
+                )
+
+
+def share_files(paths: Sequence[Path]) -> None:
+    """Sends files that some ranks have to those that have them not; nothing where all see the same folders.
+
+    Args:
+        paths: The same files in the same order on all ranks, in folders of their own or in one.
+
+    Raises:
+        AssetError: A file can't be read.
+        OutputError: A file can't be written.
+    """
+    from torch import distributed
+
+    rank, world = rank_and_world()
+    if world == 1:
+        return
+    has = gathered([path.exists() for path in paths])
+    for path, there in zip(paths, zip(*has, strict=True), strict=True):
+        if any(there) and not all(there):
+            source = there.index(True)
+            box = [read_whole(path) if rank == source else None]
+            distributed.broadcast_object_list(box, src=source)
+            if not there[rank]:
+                assert box[0] is not None
+                write_atomically(path, box[0])
+
+
 @contextmanager
 def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[str]:
-    """Joins the ranks that torchrun started (NCCL on GPUs, gloo on CPUs); alone, does nothing.
+    """Joins the ranks that torchrun started (gloo for what is on CPUs, NCCL for what is on GPUs); alone, does nothing.
 
     Args:
         device: What this rank computes on.
@@ -51,7 +149,7 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
         The device of this rank: with several GPUs a machine, each rank has its own.
 
     Raises:
-        NccError: The device asked for is not there.
+        NccError: The device asked for is not there, or there are more ranks on this machine than GPUs.
     """
     import torch
     import torch.distributed.nn.functional  # see below
@@ -62,14 +160,22 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         yield device
         return
-    on_gpu = device.startswith("cuda")
-    if on_gpu:
-        device = f"cuda:{int(os.environ.get('LOCAL_RANK', '0')) % torch.cuda.device_count()}"
-        torch.cuda.set_device(device)
+    gpu = None
+    if device.startswith("cuda"):
+        local, number = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+        if local >= number:
+            raise NccError(
+                f"rank {os.environ['RANK']} is number {local} on its machine (from 0), where torch sees {number} GPUs; "
+                f"start {number} ranks there: torchrun --nproc-per-node {number}"
+            )
+        gpu = torch.device("cuda", local)
+        device = str(gpu)
+        torch.cuda.set_device(gpu)
     # torch.optim imports torch.distributed.nn.functional, whose default arguments hold for ever the group that is there
     # by then. Imported before there is one, it lets the group go, and gloo's threads with it; left to run, they abort
     # the process now and then when the interpreter ends.
-    distributed.init_process_group("nccl" if on_gpu else "gloo", init_method)
+    backend = "cpu:gloo,cuda:nccl" if gpu else "gloo"
+    distributed.init_process_group(backend, init_method, timeout=_TIMEOUT, device_id=gpu)
     try:
         yield device
     finally:

@@ -20,7 +20,7 @@ from torch import distributed as dist
 from torch import nn
 
 from ncc.errors import AssetError
-from ncc.runtime.ranks import rank_and_world
+from ncc.runtime.ranks import found_by_first, rank_and_world
 from ncc.runtime.storage import read_whole, write_atomically
 from ncc.training.config import TrainingConfig
 from ncc.training.draws import Draws
@@ -169,17 +169,7 @@ class Checkpoints:
 
     def _read(self) -> bytes | None:
         """The file as the first rank reads it, so that all ranks see the same one; None where there is none."""
-        content, error = None, None
-        if self._rank == 0:
-            try:
-                content = read_whole(self.path) if os.path.lexists(self.path) else None
-            except AssetError as problem:
-                content, error = b"", problem  # the others learn of it before this rank gives up
-        if self._world > 1:
-            content = _from_first(content)
-        if error:
-            raise error
-        return content
+        return found_by_first(lambda: read_whole(self.path) if os.path.lexists(self.path) else None)
 
     def _check(self, state: dict[str, Any]) -> None:
         version = state.get("format_version")
@@ -205,15 +195,13 @@ class CheckpointClock:
     many steps it will tell again, so that hardly any step waits for that.
     """
 
-    def __init__(self, every_s: float, device: torch.device) -> None:
+    def __init__(self, every_s: float) -> None:
         """Starts the clock.
 
         Args:
             every_s: Seconds between checkpoints; 0 for none.
-            device: Where ranks can exchange numbers.
         """
         self._every_s = every_s
-        self._device = device
         self._world = rank_and_world()[1]
         self.restart()
 
@@ -234,13 +222,15 @@ class CheckpointClock:
             return False
         elapsed = time.monotonic() - self._began
         left = self._every_s - elapsed
+        if self._world == 1:
+            return left <= 0
         # never more than as many steps again: later ones may take longer
-        pause = min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps) if self._world > 1 else 1
-        answer = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64, device=self._device)
-        if self._world > 1:
-            from_first_rank([answer])
-        due, pause = answer.tolist()
-        self._ask_at = self._steps + int(pause)
+        pause = min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)
+        # on the host, where no rank waits for what its GPU still has to do
+        answer = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64)
+        from_first_rank([answer])
+        due, pause_of_first = answer.tolist()
+        self._ask_at = self._steps + int(pause_of_first)
         return bool(due)
 
 
@@ -258,10 +248,3 @@ def _gather(own: dict[str, Any]) -> list[dict[str, Any]]:
     every: list[Any] = [None] * world
     dist.gather_object(own, every if rank == 0 else None)
     return every
-
-
-def _from_first(content: bytes | None) -> bytes | None:
-    """The first rank's bytes or None, on all ranks."""
-    box = [content]
-    dist.broadcast_object_list(box)
-    return box[0]

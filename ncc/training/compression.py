@@ -1,36 +1,22 @@
-"""Ways of sending gradients in fewer bytes, as communication hooks of torch's DistributedDataParallel.
-
-A hook is called for each bucket, a flat tensor of the gradients of some parameters, and returns a future of its mean
-over all ranks.
+"""Ways of sending gradients in fewer bytes: sums over all ranks of flat gradients that are about right.
 
 References: Stich et al. 2018 ("Sparsified SGD with memory"), algorithm 1, and Lin et al. 2018 ("Deep gradient
 compression"), without its corrections for momentum; Alistarh et al. 2017 ("QSGD: communication-efficient SGD via
 gradient quantization and encoding"), in its variant where chunks of a gradient have scales of their own, without its
 variable-length code; Vogels et al. 2019 ("PowerSGD: practical low-rank gradient compression for distributed
-optimization").
+optimization"), algorithms 1 and 2.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch import distributed as dist
-from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState, powerSGD_hook
-from torch.futures import Future
 from torch.nn.functional import pad
-from torch.nn.parallel import DistributedDataParallel
 
 from ncc.training.config import TrainingConfig
-from ncc.training.exchange import Exchange
-
-if TYPE_CHECKING:  # torch.distributed has it, but does not say so to type checkers
-    from torch._C._distributed_c10d import GradBucket
-else:
-    from torch.distributed import GradBucket
+from ncc.training.exchange import Exchange, flatten, views_like
 
 __all__ = ["CHUNK", "RANK", "Compression", "Halved", "LowRank", "Quantized", "TopK", "make_compression"]
 
@@ -40,160 +26,125 @@ CHUNK = 2048
 RANK = 2
 """Columns of PowerSGD's thin matrices: the paper's choice for its language model is 4, for its images 2."""
 
-_FIRST_STEP = 2  # torch keeps errors by bucket, and cuts its buckets anew after the first step
-
 
 class Compression(ABC):
     """A way of sending gradients in fewer bytes.
 
     Attributes:
+        whole: Whether it takes the gradients of all parameters each time, since it keeps what it did not send of them;
+            others take parts that differ from step to step.
         step: The step that gradients belong to.
-        exchange: Where bytes are counted.
+        exchange: What they are sent by.
     """
 
+    whole = False
+
     def __init__(self, exchange: Exchange) -> None:
-        """Counts bytes at an exchange."""
+        """Sends by an exchange."""
         self.exchange = exchange
         self.step = 0
 
-    def bucket_mb(self, parameters: Sequence[Tensor]) -> float | None:  # noqa: ARG002
-        """Largest bucket in MiB; None leaves it to torch."""
-        return None
-
-    def register(self, replica: DistributedDataParallel) -> None:
-        """Sends a replica's gradients from now on."""
-        replica.register_comm_hook(self, _send)
-
     @abstractmethod
-    def send(self, bucket: GradBucket) -> Future[Tensor]:
-        """Begins to send a bucket; the future is its mean over all ranks."""
+    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:
+        """Replaces a flat float32 gradient by about its sum over all ranks, the same on all of them.
 
-
-def _send(state: Compression, bucket: GradBucket) -> Future[Tensor]:
-    return state.send(bucket)
+        Args:
+            gradient: Those of some parameters, one after the other, or of parts of them.
+            parameters: Tensors of these shapes.
+        """
 
 
 class Halved(Compression):
-    """Sends gradients as float16 or bfloat16, divided by the number of ranks first, so that sums stay in range."""
+    """Sends and sums gradients as float16 or bfloat16; ranks give shares of a mean, so that sums stay in range."""
 
     def __init__(self, exchange: Exchange, dtype: torch.dtype) -> None:
         """Sends numbers of a 16-bit type."""
         super().__init__(exchange)
         self._dtype = dtype
 
-    def send(self, bucket: GradBucket) -> Future[Tensor]:
-        """Begins to sum a bucket in 16 bits; the future is its mean over all ranks."""
-        gradient = bucket.buffer()
-        work = self.exchange.begin_sum((gradient / self.exchange.world).to(self._dtype))
-        assert work
-        return work.get_future().then(lambda sent: gradient.copy_(sent.value()[0]))
+    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+        """As `Compression.sum` says."""
+        sent = gradient.to(self._dtype)
+        self.exchange.sum(sent)
+        gradient.copy_(sent)
 
 
-class _Gathered(Compression):
-    """Compressions whose messages can't be summed on their way: each rank gets all of them and sums what they say."""
-
-    def send(self, bucket: GradBucket) -> Future[Tensor]:
-        """Begins to gather all ranks' messages; the future is the mean of what they say."""
-        gradient = bucket.buffer()
-        message = self.message(gradient, bucket)
-        self.exchange.count(message)
-        messages = [torch.empty_like(message) for _ in range(self.exchange.world)]
-        work = dist.all_gather(messages, message, async_op=True)
-        assert work is not None
-        return work.get_future().then(partial(self._mean, gradient, messages))
-
-    def _mean(self, gradient: Tensor, messages: Sequence[Tensor], sent: Future[list[Tensor]]) -> Tensor:
-        sent.value()  # raises what went wrong
-        gradient.zero_()
-        for message in messages:
-            self.add_decoded(gradient, message)
-        return gradient.div_(self.exchange.world)
-
-    @abstractmethod
-    def message(self, gradient: Tensor, bucket: GradBucket) -> Tensor:
-        """The message for a bucket's flat float32 gradient: of one length on all ranks."""
-
-    @abstractmethod
-    def add_decoded(self, gradient: Tensor, message: Tensor) -> None:
-        """Adds to a flat gradient what a message says."""
-
-
-class TopK(_Gathered):
-    """Sends the largest entries of each bucket as values and places, 8 bytes an entry; the rest is added next time.
+class TopK(Compression):
+    """Sends the largest entries as values and places, 8 bytes an entry, to each other rank; the rest comes next time.
 
     What is kept is not part of a checkpoint: a run that goes on from one begins with nothing kept.
     """
+
+    whole = True
 
     def __init__(self, exchange: Exchange, share: float) -> None:
         """Sends a share, in (0, 1], of the entries."""
         super().__init__(exchange)
         self._share = share
-        self._kept: dict[int, Tensor] = {}
+        self.kept = torch.zeros(0)
 
     def num_sent(self, size: int) -> int:
-        """Entries sent of a bucket: rounded down, so that no more is sent than was asked for, but at least one."""
+        """Entries sent of a gradient: rounded down, so that no more is sent than was asked for, but at least one."""
         return max(1, int(self._share * size))
 
-    def kept(self, parameters: Sequence[Tensor]) -> Tensor:
-        """What has not been sent yet of some parameters' gradients, flat and in their order.
+    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+        """As `Compression.sum` says."""
+        messages = self.exchange.gather(self.message(gradient))
+        gradient.zero_()
+        for message in messages:
+            values, places = message.chunk(2)
+            gradient.index_add_(0, places, values.view(torch.float32))
 
-        torch orders and cuts its buckets anew after the first step, so what is kept is known by parameter.
-        """
-        for parameter in parameters:
-            if id(parameter) not in self._kept:
-                self._kept[id(parameter)] = parameter.new_zeros(parameter.numel())
-        return torch.cat([self._kept[id(parameter)] for parameter in parameters])
-
-    def message(self, gradient: Tensor, bucket: GradBucket) -> Tensor:
-        """(2 * k,) int32: the bits of k float32 values, then their places in the bucket's flat gradient."""
-        parameters = bucket.parameters()
-        whole = self.kept(parameters) + gradient
+    def message(self, gradient: Tensor) -> Tensor:
+        """(2 * k,) int32: the bits of k float32 values, then their places; keeps the other entries."""
+        whole = self.kept + gradient if len(self.kept) else gradient.clone()
         places = whole.abs().topk(self.num_sent(len(whole)), sorted=False).indices
         values = whole[places]
         whole[places] = 0.0
-        left = torch.split(whole, [parameter.numel() for parameter in parameters])
-        self._kept |= zip(map(id, parameters), left, strict=True)
+        # what is not finite was sent with the largest, and shows there; kept, it would never end
+        self.kept = whole.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
         return torch.cat([values.view(torch.int32), places.to(torch.int32)])
 
-    def add_decoded(self, gradient: Tensor, message: Tensor) -> None:
-        """Adds to a flat gradient what a message says."""
-        values, places = message.chunk(2)
-        gradient.index_add_(0, places, values.view(torch.float32))
 
-
-class Quantized(_Gathered):
+class Quantized(Compression):
     """Sends entries as signed integers of 8 or 4 bits, and a float32 scale for each chunk of 2048.
 
-    Rounding is stochastic, so that it is right on average.
+    Each rank sums a part of the gradient, for which the others send it theirs, and sends the sum to all: as many
+    entries on the wire as in a ring, rounded twice. Rounding is stochastic, so that it is right on average.
     """
 
     def __init__(self, exchange: Exchange, bits: int, seed: int) -> None:
-        """Sends 8 or 4 bits an entry, rounded by what is drawn from a seed, the rank, the step and the bucket."""
+        """Sends 8 or 4 bits an entry, rounded by what is drawn from a seed, the rank and the step."""
         super().__init__(exchange)
         self._bits = bits
         self._levels = 2 ** (bits - 1) - 1
         self._seed = seed
 
-    def message(self, gradient: Tensor, bucket: GradBucket) -> Tensor:
+    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+        """As `Compression.sum` says."""
+        world, generator = self.exchange.world, self.generator(gradient.device)
+        parts = pad(gradient, (0, -len(gradient) % world)).view(world, -1)
+        received = self.exchange.swap(torch.stack([self.message(part, generator) for part in parts]))
+        own = torch.stack([self.decoded(message, parts.shape[1]) for message in received]).sum(dim=0)
+        sums = self.exchange.gather(self.message(own, generator))
+        gradient.copy_(torch.cat([self.decoded(message, parts.shape[1]) for message in sums])[: len(gradient)])
+
+    def message(self, values: Tensor, generator: torch.Generator) -> Tensor:
         """uint8: the bytes of the chunks' scales, then the entries', of 4 bits two a byte, the lower half first."""
-        chunks = pad(gradient, (0, -len(gradient) % CHUNK)).view(-1, CHUNK)
+        chunks = pad(values, (0, -len(values) % CHUNK)).view(-1, CHUNK)
         scale = chunks.abs().amax(dim=1) / self._levels
         exact = chunks / torch.where(scale > 0, scale, 1.0)[:, None]
-        generator = self._generator(gradient.device, bucket.index())
-        noise = torch.rand(exact.shape, generator=generator, device=gradient.device)
+        noise = torch.rand(exact.shape, generator=generator, device=values.device)
         rounded = (exact + noise).floor().clamp(-self._levels, self._levels)
-        entries = rounded.view(-1)[: len(gradient)].to(torch.int8)
+        entries = rounded.view(-1)[: len(values)].to(torch.int8)
         return torch.cat([scale.view(torch.uint8), self._pack(entries)])
 
-    def add_decoded(self, gradient: Tensor, message: Tensor) -> None:
-        """Adds to a flat gradient what a message says."""
-        num_chunks = -(-len(gradient) // CHUNK)
-        scale = message[: 4 * num_chunks].view(torch.float32)
-        entries = self._unpack(message[4 * num_chunks :])[: len(gradient)].float()
-        whole = len(gradient) // CHUNK * CHUNK
-        gradient[:whole] += (entries[:whole].view(-1, CHUNK) * scale[: whole // CHUNK, None]).view(-1)
-        if whole < len(gradient):
-            gradient[whole:] += entries[whole:] * scale[-1]
+    def decoded(self, message: Tensor, size: int) -> Tensor:
+        """The (size,) float32 values that a message says."""
+        num_chunks = -(-size // CHUNK)
+        scale = message[: 4 * num_chunks].clone().view(torch.float32)  # on a border of 4 bytes
+        entries = self._unpack(message[4 * num_chunks :])[:size].float()
+        return (pad(entries, (0, -size % CHUNK)).view(-1, CHUNK) * scale[:, None]).view(-1)[:size]
 
     def _pack(self, entries: Tensor) -> Tensor:
         if self._bits == 8:
@@ -206,41 +157,60 @@ class Quantized(_Gathered):
             return packed.view(torch.int8)
         return torch.stack([packed & 15, packed >> 4], dim=1).view(-1).view(torch.int8) - 8
 
-    def _generator(self, device: torch.device, bucket: int) -> torch.Generator:
-        seed = np.random.SeedSequence([self._seed, self.exchange.rank, self.step, bucket])
+    def generator(self, device: torch.device) -> torch.Generator:
+        """What rounding draws from in this step."""
+        seed = np.random.SeedSequence([self._seed, self.exchange.rank, self.step])
         return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
 
 
 class LowRank(Compression):
-    """torch's own PowerSGD: each matrix's gradient as a product of two thin ones, with error feedback.
+    """PowerSGD: each matrix's gradient as a product of two thin ones, with error feedback; the rest as it is.
 
-    The first two steps, vectors and small matrices are sent as they are. Errors and thin matrices are not part of a
-    checkpoint: a run that goes on from one begins with none.
+    Errors and thin matrices are not part of a checkpoint: a run that goes on from one begins with none.
     """
+
+    whole = True
 
     def __init__(self, exchange: Exchange, seed: int) -> None:
         """Begins with thin matrices drawn from a seed."""
         super().__init__(exchange)
-        self._state = PowerSGDState(
-            process_group=None,
-            matrix_approximation_rank=RANK,
-            start_powerSGD_iter=_FIRST_STEP,
-            orthogonalization_epsilon=1e-8,  # or a gradient of nothing but zeros becomes one of NaNs
-            random_seed=seed,
-        )
+        self._seed = seed
+        self._errors: list[Tensor] = []
+        self._thin: list[Tensor] = []
 
-    def bucket_mb(self, parameters: Sequence[Tensor]) -> float | None:
-        """One bucket for all: torch's hook waits in gloo's threads, and two buckets would block both."""
-        return sum(parameter.numel() * parameter.element_size() for parameter in parameters) / 2**20 + 1
+    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:
+        """As `Compression.sum` says."""
+        views = views_like(gradient, parameters)
+        matrices = [view for view in views if _is_worth_it(view)]
+        rest = [view for view in views if not _is_worth_it(view)]
+        if not self._thin:
+            generator = torch.Generator().manual_seed(self._seed)
+            widths = [matrix.shape[1] for matrix in matrices]
+            self._thin = [torch.randn(width, RANK, generator=generator).to(gradient.device) for width in widths]
+            self._errors = [torch.zeros_like(matrix) for matrix in matrices]
+        for matrix, error in zip(matrices, self._errors, strict=True):
+            matrix.add_(error)
+        left = [matrix @ thin for matrix, thin in zip(matrices, self._thin, strict=True)]
+        self._sum_all([*left, *rest])
+        left = [torch.linalg.qr(tall).Q for tall in left]
+        self._thin = [matrix.T @ tall for matrix, tall in zip(matrices, left, strict=True)]
+        self._sum_all(self._thin)
+        for matrix, error, tall, thin in zip(matrices, self._errors, left, self._thin, strict=True):
+            whole = tall @ thin.T
+            torch.sub(matrix, whole / self.exchange.world, out=error)
+            matrix.copy_(whole)
 
-    def send(self, bucket: GradBucket) -> Future[Tensor]:
-        """Begins to send a bucket; the future is about its mean over all ranks."""
-        as_it_is = self._state.iter < _FIRST_STEP
-        size, before = bucket.buffer().numel(), self._state.total_numel_after_compression
-        sent = powerSGD_hook(self._state, bucket)
-        numbers = size if as_it_is else self._state.total_numel_after_compression - before
-        self.exchange.bytes_sent += numbers * bucket.buffer().element_size()
-        return sent
+    def _sum_all(self, tensors: Sequence[Tensor]) -> None:
+        if tensors:
+            flat = flatten(tensors)
+            self.exchange.sum(flat)
+            for tensor, value in zip(tensors, views_like(flat, tensors), strict=True):
+                tensor.copy_(value)
+
+
+def _is_worth_it(gradient: Tensor) -> bool:
+    """Whether two thin matrices are less than half as large."""
+    return gradient.ndim == 2 and 2 * RANK * sum(gradient.shape) < gradient.numel()
 
 
 def make_compression(config: TrainingConfig, exchange: Exchange) -> Compression | None:

@@ -1,16 +1,23 @@
 """How to train: the options of the loop and of its data-parallel strategies, and what a training reports of itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ncc.errors import InputError
 
-__all__ = ["COMPRESSIONS", "STRATEGIES", "TrainingConfig", "TrainingStatistics"]
+__all__ = ["COMPRESSIONS", "RATE_RULES", "STRATEGIES", "TrainingConfig", "TrainingStatistics"]
 
 STRATEGIES = ("mirrored", "central", "stale", "local")
 """Ways of sharing the work among ranks; see `ncc.training.strategies`."""
 
 COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8", "int4", "powersgd")
 """Ways of sending gradients in fewer bytes; see `ncc.training.compression`."""
+
+RATE_RULES = ("sqrt", "linear", "none")
+"""How the learning rate grows with the number of ranks, where each has a batch of its own.
+
+References: Goyal et al. 2017 ("Accurate, large minibatch SGD"), for the linear rule and warm-up; Malladi et al. 2022
+("On the SDEs and scaling rules for adaptive gradient algorithms"), for the square root with Adam.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +26,10 @@ class TrainingConfig:
 
     Attributes:
         epochs: Passes over the samples.
-        batch_size: Samples a step, over all ranks.
-        learning_rate: Of AdamW, warmed up over the first epoch, then decayed to 0 along a half cosine.
+        batch_size: Samples a step, of each rank.
+        batch_of_all: Whether the batch size is instead that of all ranks together, and the learning rate stays.
+        learning_rate: Of AdamW with one rank, warmed up over the first epoch, then decayed to 0 along a half cosine.
+        rate_rule: How it grows with the ranks: one of `RATE_RULES`.
         weight_decay: Decoupled L2 penalty.
         clip: Largest norm of the gradient.
         mixed_precision: Multiply matrices in bfloat16 where the device runs LSTMs in it, or else in TF32 where it has
@@ -38,7 +47,9 @@ class TrainingConfig:
 
     epochs: int = 30
     batch_size: int = 32
+    batch_of_all: bool = False
     learning_rate: float = 2e-3
+    rate_rule: str = "sqrt"
     weight_decay: float = 1e-2
     clip: float = 1.0
     mixed_precision: bool = False
@@ -67,12 +78,22 @@ class TrainingConfig:
             raise InputError(f"compression is {self.compression!r}; expected one of {', '.join(COMPRESSIONS)}")
         if self.compression != "none" and self.strategy != "mirrored":
             raise InputError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
+        if self.rate_rule not in RATE_RULES:
+            raise InputError(f"rate_rule is {self.rate_rule!r}; expected one of {', '.join(RATE_RULES)}")
         if not 0 < self.topk_share <= 1:
             raise InputError(f"topk_share is {self.topk_share}; expected above 0 and at most 1")
         if self.sync_every < 1 or self.accumulate < 1:
             raise InputError("sync_every and accumulate must be 1 or more")
         if self.staleness < 0 or self.checkpoint_every_s < 0:
             raise InputError("staleness and checkpoint_every_s must be 0 or more")
+
+    def of_ranks(self, world: int) -> "TrainingConfig":
+        """The same training with batch size and learning rate of so many ranks together."""
+        if self.batch_of_all:
+            return self
+        factor = {"sqrt": world**0.5, "linear": float(world), "none": 1.0}[self.rate_rule]
+        rate, size = self.learning_rate * factor, self.batch_size * world
+        return replace(self, batch_size=size, learning_rate=rate, batch_of_all=True)
 
 
 @dataclass
@@ -81,13 +102,13 @@ class TrainingStatistics:
 
     Attributes:
         precision: What matrices were multiplied in: bfloat16, tf32 or float32.
-        bytes_sent: Payload that this rank handed to collectives for gradients, weights, buffers and moments, in steps
-            and at epochs' ends. All ranks hand in what is summed or gathered, the first alone what it broadcasts.
-            Weights at the start, losses and checkpoints are left out: they are a few bytes a step, or sent once.
+        bytes_sent: What this rank put on the wire for gradients, weights, buffers and moments, in steps and at epochs'
+            ends, in rings and chains (see `ncc.training.exchange`). Weights at the start, losses and checkpoints are
+            left out: they are a few bytes a step, or sent once.
         samples: Samples trained on, by all ranks together, counted again in each epoch.
         steps: Batches, cut over the ranks, that were trained on.
-        seconds_in_steps: Wall-clock time in steps, with gathering their samples.
-        seconds_in_data: The part of it that gathers samples and moves them to the device.
+        seconds_in_steps: Time in steps, with gathering their samples: by the clock, or as a GPU's own queue sees it.
+        seconds_in_data: The part of it that gathers samples and moves them to the device; a GPU's waiting for them.
         seconds_in_checkpoints: Wall-clock time of reading and writing checkpoints.
         seconds_total: Wall-clock time of the training, with start-up and ends of epochs.
     """

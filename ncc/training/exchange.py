@@ -1,4 +1,4 @@
-"""Collectives of a training over all ranks, with the bytes counted that a rank hands in; tensors laid flat for them."""
+"""Collectives of a training over all ranks, with the bytes that they put on the wire; tensors laid flat for them."""
 
 from collections.abc import Sequence
 
@@ -12,27 +12,22 @@ __all__ = ["Exchange", "average", "flatten", "from_first_rank", "views_like"]
 
 
 class Exchange:
-    """Collectives that count their payload; with one rank they leave tensors as they are, and count nothing.
+    """Collectives that count what they send; with one rank they leave tensors as they are, and count nothing.
 
     Attributes:
-        bytes_sent: Payload that this rank handed in. All ranks hand in what is summed or gathered, the first alone
-            what it broadcasts.
+        bytes_sent: What this rank has put on the wire, in rings and chains, which send least: of a sum over w ranks
+            2 (w - 1) / w of the tensor, of a gathering w - 1 messages.
     """
 
     def __init__(self) -> None:
         self.rank, self.world = rank_and_world()
         self.bytes_sent = 0
 
-    def count(self, tensor: Tensor) -> None:
-        """Counts a tensor that is handed to a collective elsewhere."""
-        if self.world > 1:
-            self.bytes_sent += tensor.numel() * tensor.element_size()
-
     def begin_sum(self, tensor: Tensor) -> "dist.Work | None":
         """Begins to replace a tensor by its sum over all ranks; None where that is done."""
         if self.world == 1:
             return None
-        self.count(tensor)
+        self.bytes_sent += 2 * (self.world - 1) * tensor.nbytes // self.world
         return dist.all_reduce(tensor, async_op=True)
 
     def sum(self, tensor: Tensor) -> None:
@@ -40,17 +35,43 @@ class Exchange:
         if work := self.begin_sum(tensor):
             work.wait()
 
+    def either(self, flags: Tensor) -> Tensor:
+        """(n,) bool: flags that are set on any rank."""
+        if self.world == 1:
+            return flags
+        found = flags.to(torch.uint8)
+        self.bytes_sent += 2 * (self.world - 1) * found.nbytes // self.world
+        dist.all_reduce(found, op=dist.ReduceOp.MAX)
+        return found.bool()
+
+    def swap(self, messages: Tensor) -> Tensor:
+        """(world, n): a message from each rank, which gave (world, n): one for each rank."""
+        if self.world == 1:
+            return messages
+        self.bytes_sent += (self.world - 1) * messages[0].nbytes
+        received = torch.empty_like(messages)
+        dist.all_to_all_single(received, messages)
+        return received
+
+    def gather(self, message: Tensor) -> list[Tensor]:
+        """The messages of all ranks, which are of one length."""
+        if self.world == 1:
+            return [message]
+        self.bytes_sent += (self.world - 1) * message.nbytes
+        messages = [torch.empty_like(message) for _ in range(self.world)]
+        dist.all_gather(messages, message)
+        return messages
+
     def sum_at_first(self, tensor: Tensor) -> None:
         """Replaces the first rank's tensor by the sum over all ranks; the others' then holds nothing of use."""
         if self.world > 1:
-            self.count(tensor)
+            self.bytes_sent += tensor.nbytes if self.rank else 0  # from the last to the first
             dist.reduce(tensor, dst=0)
 
     def broadcast(self, tensor: Tensor) -> None:
         """Replaces a tensor by the first rank's."""
         if self.world > 1:
-            if self.rank == 0:
-                self.count(tensor)
+            self.bytes_sent += tensor.nbytes if self.rank < self.world - 1 else 0  # from the first to the last
             dist.broadcast(tensor, src=0)
 
 

@@ -4,10 +4,10 @@ Under torchrun every rank takes its part of each batch, as the strategy says tha
 process and for many the loop is the same.
 """
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,11 +16,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.runtime.ranks import rank_and_world, sum_over_ranks
+from ncc.runtime.ranks import check_alike, rank_and_world, sum_over_ranks
 from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
+from ncc.training.phases import PhaseTimer
 from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy
 
@@ -32,6 +33,9 @@ class TrainingData(Protocol):
 
     def __len__(self) -> int:
         """How many samples there are."""
+
+    def digest(self) -> str:
+        """A hash of all samples, which ranks compare."""
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """All samples once, in batches of an epoch; sequences of like length together cost least."""
@@ -76,12 +80,16 @@ def train(
         Mean loss of each epoch, over all ranks.
 
     Raises:
+        InputError: Ranks were given different options or samples.
         AssetError: The checkpoint is damaged, of another model, configuration or data, or of a training in a precision
             that this device has not.
         OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()
-    with _timed(statistics, "seconds_total"):
+    config = config.of_ranks(rank_and_world()[1])
+    timer = PhaseTimer(statistics, next(model.parameters()).device)
+    with timer.by_the_clock("seconds_total"):
+        check_alike(_about(model, data, config))
         from_first_rank(list(model.state_dict().values()))
         model.train()
         device = next(model.parameters()).device
@@ -92,10 +100,10 @@ def train(
             checkpoints = None
             if checkpoint:
                 checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data))
-                with _timed(statistics, "seconds_in_checkpoints"):
+                with timer.by_the_clock("seconds_in_checkpoints"):
                     position = checkpoints.load(precisions)
             statistics.precision = position.precision.value
-            run = _Run(data, loss, config, strategy, checkpoints, statistics, device)
+            run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
             with position.precision.products():
                 losses = run.all_epochs(position, progress)
             statistics.bytes_sent += strategy.exchange.bytes_sent
@@ -103,21 +111,36 @@ def train(
     return losses
 
 
+def _about(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict[str, str]:
+    """What must be the same on all ranks; nothing of it is needed where there is one."""
+    if rank_and_world()[1] == 1:
+        return {}
+    shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
+    return {
+        **{name: repr(value) for name, value in asdict(config).items()},
+        "torch": torch.__version__,
+        "weights of shapes": hashlib.sha256(shapes.encode()).hexdigest()[:16],
+        "number of samples": str(len(data)),
+        "samples of digest": data.digest(),
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """A training under way."""
 
+    model: nn.Module
     data: TrainingData
     loss: Callable[[Tensor, Tensor], Tensor]
     config: TrainingConfig
     strategy: Strategy
     checkpoints: Checkpoints | None
-    statistics: TrainingStatistics
+    timer: PhaseTimer
     device: torch.device
 
     def all_epochs(self, position: Position, progress: Callable[[int, float], None] | None) -> list[float]:
         """Trains from a position on; returns each epoch's mean loss."""
-        clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0, self.device)
+        clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0)
         losses = position.losses
         while len(losses) < self.config.epochs:
             loss = self._epoch(position, clock)
@@ -137,38 +160,36 @@ class _Run:
             draws.load_state_dict(position.draws)
         loss_sum = torch.tensor(position.loss_sum, dtype=torch.float64, device=self.device)
         for step, samples in enumerate(batches[position.step :], position.step + 1):
-            with _timed(self.statistics, "seconds_in_steps"):
+            with self.timer.of_device("seconds_in_steps"):
                 loss_sum += self._step(samples, draws.rng, position.precision)
             if step < len(batches) and clock.due(at_rest=self.strategy.at_rest):
                 so_far = replace(position, step=step, loss_sum=_over_ranks(loss_sum))
                 self._save(so_far, clock, draws)
-        with _timed(self.statistics, "seconds_in_steps"):  # what a GPU still has to do ends here
-            return _over_ranks(loss_sum) / len(self.data)
+        total = _over_ranks(loss_sum)
+        self.timer.collect()
+        return total / len(self.data)
 
     def _step(self, samples: NDArray[np.int64], rng: np.random.Generator, precision: Precision) -> Tensor:
         """One step; returns the () float64 sum of losses over this rank's part of the batch."""
         part = self.strategy.part(samples)
-        pieces = part.pieces(self.config.accumulate)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
-        for number, piece in enumerate(pieces, 1):
-            with _timed(self.statistics, "seconds_in_data"):
-                inputs, target = self.data.batch(piece, rng)
-                inputs, target = tuple(tensor.to(self.device) for tensor in inputs), target.to(self.device)
-            with self.strategy.gradients(last=number == len(pieces)):
-                with precision.autocast(self.device):
-                    outputs = self.strategy.network(*inputs)
-                mean = self.loss(outputs.float(), target)
-                (mean * part.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
-            if part.scale:  # else it only stands in for samples that this rank has not
-                loss_sum += mean.detach().double() * len(piece)
+        for piece in part.pieces(self.config.accumulate):
+            with self.timer.of_device("seconds_in_data"):
+                given, wanted = self.data.batch(piece, rng)
+                *inputs, target = (to_device(tensor, self.device) for tensor in (*given, wanted))
+            with precision.autocast(self.device):
+                outputs = self.model(*inputs)
+            mean = self.loss(outputs.float(), target)
+            (mean * part.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
+            loss_sum += mean.detach().double() * len(piece)
         self.strategy.step()
-        self.statistics.steps += 1
-        self.statistics.samples += len(samples)
+        self.timer.statistics.steps += 1
+        self.timer.statistics.samples += len(samples)
         return loss_sum
 
     def _save(self, position: Position, clock: CheckpointClock, draws: Draws | None = None) -> None:
         if self.checkpoints:
-            with _timed(self.statistics, "seconds_in_checkpoints"):
+            with self.timer.by_the_clock("seconds_in_checkpoints"):
                 self.checkpoints.save(position, draws)
             clock.restart()
 
@@ -179,11 +200,8 @@ def _over_ranks(value: Tensor) -> float:
     return float(total)
 
 
-@contextmanager
-def _timed(statistics: TrainingStatistics, name: str) -> Iterator[None]:
-    """Adds the wall-clock time of what it surrounds to a number of seconds."""
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        setattr(statistics, name, getattr(statistics, name) + time.perf_counter() - began)
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor where a model is; the host goes on while it is copied to a GPU."""
+    if device.type == "cuda" and not tensor.is_cuda:
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)

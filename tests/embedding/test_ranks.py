@@ -60,6 +60,16 @@ def test_a_device_that_is_not_there_is_refused(device):
         pass
 
 
+def test_more_ranks_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    for name, value in {"RANK": "6", "WORLD_SIZE": "8", "LOCAL_RANK": "2"}.items():
+        monkeypatch.setenv(name, value)
+    message = r"rank 6 is number 2 on its machine .*, where torch sees 2 GPUs; start 2 ranks there"
+    with pytest.raises(NccError, match=message), process_group("cuda"):
+        pass
+
+
 @pytest.mark.gpu  # needs a CUDA device
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
 def test_alone_the_device_asked_for_is_kept(device):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.embedding.pairs import WeightedPairs, pair_weights, skipgram_loss
+from ncc.embedding.pairs import Blocks, WeightedPairs, pair_weights, skipgram_loss
 from ncc.embedding.skipgram import _add_gradients
 from ncc.errors import InputError
 
@@ -92,18 +92,19 @@ def test_the_seed_is_not_taken_from_torchs_or_numpys_state():
 
 
 @BOTH
-@pytest.mark.parametrize("rows", [1, 5, 29])
-def test_the_size_of_a_block_does_not_matter(rows, share_parts):
+@pytest.mark.parametrize(("rows", "columns"), [(1, 30), (5, 7), (29, 1)])
+def test_the_size_of_a_block_does_not_matter(rows, columns, share_parts):
     pairs, config = _pairs(), _config(share_parts=share_parts)
     whole = train_skipgram(*pairs, WORDS, config)
-    cut = train_skipgram(*pairs, WORDS, replace(config, rows=rows))
+    cut = train_skipgram(*pairs, WORDS, replace(config, rows=rows, columns=columns))
     assert cut.losses == pytest.approx(whole.losses, abs=1e-5)
     assert cut.loss == pytest.approx(whole.loss, abs=1e-5)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-3)
 
 
+@pytest.mark.parametrize("columns", [1, 7, 29, 1000])
 @pytest.mark.parametrize("rows", [4, 100])
-def test_loss_and_gradient_agree_with_autograd_on_the_dense_matrix(rows):
+def test_loss_and_gradient_agree_with_autograd_on_the_dense_matrix(rows, columns):
     center, context, count = _pairs()
     weight = count / count.sum()
     generator = torch.Generator().manual_seed(5)
@@ -118,7 +119,7 @@ def test_loss_and_gradient_agree_with_autograd_on_the_dense_matrix(rows):
     loss = 0.0
     for start in range(0, len(pairs.centers), rows):
         block = pairs.block(pairs.centers[start : start + rows], "cpu")
-        loss += float(_add_gradients(block, vectors, contexts, gradient, context_gradient))
+        loss += float(_add_gradients(block, vectors, contexts, gradient, context_gradient, Blocks(columns=columns)))
     assert loss == pytest.approx(expected.item(), abs=1e-5)
     assert torch.allclose(gradient.double(), u.grad, atol=1e-6)
     assert torch.allclose(context_gradient.double(), v.grad, atol=1e-6)
@@ -129,22 +130,23 @@ def test_gradients_of_some_centres_leave_the_others_alone():
     pairs = WeightedPairs(center, context, count / count.sum(), 30)
     u, v = torch.randn(2, 30, 6, generator=torch.Generator().manual_seed(5))
     gradient, context_gradient = torch.zeros(30, 6), torch.full((30, 6), 0.5)
-    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, gradient, context_gradient)
+    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, gradient, context_gradient, Blocks())
     assert torch.nonzero(gradient.abs().sum(dim=1)).flatten().tolist() == [3, 20]
     again = torch.zeros(30, 6)
-    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, torch.zeros(30, 6), again)
+    _add_gradients(pairs.block(np.array([3, 20]), "cpu"), u, v, torch.zeros(30, 6), again, Blocks())
     assert torch.allclose(context_gradient, again + 0.5, atol=1e-6)
 
 
+@pytest.mark.parametrize("columns", [1, 11, 1000])
 @pytest.mark.parametrize("rows", [4, 100])
-def test_the_loss_is_that_of_a_softmax_over_all_words(rows):
+def test_the_loss_is_that_of_a_softmax_over_all_words(rows, columns):
     center, context, count = _pairs()
     weight = count**0.5
     u, v = np.random.default_rng(3).normal(0, 2, (2, 30, 6)).astype(np.float32)
     logits = u.astype(np.float64) @ v.T.astype(np.float64)
     log_softmax = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     expected = -(weight * log_softmax[center, context]).sum() / weight.sum()
-    assert skipgram_loss(center, context, weight, u, v, rows=rows) == pytest.approx(expected, abs=1e-5)
+    assert skipgram_loss(center, context, weight, u, v, rows=rows, columns=columns) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_loss_at_the_end_is_that_of_the_vectors():
@@ -160,7 +162,7 @@ def test_large_logits_do_not_overflow():
     assert np.isfinite(skipgram_loss(center, context, count.astype(float), u, v))
     pairs = WeightedPairs(center, context, count / count.sum(), 30)
     gradients = torch.zeros(2, 30, 6)
-    _add_gradients(pairs.block(pairs.centers, "cpu"), torch.from_numpy(u), torch.from_numpy(v), *gradients)
+    _add_gradients(pairs.block(pairs.centers, "cpu"), torch.from_numpy(u), torch.from_numpy(v), *gradients, Blocks())
     assert torch.isfinite(gradients).all()
 
 
@@ -318,10 +320,11 @@ def test_no_pairs_are_refused():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"dim": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
-        ({"epochs": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
-        ({"steps_per_epoch": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
-        ({"rows": 0}, "dim, epochs, steps_per_epoch and rows must be 1 or more"),
+        ({"dim": 0}, "dim, epochs, steps_per_epoch, rows and columns must be 1 or more"),
+        ({"epochs": 0}, "dim, epochs, steps_per_epoch, rows and columns must be 1 or more"),
+        ({"steps_per_epoch": 0}, "dim, epochs, steps_per_epoch, rows and columns must be 1 or more"),
+        ({"columns": 0}, "steps_per_epoch, rows and columns must be 1 or more"),
+        ({"rows": 0}, "dim, epochs, steps_per_epoch, rows and columns must be 1 or more"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
         ({"subsample": -1e-9}, "subsample and own_decay 0 or more"),
         ({"own_decay": -1}, "subsample and own_decay 0 or more"),

@@ -133,7 +133,7 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
     ],
 )
 def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
-    vocabulary = load_embedding().vocabulary
+    vocabulary = load_embedding().version("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
     row, level = vocabulary.find(statement)
     assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
 
@@ -157,7 +157,7 @@ def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
     ],
 )
 def test_what_no_corpus_had_of_a_gpu_is_what_it_is_most_like(statement, word):
-    vocabulary = load_embedding().vocabulary
+    vocabulary = load_embedding().version("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
     row, level = vocabulary.find(statement)
     assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
     again = build_vocabulary({statement: 9}, 5)
@@ -229,3 +229,18 @@ def test_an_element_of_nested_structures_is_that_of_flat_ones():
         assert (vocabulary.words[row], level) == (word, BackoffLevel.EXACT)
     for other in ("{ { [2 x i8] }, i8 }, ptr <%ID>, i64 <%ID>", "{ { ptr }, i8, i8 }, ptr <%ID>, i64 <%ID>"):
         assert vocabulary.find(f"<%ID> = getelementptr inbounds {other}")[1] > BackoffLevel.EXACT
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "<%ID> = tail call i32 @llvm.nvvm.shfl.sync.down(i32 <INT>, i32 <%ID>, i32 <INT>, i32 <INT>)",
+        "tail call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 <INT>)",
+    ],
+)
+def test_what_ships_knows_registers_shuffles_and_barriers(statement):
+    vocabulary = load_embedding().vocabulary
+    row, level = vocabulary.find(statement)
+    assert (vocabulary.words[row], level) == (statement, BackoffLevel.EXACT)
+    assert vocabulary.counts[row]

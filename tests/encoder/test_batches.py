@@ -28,6 +28,56 @@ def test_joined_sequences_are_those_of_the_parts():
             assert torch.equal(one, other)
 
 
+def _sequences(longest: int | None = None) -> Sequences:
+    rng = np.random.default_rng(0)
+    start = np.cumsum([0, 3, 1, 6, 2, 4])
+    literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
+    return Sequences(
+        start, rng.integers(0, 99, start[-1]), literal_start, rng.integers(0, 9, literal_start[-1]), longest
+    )
+
+
+@pytest.mark.parametrize("longest", [None, 1, 4])
+def test_a_batch_has_the_words_of_its_sequences_and_at_each_its_literals(longest):
+    sequences, rows = _sequences(longest), np.array([2, 1, 4])
+    batch = sequences.batch(rows)
+    assert batch.words.shape == (3, sequences.lengths[rows].max())
+    ends = [*batch.literal_start[1:].tolist(), len(batch.literals)]
+    for number, row in enumerate(rows.tolist()):
+        for place in range(batch.words.shape[1]):
+            at = number * batch.words.shape[1] + place
+            found = batch.literals[batch.literal_start[at] : ends[at]].tolist()
+            if place >= sequences.lengths[row]:
+                assert found == []
+                continue
+            there = sequences.start[row] + place
+            assert batch.words[number, place] == sequences.word[there]
+            assert found == sequences.literal[slice(*sequences.literal_start[there : there + 2])].tolist()
+
+
+@pytest.mark.gpu  # needs a CUDA device
+def test_on_a_gpu_batches_are_padded_to_few_lengths_and_say_the_same():
+    label, rows = np.arange(5), np.array([2, 1, 4])
+    on_cpu, on_gpu = (SequenceData(_sequences(), label).to(device).batch(rows) for device in ("cpu", "cuda"))
+    assert on_gpu[0].words.shape == (3, 16)
+    assert all(tensor.is_cuda for tensor in (*on_gpu[0], on_gpu[1]))
+    assert torch.equal(on_gpu[0].words[:, :6].cpu(), on_cpu[0].words)
+    assert torch.equal(on_gpu[0].literals.cpu(), on_cpu[0].literals)
+    config = EncoderConfig(hidden=16, layers=2, bidirectional=True, pooling=("mean", "last"), buckets=9)
+    vectors = np.random.default_rng(1).normal(size=(99, 8)).astype(np.float32)
+    network = EncoderNetwork(vectors, 5, config, HeadConfig(norm="layer"))
+    expected = network.eval()(*on_cpu[0])
+    assert torch.allclose(network.cuda()(*on_gpu[0]).cpu(), expected, atol=1e-4)
+
+
+def test_data_that_differ_in_one_word_have_another_digest():
+    one, same, other = _sequences(), _sequences(), _sequences()
+    other.word[5] += 1
+    digests = [SequenceData(sequences, np.arange(5)).digest() for sequences in (one, same, other)]
+    assert digests[0] == digests[1] != digests[2]
+    assert SequenceData(one, np.arange(5)[::-1].copy()).digest() != digests[0]
+
+
 def test_equal_sequences_are_one():
     words = [np.array([1, 2]), np.array([3]), np.array([1, 2]), np.array([1])]
     distinct, owner = distinct_sequences(words)

@@ -103,3 +103,29 @@ def test_bad_input_is_refused_in_a_sentence(how, message):
 def test_a_file_of_the_host_alone_has_no_kernel():
     with pytest.raises(InputError, match="has no kernel; expected device code of CUDA, HIP or OpenCL"):
         ncc.profile(b"int f() { return 1; }", grid=(1,), block=(1,), options=_CUDA)
+
+
+def test_a_loop_in_a_loop_is_counted_over_all_trips_of_both():
+    source = b"""__global__ void triangle(float *x) {
+      float sum = 0;
+      for (int i = 0; i < 100; i++)
+        for (int j = 0; j < i; j++) sum += x[i * 100 + j] * x[j];
+      x[threadIdx.x] = sum;
+    }"""
+    (found,) = ncc.profile(source, grid=(2,), block=(64,), options=_CUDA)
+    assert found.per_thread["flops"] == pytest.approx(2 * 4950, rel=0.02)
+
+
+def test_additions_of_a_warp_to_one_number_in_shared_memory_wait_for_each_other():
+    source = b"""__global__ void total(float *x) {
+      __shared__ float sum;
+      atomicAdd(&sum, x[threadIdx.x]);
+    }"""
+    (found,) = ncc.profile(source, grid=(2,), block=(64,), options=_CUDA)
+    assert found.per_thread["single_flops"] == 16.5
+
+
+def test_a_sign_counts_where_nothing_takes_it_along():
+    source = b"__global__ void signs(float *x, float *y) { x[threadIdx.x] = -y[0]; x[1] = y[1] * -y[2] - x[3]; }"
+    (found,) = ncc.profile(source, grid=(2,), block=(64,), options=_CUDA)
+    assert found.per_thread["flops"] == 3

@@ -14,10 +14,10 @@ KERNELS = Path(__file__).parent / "kernels"
 def pocl():
     pytest.importorskip("pyopencl", reason="needs pip install ncc[measure]")
     from ncc.errors import NccError
-    from ncc.measure import list_devices
+    from ncc.measure.opencl import choose_devices
 
     try:
-        found = [device for device in list_devices() if device.platform == "Portable Computing Language"]
+        found = [device for device in choose_devices(None) if device.platform == "Portable Computing Language"]
     except NccError as error:
         pytest.skip(str(error))
     if len(found) < 2:

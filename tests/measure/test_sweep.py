@@ -45,6 +45,42 @@ def test_no_driver_says_what_to_install(monkeypatch):
         ncc.list_devices()
 
 
+def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from ncc.measure.opencl import choose_devices
+
+    def build(*_):
+        raise cl.Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\n(options: none)")
+
+    monkeypatch.setattr(cl.Program, "build", build)
+    with pytest.raises(
+        NccError, match=r"compiles no OpenCL C at all: error: unknown .*'generic' \(the processor is newer"
+    ):
+        choose_devices(None)
+
+
+def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from ncc.measure.opencl import choose_devices, open_device
+
+    [platform] = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
+    handle = platform.get_devices()[0]
+
+    class Twice:
+        name = platform.name
+
+        def get_devices(self):
+            return [handle, handle]
+
+    monkeypatch.setattr(cl, "get_platforms", lambda: [Twice()])
+    assert [one.name for one in choose_devices(["1", "#2"])] == [pocl[0], f"{pocl[0]} #2"]
+    assert open_device(f"{pocl[0]} #2") is handle
+    with pytest.raises(NccError, match="#3: the device is gone; found basic"):
+        open_device(f"{pocl[0]} #3")
+
+
 def test_without_pyopencl_too(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyopencl", None)
     with pytest.raises(NccError, match="pyopencl, which is missing"):
@@ -105,6 +141,24 @@ def test_one_that_crashes_costs_itself(pocl, tmp_path):
 def test_one_that_never_ends_is_ended(pocl, tmp_path):
     found = _measure(["endless"], tmp_path / "t.parquet", pocl[1:], timeout_s=4)
     assert "kernel endless: took longer than 4 s (at 1,024" in found.failed[f"endless on {pocl[1]}"]
+
+
+def test_one_that_never_ends_at_a_size_keeps_smaller_ones(pocl, tmp_path):
+    found = _measure(["endless_later"], tmp_path / "t.parquet", pocl[1:], sizes=(1024, 4096, 16384), timeout_s=4)
+    assert "took longer than 4 s (at 4,096" in found.failed[f"endless_later on {pocl[1]}"]
+    assert [row.size for row in MeasuredTable.load(tmp_path / "t.parquet").rows] == [1024]
+
+
+def test_one_that_writes_outside_at_a_size_keeps_smaller_ones(pocl, tmp_path):
+    found = _measure(["outside_later"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096))
+    assert "writes outside its buffer 'b'" in found.failed[f"outside_later on {pocl[0]}"]
+    assert found.num_rows == 1
+
+
+def test_one_that_is_not_compiled_says_why(pocl, tmp_path):
+    found = _measure(["undeclared"], tmp_path / "t.parquet", pocl[:1])
+    assert "does not compile it: " in found.failed[f"undeclared on {pocl[0]}"]
+    assert "pocl_only_elsewhere" in found.failed[f"undeclared on {pocl[0]}"]
 
 
 def test_a_size_that_does_not_fit_leaves_the_others(pocl, tmp_path):

@@ -13,8 +13,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from ncc.runtime.ranks import process_group
+from ncc.errors import AssetError, InputError
+from ncc.runtime.ranks import found_by_first, process_group, share_files
+from ncc.runtime.storage import read_whole
 from ncc.training import TrainingConfig, TrainingStatistics, precision, train
+from ncc.training.strategies import mirrored
 
 EXACT = {
     "mirrored": {},
@@ -50,6 +53,9 @@ STOPPED = {
 EPOCHS = 30
 """Of the loose ones."""
 
+WORDS = 3000
+"""Rows of a table, of which a batch touches 40 at most."""
+
 LAST = 3
 """Samples of the last batch: of four ranks one has none."""
 
@@ -70,6 +76,9 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def digest(self):
+        return f"{float(self.y.sum())} {self.noise}"
 
     def batches(self, batch_size, rng):
         order = rng.permutation(len(self))
@@ -94,7 +103,7 @@ def network(width: int = 64, dropout: float = 0.0) -> nn.Module:
 def result(model: nn.Module, data: Samples, checkpoint: Path | None = None, **options) -> dict:
     """Trains and returns weights, losses and statistics."""
     statistics = TrainingStatistics()
-    config = TrainingConfig(**({"epochs": 3, "batch_size": 8} | options))
+    config = TrainingConfig(**({"epochs": 3, "batch_size": 8, "batch_of_all": True} | options))
     losses = train(model, data, nn.functional.mse_loss, config, checkpoint=checkpoint, statistics=statistics)
     return {"model": model.state_dict(), "losses": losses, "statistics": vars(statistics)}
 
@@ -110,7 +119,7 @@ def loose(options: dict) -> dict:
 
 
 def wide(options: dict) -> dict:
-    """A few steps of a network whose gradients come in more than one bucket."""
+    """A few steps of a larger network."""
     return result(network(600), Samples(), **options)
 
 
@@ -155,6 +164,71 @@ def mixed(rank: int) -> dict:
         return result(network(), Samples(), mixed_precision=True)
 
 
+class Words(Samples):
+    """A few words of a large vocabulary, and a number that they stand for."""
+
+    def __init__(self) -> None:
+        generator = torch.Generator().manual_seed(0)
+        self.x = torch.randint(0, WORDS, (48, 5), generator=generator)
+        self.y = torch.randn(48, 1, generator=generator)
+
+    def digest(self):
+        return str(float(self.y.sum()))
+
+    def batch(self, samples, rng):
+        return (self.x[samples],), self.y[samples]
+
+
+def reader() -> nn.Module:
+    """A table of words, and layers behind it."""
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Embedding(WORDS, 16), nn.Flatten(), nn.Linear(80, 8), nn.Tanh(), nn.Linear(8, 1))
+
+
+def tables(rows: int, **options) -> dict:
+    """A few steps of a model most of whose weights are rows of a table; a table from so many rows on."""
+    with mock.patch.object(mirrored, "TABLE_ROWS", rows):
+        return result(reader(), Words(), **options)
+
+
+def refused(rank: int) -> dict[str, str]:
+    """What trainings say whose ranks were not given the same, by what they were not."""
+    unlike = {
+        "options": lambda: result(network(), Samples(), learning_rate=1e-3 * (1 + rank)),
+        "number": lambda: result(network(), Samples(40 + rank)),
+        "samples": lambda: result(network(), Samples(noise=0.5 * rank)),
+        "model": lambda: result(network(64 + rank), Samples()),
+    }
+    said = {}
+    for name, begin in unlike.items():
+        try:
+            begin()
+        except InputError as error:
+            said[name] = str(error)
+    return said
+
+
+def files(rank: int, folder: Path) -> dict:
+    """What a rank has and is told where each has a folder of its own."""
+    own = folder / f"files of {rank}"
+    own.mkdir()
+    paths = [own / name for name in ("both", "zero", "one", "none")]
+    for path in (paths[0], paths[1 + rank]):
+        path.write_text(f"{path.name} from {rank}")
+    share_files(paths)
+    (own / "checkpoint").write_text(f"of {rank}")
+    said = ""
+    try:
+        found_by_first(lambda: read_whole(own / "missing"))
+    except AssetError as error:
+        said = str(error)
+    return {
+        "files": {path.name: path.read_text() for path in paths if path.exists()},
+        "found": found_by_first((own / "checkpoint").read_text),
+        "missing": said,
+    }
+
+
 def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     """Everything, by kind and name; of more than two ranks, what might depend on their number."""
     cases = {
@@ -169,6 +243,9 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
         cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk", "powersgd")}
         cases["twice"] = {"mirrored": twice({})}
         cases["mixed"] = {"float32": mixed(rank)}
+        cases["each"] = {"none": result(network(), Samples(), batch_size=4, batch_of_all=False, rate_rule="none")}
+        cases["tables"] = {"sparse": tables(1024), "dense": tables(10**9)}
+        cases["tables"] |= {name: tables(1024, compression=name) for name in ("bf16", "int8", "topk", "powersgd")}
     return cases
 
 
@@ -179,6 +256,8 @@ if __name__ == "__main__":
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
     with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}"):
         cases = all_cases(rank, world, folder)
+        told = {"refused": refused(rank), "files": files(rank, folder)} if world == 2 else {}
+    torch.save(told, folder / f"told{rank}.pt")
     torch.save(cases, folder / f"rank{rank}.pt")
     threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
     assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end

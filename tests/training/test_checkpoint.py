@@ -121,7 +121,7 @@ def now(monkeypatch) -> list[float]:
 
 
 def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
-    clock = CheckpointClock(10.0, torch.device("cpu"))
+    clock = CheckpointClock(10.0)
     answers = []
     for second in range(1, 26):
         now[0] = second
@@ -132,7 +132,7 @@ def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
 
 
 def test_the_clock_waits_until_one_can_be_made(now):
-    clock = CheckpointClock(10.0, torch.device("cpu"))
+    clock = CheckpointClock(10.0)
     now[0] = 11.0
     assert [clock.due(at_rest=at_rest) for at_rest in (False, False, True)] == [False, False, True]
 
@@ -141,7 +141,7 @@ def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
     told: list[str] = []
     monkeypatch.setattr("ncc.training.checkpoint.rank_and_world", lambda: (0, 2))
     monkeypatch.setattr("ncc.training.checkpoint.from_first_rank", told.append)
-    clock = CheckpointClock(1000.0, torch.device("cpu"))
+    clock = CheckpointClock(1000.0)
     due = []
     for second in range(1, 1011):
         now[0] = second

@@ -106,7 +106,7 @@ def test_one_process_goes_on_where_two_were_stopped(two, alone, folder, tmp_path
 BYTES = {
     "mirrored": (WEIGHTS, WEIGHTS),
     "mirrored, accumulated": (WEIGHTS, WEIGHTS),
-    "central": (2 * WEIGHTS, WEIGHTS),  # a gradient from each, weights from the first
+    "central": (WEIGHTS, WEIGHTS),  # a gradient from the second, weights from the first
     "stale by 0": (WEIGHTS, WEIGHTS),
     "local, always averaged": (WEIGHTS + 2 * WEIGHTS / STEPS,) * 2,  # and two moments an epoch
 }
@@ -137,15 +137,15 @@ def test_every_name_makes_a_strategy(name):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 7, 9])
 def test_pieces_have_all_samples_and_their_weights_add_up(number):
-    part = Part(torch.arange(7).numpy(), 2.0, 14)
+    part = Part(torch.arange(7).numpy(), 14)
     pieces = part.pieces(number)
     assert len(pieces) == min(number, 7)
     assert [sample for piece in pieces for sample in piece.tolist()] == [*range(7)]
-    assert sum(part.weight(len(piece)) for piece in pieces) == pytest.approx(1.0)
+    assert sum(part.weight(len(piece)) for piece in pieces) == pytest.approx(0.5)
 
 
 def test_an_empty_part_has_no_pieces():
-    assert Part(torch.arange(0).numpy(), 1.0, 3).pieces(2) == []
+    assert Part(torch.arange(0).numpy(), 3).pieces(2) == []
 
 
 MATRIX = 64 * 64
@@ -153,8 +153,8 @@ COMPRESSED = {  # bytes a step
     "fp16": 2 * WEIGHTS,
     "bf16": 2 * WEIGHTS,
     "topk": 8 * (WEIGHTS // 100),
-    "int8": WEIGHTS + 4 * 3,
-    "int4": (WEIGHTS + 1) // 2 + 4 * 3,
+    "int8": 2 * ((WEIGHTS + 1) // 2 + 4 * 2),  # a part to the other, and the other part's sum
+    "int4": 2 * ((WEIGHTS + 3) // 4 + 4 * 2),
 }
 
 
@@ -165,7 +165,7 @@ def test_compressed_bytes_are_those_of_arithmetic(two, name):
 
 def test_power_sgd_sends_two_thin_matrices_for_the_one_that_is_worth_it(two):
     step = 4 * (WEIGHTS - MATRIX + 2 * (64 + 64))
-    assert two[0]["loose"]["powersgd"]["statistics"]["bytes_sent"] == (LOOSE_STEPS - 2) * step + 2 * 4 * WEIGHTS
+    assert two[0]["loose"]["powersgd"]["statistics"]["bytes_sent"] == LOOSE_STEPS * step
 
 
 @pytest.mark.parametrize("name", ["loose", "wide"])
@@ -178,3 +178,60 @@ def test_one_percent_of_entries_takes_fifty_times_fewer_bytes(two, name):
 def test_ranks_compute_in_what_all_of_them_can(two, alone):
     assert [rank["mixed"]["float32"]["statistics"]["precision"] for rank in two] == ["float32", "float32"]
     _close(two[0]["mixed"]["float32"], alone["exact"], 1e-6)
+
+
+def test_rows_that_no_rank_touched_are_not_sent_and_the_result_is_that_of_sending_all_to_the_bit(two):
+    cases = two[0]["tables"]
+    _close(cases["sparse"], cases["dense"], 0)
+    sent = {name: case["statistics"]["bytes_sent"] for name, case in cases.items()}
+    table, rest, steps = 3000 * 16, 80 * 8 + 8 + 8 + 1, 3 * 6
+    assert sent["dense"] == steps * 4 * (table + rest)
+    flags = 3000
+    assert steps * (4 * rest + flags) < sent["sparse"] <= steps * (4 * (40 * 16 + rest) + flags)
+    assert sent["bf16"] - steps * flags == (sent["sparse"] - steps * flags) / 2
+    assert sent["int8"] < sent["bf16"]
+    assert sent["topk"] == steps * 8 * ((table + rest) // 100)
+
+
+def test_a_batch_for_each_rank_is_one_batch_of_all(two, alone):
+    _close(two[0]["each"]["none"], alone["exact"], 1e-5)
+
+
+@pytest.mark.parametrize(("rule", "rate"), [("sqrt", 0.02), ("linear", 0.04), ("none", 0.01)])
+def test_batch_and_learning_rate_grow_with_the_ranks(rule, rate):
+    config = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule).of_ranks(4)
+    assert (config.batch_size, config.learning_rate) == (32, pytest.approx(rate))
+    assert config.of_ranks(4) == config
+    alone = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule, batch_of_all=True)
+    assert alone.of_ranks(4) == alone
+
+
+@pytest.fixture(scope="module")
+def told(two, folder) -> list[dict]:
+    """What each of two ranks was told."""
+    return [torch.load(folder / f"told{rank}.pt") for rank in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("unlike", "message"),
+    [
+        ("options", "rank 1 has learning_rate 0.002, rank 0 has 0.001; all ranks must be given the same"),
+        ("number", "rank 1 has number of samples 41, rank 0 has 40"),
+        ("samples", "rank 1 has samples of digest"),
+        ("model", "rank 1 has weights of shapes"),
+    ],
+)
+def test_ranks_that_were_not_given_the_same_all_say_so_before_the_first_step(told, unlike, message):
+    for rank in told:
+        assert message in rank["refused"][unlike]
+
+
+def test_ranks_without_a_common_folder_get_each_others_files(told):
+    for number, rank in enumerate(told):
+        assert rank["files"]["files"] == {"both": f"both from {number}", "zero": "zero from 0", "one": "one from 1"}
+
+
+def test_all_ranks_are_told_what_the_first_finds_or_fails_to(told):
+    for rank in told:
+        assert rank["files"]["found"] == "of 0"
+        assert "files of 0/missing" in rank["files"]["missing"]

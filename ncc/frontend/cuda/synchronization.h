@@ -183,7 +183,17 @@ NCC_DEVICE void __nanosleep(unsigned int) {}
 NCC_DEVICE void __trap() { __builtin_trap(); }
 NCC_DEVICE unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
 NCC_DEVICE unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
-NCC_DEVICE __SIZE_TYPE__ __cvta_generic_to_shared(const void *p) { return (__SIZE_TYPE__)p; }
+NCC_DEVICE unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
+NCC_DEVICE unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
+NCC_DEVICE unsigned int __isGridConstant(const void *) { return 0; }
+#define NCC_CONVERTED(space)                                                                     \
+  NCC_DEVICE __SIZE_TYPE__ __cvta_generic_to_##space(const void *p) { return (__SIZE_TYPE__)p; } \
+  NCC_DEVICE void *__cvta_##space##_to_generic(__SIZE_TYPE__ p) { return (void *)p; }
+NCC_CONVERTED(shared)
+NCC_CONVERTED(global)
+NCC_CONVERTED(local)
+NCC_CONVERTED(constant)
+#undef NCC_CONVERTED
 NCC_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 NCC_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
 

@@ -41,7 +41,9 @@ def train_classifier(
     layers: int = 1,
     min_steps: int = 600,
     batch_size: int = 64,
+    batch_of_all: bool = False,
     learning_rate: float = 2e-3,
+    rate_rule: str = "sqrt",
     strategy: str = "mirrored",
     staleness: int = 1,
     sync_every: int = 8,
@@ -69,8 +71,10 @@ def train_classifier(
         hidden: Units of each direction of the LSTM.
         layers: Bidirectional LSTM layers.
         min_steps: Steps at least; few programs are seen more often.
-        batch_size: Programs of a step, over all ranks.
-        learning_rate: Of AdamW.
+        batch_size: Programs of a step, of each rank.
+        batch_of_all: Whether they are instead those of all ranks together, and the learning rate stays.
+        learning_rate: Of AdamW with one rank.
+        rate_rule: How it grows with the ranks and their batches: "sqrt", "linear" or "none".
         strategy: How ranks share the work: "mirrored", "central", "stale" or "local".
         staleness: Steps that a stale gradient may be late.
         sync_every: Steps between averages of local weights.
@@ -112,7 +116,9 @@ def train_classifier(
     loop = TrainingConfig(
         epochs=epochs,
         batch_size=batch_size,
+        batch_of_all=batch_of_all,
         learning_rate=learning_rate,
+        rate_rule=rate_rule,
         mixed_precision=True,
         strategy=strategy,
         staleness=staleness,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples, complete_log_speedups
+from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
 from ncc.study import controls
 from ncc.study.coarsening.task import CoarseningMethod
@@ -93,8 +93,8 @@ def _kernel(samples: CoarseningSamples) -> np.ndarray:
 
 
 def device_inputs(samples: CoarseningSamples) -> Array:
-    """Return a column per device with 1 in its rows and 0 in others, (n, 4) float64."""
-    return (samples.device[:, None] == np.array(DEVICES)).astype(np.float64)
+    """Return a column per device with 1 in its rows and 0 in others, (n, devices) float64."""
+    return (samples.device[:, None] == np.array(samples.devices)).astype(np.float64)
 
 
 def forest(

@@ -19,11 +19,15 @@ from ncc.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
-from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.coarsening.table import read_times
+from ncc.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.errors import DataError, InputError
+from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
+from ncc.kernels.reading import kernel_words, read_named_kernels
 from ncc.runtime.writable import check_folder
-from ncc.study.coarsening.task import CoarseningScore, ThreadCoarsening
-from ncc.study.evaluation import SEED, evaluate
+from ncc.study.coarsening.controls import BestConstant, constant_factor
+from ncc.study.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
+from ncc.study.evaluation import SEED, evaluate, evaluate_all
 
 if TYPE_CHECKING:
     from ncc.coarsening.lstm import LSTMMethod
@@ -31,21 +35,26 @@ if TYPE_CHECKING:
 __all__ = ["fit_coarsening_head", "fit_lstm_head", "train_coarsening"]
 
 Array = NDArray[np.float64]
+Words = NDArray[np.int64]
+
+_LEAST_KERNELS = 8
 
 
 def train_coarsening(
     output: str | Path | None = None,
     *,
+    table: str | Path | None = None,
     model: Literal["line", "lstm"] = "line",
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
 ) -> AnyCoarseningHead:
-    """Fits the head of thread coarsening to the PACT'14 table, measured on kernels held out.
+    """Fits a head of thread coarsening to the PACT'14 table or one of one's own, measured on kernels held out.
 
     Args:
         output: Folder that gets the head.
+        table: Times of one's own, .csv or .parquet, with the columns of `ncc.coarsening.table`; default the published.
         model: "line": a line in one feature of the kernel, as in the head that ships, where nothing is random; "lstm":
             an ensemble of LSTMs on its statements in order.
         embedding: Vectors that the LSTMs read; default those that ship with ncc.
@@ -57,26 +66,58 @@ def train_coarsening(
         The head, with its scores in the card.
 
     Raises:
-        DataError: The table or the IR is missing or damaged.
+        InputError: A kernel's file can't be read, or there is no such model.
+        CompileError: It can't be compiled.
+        DataError: The table or the IR is missing or damaged, or has too few kernels.
         OutputError: The folder can't be written.
 
     Reference: Magni, Dubach, O'Boyle 2014.
     """
     folder = None if output is None else Path(output)
     check_folder(folder)
-    samples, ir = load_samples(data), load_kernel_ir(data)
+    if model not in ("line", "lstm"):
+        raise InputError(f"model is {model!r}; expected line or lstm")
+    embedding = load_embedding(embedding)
+    samples, features, words = (
+        _published(embedding, data, with_words=model == "lstm") if table is None else _own(Path(table), embedding)
+    )
     head: AnyCoarseningHead
     if model == "lstm":
-        from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
+        from ncc.coarsening.lstm import LSTMMethod  # with torch
 
-        embedding = load_embedding(embedding)
-        head = fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
+        head = fit_lstm_head(samples, LSTMMethod(embedding, words), seed)
     else:
-        head = fit_coarsening_head(samples, sample_features(samples, ir))
+        head = fit_coarsening_head(samples, features)
+    if table is not None:
+        kernels = len(set(samples.kernel.tolist()))
+        head.about["data"] = f"{Path(table).name}: {kernels} kernels on {', '.join(samples.devices)}"
     head.about.update(about or {})
     if folder:
         save_head(head, folder)
     return head
+
+
+def _published(
+    embedding: Embedding, data: str | None, *, with_words: bool
+) -> tuple[CoarseningSamples, Array, list[Words]]:
+    samples, ir = load_samples(data), load_kernel_ir(data)
+    words: list[Words] = []
+    if with_words:
+        from ncc.coarsening.lstm import load_words  # with torch
+
+        words = load_words(samples, ir, embedding)
+    return samples, sample_features(samples, ir), words
+
+
+def _own(path: Path, embedding: Embedding) -> tuple[CoarseningSamples, Array, list[Words]]:
+    """Samples of a table, with features and words of each one's kernel."""
+    samples, named = read_times(path)
+    kernels = read_named_kernels(named, embedding)
+    if len(kernels) < _LEAST_KERNELS:
+        raise DataError(f"{path}: {len(kernels)} kernels; expected at least {_LEAST_KERNELS} to learn from")
+    features = {key: coarsening_features(one.module, one.function) for key, one in kernels.items()}
+    words = {key: kernel_words(one.module, embedding, one.function) for key, one in kernels.items()}
+    return samples, np.stack([features[key] for key in named]), [words[key] for key in named]
 
 
 def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineGrid | None = None) -> CoarseningHead:
@@ -128,10 +169,31 @@ def _measure_and_fit(
         "geomean_speedup": round(metrics.geomean_speedup.value, 4),
         "geomean_speedup_interval": [round(metrics.geomean_speedup.low, 4), round(metrics.geomean_speedup.high, 4)],
         "share_of_oracle": round(metrics.share_of_oracle.value, 4),
+        "controls": _controls(samples),
         "num_samples": score.num_samples,
         "seconds": round(time.perf_counter() - start, 1),
     }
     return about, _spread(samples, score)
+
+
+def _controls(samples: CoarseningSamples) -> dict[str, dict[str, float]]:
+    """What is reached without code, by the same protocol, and by a perfect choice."""
+    task = ThreadCoarsening(samples)
+    controls: list[CoarseningMethod] = [
+        constant_factor(1),
+        BestConstant(per_device=False),
+        BestConstant(per_device=True),
+    ]
+    scores = evaluate_all(task, controls, ["kernel"], (SEED,))
+    found = {method.name: score.metrics for method, score in zip(controls, scores, strict=True)}
+    found["perfect choice"] = scores[0].oracle
+    return {
+        name: {
+            "mean_speedup": round(metrics.mean_speedup.value, 4),
+            "geomean_speedup": round(metrics.geomean_speedup.value, 4),
+        }
+        for name, metrics in found.items()
+    }
 
 
 def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Array:

@@ -10,6 +10,7 @@ from ncc.runtime.pages import render_page
 from ncc.study.report.table import Cell, Column, Row, Table, show, table_of
 from ncc.study.scaling.pictures import draw_sweep
 from ncc.study.scaling.plan import Setting
+from ncc.study.scaling.prediction import SpeedupPoint
 from ncc.study.scaling.results import PHASES, Measured, RunResult
 from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep
@@ -36,6 +37,7 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
         "notes": _notes(sweep),
         "scores": _scores(sweep),
         "phases": _phases(sweep),
+        "prediction": _prediction(sweep)[:1],
         "runs": _runs(sweep),
         "options": [asdict(sweep.config), *options],
         "pictures": draw_sweep(sweep),
@@ -61,6 +63,7 @@ def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]
         _scores(sweep, is_brief=True),
         _phases(sweep),
         "\n".join([*(one.to_text() for one in sweep.break_even), *(f"note: {note}" for note in _notes(sweep))]),
+        *_prediction(sweep),
         _runs(sweep),
         f"compiling and reading before the runs: {sweep.preparing_s:.1f} s\n{sweep.overhead(report_s).to_text()}",
     ]
@@ -134,6 +137,25 @@ def _phases(sweep: ScalingSweep) -> Table:
     ]
     columns.append(Column("lost in steps", lambda score: score.lost_s, places=2))
     return _table("Median seconds of phases, on the first rank", columns, sweep.scores, lambda score: score.setting)
+
+
+def _prediction(sweep: ScalingSweep) -> list[Table | str]:
+    """Speedups of ranks that were not run, and how good predictions are; nothing where none was asked for."""
+    if not sweep.prediction:
+        return []
+    columns: list[Column[SpeedupPoint]] = [
+        Column("hidden", lambda point: str(point.hidden)),
+        Column("weights", lambda point: point.weights, places=0),
+        Column("speedup", lambda point: point.speedup, places=2),
+        Column("efficiency", lambda point: point.speedup.median / point.world, places=2),
+    ]
+
+    def row(point: SpeedupPoint, cells: Sequence[Cell]) -> Row:
+        return Row(f"{point.world} ranks", cells, style="control")
+
+    caption = f"Predicted over {sweep.prediction.link}"
+    points = table_of(caption, columns, sweep.prediction.points, heading="ranks", row=row)
+    return [points, "\n".join(sweep.prediction.to_text())]
 
 
 def _runs(sweep: ScalingSweep) -> Table:

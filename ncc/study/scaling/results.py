@@ -55,7 +55,7 @@ class Phases:
         group_s: Joining the process group.
         reading_s: Embedding, programs, split.
         building_s: Programs as rows of vectors, and the network.
-        steps_s: Forward, backward, exchange, optimizer. Exchange runs while backward does, and has no time of its own.
+        steps_s: Forward, backward, exchange, optimizer.
         input_s: Gathering batches and moving them to the device.
         checkpoints_s: Writing checkpoints.
         rest_s: The rest of training: the optimizer's imports and state, ends of epochs.
@@ -109,7 +109,7 @@ class Measured:
         num_test: Programs that test.
         samples: Programs trained on, counted again in each epoch.
         steps: Batches.
-        bytes_sent: Payload that each rank handed to collectives.
+        bytes_sent: What each rank put on the wire.
         measuring_s: Part of the time that went into timers and into collecting figures.
         hardware: Name of the device, and cores that the process may use.
         training: All options of the network and of its training.

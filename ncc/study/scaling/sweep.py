@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ncc.errors import InputError
 from ncc.study.scaling.launch import start_run
 from ncc.study.scaling.plan import SweepConfig
+from ncc.study.scaling.prediction import LINKS, Prediction, predict_scaling
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.study.scaling.results import RunResult
 from ncc.study.scaling.scores import BreakEven, SettingScore, break_even, score_settings
@@ -58,6 +59,7 @@ class ScalingSweep:
         failures: Programs that were left out, since they do not compile.
         preparing_s: Compiling and reading programs before the first run, which then all find them in the cache.
         around_s: Time between and after the runs so far, see `Overhead`.
+        prediction: What was asked of what was not run; None for nothing.
     """
 
     config: SweepConfig
@@ -68,6 +70,7 @@ class ScalingSweep:
     failures: int
     preparing_s: float
     around_s: float
+    prediction: Prediction | None = None
 
     def __repr__(self) -> str:
         return f"ScalingSweep({len(self.results)} runs, {self.num_failed} failed)"
@@ -130,6 +133,7 @@ class ScalingSweep:
             "preparing_s": self.preparing_s,
             "settings": [asdict(score) for score in self.scores],
             "break_even": [asdict(one) | {"text": one.to_text()} for one in self.break_even],
+            "prediction": asdict(self.prediction) | {"text": self.prediction.to_text()} if self.prediction else None,
             "measuring": asdict(overhead) | {"share": overhead.share},
             "runs": [result.to_dict() for result in self.results],
         }
@@ -156,6 +160,8 @@ def bench_scaling(
     programs: str | Path | None = None,
     data: str | None = None,
     seed: int = 204,
+    predict: Sequence[int] = (),
+    link: str = "infiniband",
     progress: Callable[[str], None] | None = None,
 ) -> ScalingSweep:
     """Measures how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
@@ -182,6 +188,8 @@ def bench_scaling(
         programs: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
         seed: Of the first run of each setting.
+        predict: Numbers of ranks whose speedup is predicted from the runs, which must be of 1, 2 and more ranks.
+        link: What they are joined by: "nvlink", "infiniband" or "ethernet".
         progress: Called with a line of text after each run.
 
     Returns:
@@ -191,6 +199,10 @@ def bench_scaling(
         InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
         DataError: POJ-104 is asked for and is missing or damaged.
     """
+    if predict and (min(predict) < 2 or len(set(world)) < 3 or "mirrored" not in strategy or "none" not in compression):
+        raise InputError("a prediction needs runs of 1, 2 and more mirrored ranks, and asks for 2 ranks or more")
+    if link not in LINKS:
+        raise InputError(f"link is {link!r}; expected one of {', '.join(LINKS)}")
     config = SweepConfig(
         worlds=tuple(world),
         strategies=tuple(strategy),
@@ -209,7 +221,11 @@ def bench_scaling(
     )
     paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
     source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
-    return run_sweep(config, source, progress=progress)
+    sweep = run_sweep(config, source, progress=progress)
+    if not predict:
+        return sweep
+    strong = scaling == "strong"
+    return replace(sweep, prediction=predict_scaling(sweep.results, predict, link, strong=strong, seed=seed))
 
 
 def run_sweep(

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,13 +22,10 @@ class Part:
 
     Attributes:
         samples: int64 indices; there may be none.
-        scale: Weight of the mean loss of ``of`` samples in what this rank differentiates; 0 where the samples only
-            stand in for a part that is empty.
-        of: Number of samples that the scale is for.
+        of: Number of samples that this rank's gradient is the mean over, with those of other parts.
     """
 
     samples: NDArray[np.int64]
-    scale: float
     of: int
 
     def pieces(self, number: int) -> list[NDArray[np.int64]]:
@@ -38,18 +34,17 @@ class Part:
 
     def weight(self, num_samples: int) -> float:
         """Weight of the mean loss of some of the samples."""
-        return self.scale * num_samples / self.of
+        return num_samples / self.of
 
 
 class Strategy(ABC):
     """How ranks make one model: who computes what of a batch, what is exchanged, and when weights move.
 
-    For each batch the loop calls `part`, then `gradients` around forward and backward of each piece of it, then `step`;
-    at the end of an epoch `end_epoch`. All ranks do so alike, also those whose part is empty. Weights and buffers must
+    For each batch the loop calls `part`, computes the gradients of its pieces, then calls `step`; at the end of an
+    epoch `end_epoch`. All ranks do so alike, also those whose part is empty. Weights and buffers must
     be the same on all ranks from the start.
 
     Attributes:
-        network: The model as the loop calls it.
         parameters: Those that are trained.
         steps: Steps done, which the learning rate follows from.
         exchange: Sends, and counts what is sent.
@@ -63,7 +58,6 @@ class Strategy(ABC):
             config: How to train.
             steps_per_epoch: Batches of an epoch; over the first one the learning rate is warmed up.
         """
-        self.network = model
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.steps = 0
         self.exchange = Exchange()
@@ -83,16 +77,8 @@ class Strategy(ABC):
         return ClippedAdamW(self.parameters, self._config)
 
     def part(self, samples: NDArray[np.int64]) -> Part:
-        """This rank's part of a batch, every world-th sample, weighted for gradients that are summed over ranks."""
-        return Part(samples[self.exchange.rank :: self.exchange.world], 1.0, len(samples))
-
-    def gradients(self, *, last: bool) -> AbstractContextManager[Any]:  # noqa: ARG002
-        """Surrounds forward and backward of a piece of the part.
-
-        Args:
-            last: Whether it is the last piece, with which gradients may be sent.
-        """
-        return nullcontext()
+        """This rank's part of a batch, every world-th sample."""
+        return Part(samples[self.exchange.rank :: self.exchange.world], len(samples))
 
     def step(self) -> None:
         """Exchanges, clips and applies what backward has left in the gradients, and clears them."""

@@ -45,7 +45,7 @@ class Local(Strategy):
     def part(self, samples: NDArray[np.int64]) -> Part:
         """This rank's part of a batch, weighted for a gradient of its own."""
         own = super().part(samples).samples
-        return Part(own, 1.0, len(own))
+        return Part(own, len(own))
 
     def _step(self, rate: float) -> None:
         assert self._optimizer

@@ -50,8 +50,8 @@ def test_a_sweep_over_one_and_two_ranks(bench, tmp_path):
         assert run["training"]["loop"]["batch_size"] == 4
         assert run["measuring_s"] < 0.01 * run["wall_s"]
     assert one["bytes_sent"] == [0]
-    # 6 gradients in float32, from each rank
-    assert two["bytes_sent"][0] == two["bytes_sent"][1] >= 6 * 4 * two["num_weights"]
+    # 6 gradients in float32, from each rank, less the rows of tables that no batch touched
+    assert two["bytes_sent"][0] == two["bytes_sent"][1] < 6 * 4 * two["num_weights"]
     # one process and two ranks train alike, but for their dropout
     assert one["num_weights"] == two["num_weights"]
     assert [setting["num_reached"] for setting in figures["settings"]] == [1, 1]
@@ -94,6 +94,8 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(bench, measured, mon
         (("--world", "one"), "--world is 'one'; expected whole numbers"),
         (("--strategy", "local", "--compression", "topk"), "compression topk needs strategy mirrored"),
         (("--scaling", "weak"), "weak scaling needs"),
+        (("--predict", "8"), "a prediction needs runs of 1, 2 and more mirrored ranks"),
+        (("--predict", "8", "--world", "1,2,4", "--link", "rope"), "link is 'rope'; expected one of nvlink"),
         (("--levels", "7"), "unknown optimization level '7'"),
     ],
 )
