@@ -51,6 +51,10 @@ class Programs:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def digest(self) -> str:
+        """None: one process trains on them."""
+        return ""
+
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """All programs once."""
         cut = np.split(np.arange(len(self)), range(batch_size, len(self), batch_size))

@@ -335,6 +335,23 @@ def test_values_out_of_range_are_refused(wrong, message):
         _config(**wrong)
 
 
+@BOTH
+def test_products_in_bfloat16_with_sums_in_float32_come_to_the_same_loss(share_parts, monkeypatch):
+    pairs, config = _pairs(), _config(share_parts=share_parts)
+    exact = train_skipgram(*pairs, WORDS, config)
+    rounded = []
+
+    def product(_, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """As a GPU multiplies."""
+        rounded.append(left.bfloat16().float() @ right.bfloat16().float())
+        return rounded[-1]
+
+    monkeypatch.setattr(Blocks, "product", product)
+    found = train_skipgram(*pairs, WORDS, config)
+    assert rounded
+    assert 0 < abs(found.loss - exact.loss) < 2e-3 * (exact.loss - exact.entropy + 1)
+
+
 @pytest.mark.gpu  # needs a CUDA device
 @BOTH
 def test_a_gpu_gives_the_same_losses(share_parts):

@@ -260,3 +260,17 @@ def test_it_is_the_model_of_one_rank(ranks, case):
 def test_all_ranks_resume_from_the_checkpoint_of_the_first(ranks, case):
     for rank in ranks:
         _close(rank["resumed"][case], rank["results"][case], 0)
+
+
+@pytest.mark.gpu  # needs a CUDA device
+def test_on_a_gpu_losses_are_near_and_times_are_those_of_its_queue():
+    def run(device: str) -> tuple[list[float], TrainingStatistics]:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1)).to(device)
+        statistics = TrainingStatistics()
+        config = TrainingConfig(epochs=6, batch_size=8)
+        return train(model, Samples(), nn.functional.mse_loss, config, statistics=statistics), statistics
+
+    (expected, _), (losses, statistics) = run("cpu"), run("cuda")
+    assert losses == pytest.approx(expected, abs=1e-4)
+    assert 0 < statistics.seconds_in_data < statistics.seconds_in_steps < statistics.seconds_total

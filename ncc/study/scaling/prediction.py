@@ -198,12 +198,15 @@ class Prediction:
         ]
 
     def _break_even(self) -> str:
-        paying = [point.hidden for point in self.curve if point.speedup.median > 1]
-        surely = [point.hidden for point in self.curve if point.speedup.low > 1]
-        if not paying:
-            return f"a second rank pays at none of these sizes over {self.link}"
-        sure = f"surely from {min(surely)} on" if surely else "surely at none of these"
-        return f"a second rank pays from {min(paying)} units on over {self.link}, {sure}"
+        pays = _from_on(self.curve, [point.speedup.median > 1 for point in self.curve])
+        surely = _from_on(self.curve, [point.speedup.low > 1 for point in self.curve])
+        return f"over {self.link} a second rank pays {pays} (as fitted), {surely} (by the intervals)"
+
+
+def _from_on(points: Sequence[SpeedupPoint], holds: Sequence[bool]) -> str:
+    """From which size on it holds for all larger ones."""
+    last = max((number for number, one in enumerate(holds) if not one), default=-1)
+    return f"from {points[last + 1].hidden} units on" if last + 1 < len(points) else "at no size from which on it would"
 
 
 def _row(points: Sequence[SpeedupPoint]) -> str:

@@ -16,7 +16,7 @@ from ncc.training.strategies.base import Strategy
 
 __all__ = ["Mirrored"]
 
-TABLE_ROWS = 1024
+TABLE_ROWS = 600
 """Rows from which on a matrix is a table, of whose gradient only the rows are sent that are not 0 on all ranks."""
 
 

@@ -9,6 +9,7 @@ from ncc.errors import InputError
 from ncc.study.scaling import ScalingSweep, SweepConfig
 from ncc.study.scaling.prediction import LINKS, Step, StepModel, predict_scaling
 from ncc.study.scaling.report import sweep_parts
+from ncc.study.scaling.scores import Spread
 
 TRUE = StepModel(np.array([2e-3, 1e-9, 2e-4, 5e-9, 2e-5, 0.0, 1e-3, 1 / 4e8]))
 """A fixed part, weights, programs, products, stragglers, latency, and 400 MB a second."""
@@ -84,7 +85,12 @@ def test_slower_links_are_slower_and_the_text_says_from_where_on_ranks_pay(resul
     fast, slow = (predict_scaling(results(), (2,), link, strong=True) for link in ("nvlink", "ethernet"))
     for near, far in zip(fast.curve, slow.curve, strict=True):
         assert near.speedup.median > far.speedup.median
-    assert "a second rank pays from 16 units on over nvlink, surely from 16 on" in fast.to_text()
+    assert "over nvlink a second rank pays from 16 units on (as fitted), from 16 units on (by the intervals)" in (
+        fast.to_text()
+    )
+    large = [replace(point, speedup=Spread(2.0 * (point.hidden > 64), 0.5, 3.0)) for point in slow.curve]
+    text = replace(slow, curve=tuple(large)).to_text()[-1]
+    assert "pays from 128 units on (as fitted), at no size from which on it would (by the intervals)" in text
 
 
 def test_too_few_kinds_of_runs_predict_nothing(results):
