@@ -1,8 +1,9 @@
-"""What ``ncc train encoder`` does: labelled programs and builds of functions → the encoder of functions and modules."""
+"""What ``ncc train encoder`` does: programs by class and builds of functions → the encoder, linear or LSTM."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,16 @@ from ncc.errors import InputError, NccError
 from ncc.ir import Abstraction, Module, read_module
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ncc.classification.samples import LabelledFiles
     from ncc.corpus import Recipe
+    from ncc.embedding import AnyEmbedding, Embedding
+    from ncc.encoder.batches import Sequences
+    from ncc.encoder.contrastive import ContrastiveTraining
     from ncc.encoder.discriminant import DiscriminantEncoder
     from ncc.encoder.discriminant_fit import LabelledPatterns
+    from ncc.encoder.lstm import LSTMEncoder
 
 __all__ = ["train_encoder"]
 
@@ -29,31 +37,62 @@ def train_encoder(
     *,
     programs: str | Path | None = None,
     classes: str = "1-64",
+    per_class: int | None = None,
     functions: "str | Path | Recipe",
     clangs: Sequence[str | Path] = (),
+    model: str = "linear",
     dim: int = 256,
     least: int = 60,
+    embedding: "AnyEmbedding | None" = None,
+    epochs: int = 10,
+    steps: int = 100,
+    batch_size: int = 128,
+    hidden: int = 128,
+    longest: int = 256,
+    learning_rate: float = 2e-3,
+    temperature: float = 0.1,
+    function_share: float = 0.5,
+    pretrained: bool = True,
+    literals: bool = True,
     levels: Sequence[str] = ("1",),
     seed: int = 204,
     jobs: int = 1,
+    device: str = "cpu",
     cache: str | Path | None = None,
     data: str | None = None,
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
-) -> "DiscriminantEncoder":
-    """Fits the encoder to classes of programs and to builds of the same functions, and writes it.
+) -> "DiscriminantEncoder | LSTMEncoder":
+    """Trains the encoder on classes of programs and on builds of the same functions, and writes it.
+
+    The linear one is what ships: it finds classes that it has not seen better than the LSTM does.
 
     Args:
         output: Folder of the encoder.
         programs: Folder of folders, one a class; default POJ-104.
         classes: Those to learn from, as names and ranges of numbers.
+        per_class: So many programs of each class, drawn by the seed; default all.
         functions: Recipe of a corpus, or a folder; each file is compiled at all levels that its source names.
         clangs: Other compilers, by which every file is compiled at its first and third level as well.
+        model: "linear", of patterns of the code, or "lstm", trained by contrast; under torchrun its ranks share the
+            work.
         dim: Number of dimensions of its vectors.
-        least: Programs and builds of functions that a pattern is in at least, to be known.
+        least: Programs and builds of functions that a pattern is in at least, to be known by the linear model.
+        embedding: Vectors of statements that the LSTM begins with; default those that ship with ncc.
+        epochs: Of the LSTM.
+        steps: Batches of an epoch.
+        batch_size: Programs and functions of a batch, of each rank; a batch has two of each class and function.
+        hidden: Units of each direction.
+        longest: Statements that it reads of a program or function, the first ones.
+        learning_rate: Of AdamW.
+        temperature: What similarities are divided by.
+        function_share: Share of a batch that is functions; 0 learns from labels alone, 1 from functions.
+        pretrained: Whether it begins with the embedding's vectors, or with random ones.
+        literals: Whether it reads constants and outside names.
         levels: Optimisation levels of the programs.
-        seed: Of the directions to begin with.
+        seed: Of what is drawn.
         jobs: Compilers at a time.
+        device: Where the LSTM is trained: "cpu" or "cuda".
         cache: Folder for IR; default ncc's own.
         data: Folder where data sets lie.
         about: For its card.
@@ -63,69 +102,88 @@ def train_encoder(
         The encoder.
 
     Raises:
-        InputError: There are too few programs or functions, or no such class or level.
+        InputError: There are too few programs or functions, or no such model, class or level.
         DataError: POJ-104 is asked for and is missing or damaged.
         OutputError: A folder can't be written.
     """
-    from ncc.classification.loading import programs_cache
+    from ncc.classification.loading import labelled_files, level_names, programs_cache
     from ncc.corpus import Recipe, load_recipe
-    from ncc.encoder.discriminant import save_encoder
-    from ncc.encoder.discriminant_fit import DiscriminantTraining, fit_encoder
+    from ncc.embedding import load_embedding
     from ncc.runtime.writable import check_folder
+    from ncc.study.retrieval.programs import choose_classes
 
+    if model not in ("linear", "lstm"):
+        raise InputError(f"model is {model!r}; expected linear or lstm")
     tell = progress or (lambda _: None)
     place = Path(cache) if cache else programs_cache()
     check_folder(Path(output), place)
     recipe = functions if isinstance(functions, Recipe) else load_recipe(Path(functions))
-    labelled = _program_patterns(programs, classes, levels, place, data, jobs, tell)
-    builds = _function_patterns(recipe, clangs, place, jobs, tell)
-    training = DiscriminantTraining(dim=dim, least=least)
-    encoder = fit_encoder(labelled, builds, training, about=about, seed=seed, progress=tell)
-    save_encoder(encoder, output)
-    return encoder
+    words = load_embedding(embedding) if model == "lstm" else None
+    abstraction = words.abstraction if words else Abstraction()
+
+    def labelled() -> Iterator[tuple[Module, int]]:
+        files = labelled_files(programs, levels, data)[0]
+        files = choose_classes(files, classes, per_class=per_class, seed=seed)
+        return _programs(files, level_names(",".join(levels)), place, abstraction, jobs, tell)
+
+    builds = partial(_functions, recipe, clangs, place, abstraction=abstraction, jobs=jobs, tell=tell)
+    if words is None:
+        from ncc.encoder.discriminant import save_encoder
+
+        found = _fit_linear(labelled(), builds(), dim=dim, least=least, about=about, seed=seed, progress=tell)
+        save_encoder(found, output)
+        return found
+    from ncc.encoder.contrastive import ContrastiveTraining, lstm_of_size
+    from ncc.training import TrainingConfig
+
+    training = ContrastiveTraining(
+        encoder=lstm_of_size(hidden, literals=literals),
+        dim=dim,
+        longest=longest,
+        temperature=temperature,
+        function_share=function_share,
+        steps=steps,
+        pretrained=pretrained,
+        loop=TrainingConfig(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed),
+    )
+    return _train_lstm(Path(output), labelled, builds, words, training, device, about=about, tell=tell)
 
 
-def _program_patterns(
-    folder: str | Path | None,
-    classes: str,
-    levels: Sequence[str],
-    cache: Path,
-    data: str | None,
-    jobs: int,
-    tell: Progress,
-) -> "LabelledPatterns":
-    from ncc.classification.loading import labelled_files
+def _programs(
+    files: "LabelledFiles", levels: Sequence[str], cache: Path, abstraction: Abstraction, jobs: int, tell: Progress
+) -> Iterator[tuple[Module, int]]:
+    """Modules of labelled programs, each with the number of its class."""
     from ncc.classification.reading import ProgramReader
-    from ncc.encoder.patterns import count_patterns
-    from ncc.encoder.program import own_functions
     from ncc.frontend import CompileOptions
     from ncc.runtime.found import FoundFile
-    from ncc.study.retrieval.programs import choose_classes
 
-    files, names = labelled_files(folder, levels, data)
-    files = choose_classes(files, classes)
-    readers = [ProgramReader(CompileOptions(optimization=level), Abstraction(), cache) for level in names]
+    readers = [ProgramReader(CompileOptions(optimization=level), abstraction, cache) for level in levels]
     for reader in readers:
         reader.check_compiler()
 
     def read(path: str, reader: ProgramReader) -> Module:
-        return read_module(reader.ir_of(FoundFile(path, files.folder))[0], name=path)
+        ir = reader.ir_of(FoundFile(path, files.folder))[0]
+        return read_module(ir, name=path, abstraction=abstraction)
 
     work = [(path, reader, label) for reader in readers for path, label in zip(files.paths, files.label, strict=True)]
-    found = []
     for (_, _, label), module in _read_all(work, lambda one: read(one[0], one[1]), jobs, tell, "programs"):
         if module.num_functions:
-            found.append((count_patterns(module, own_functions(module)), [int(label)]))
-    return _joined(found)
+            yield module, int(label)
 
 
-def _function_patterns(
-    recipe: "Recipe", clangs: Sequence[str | Path], cache: Path, jobs: int, tell: Progress
-) -> "LabelledPatterns":
+def _functions(
+    recipe: "Recipe",
+    clangs: Sequence[str | Path],
+    cache: Path,
+    *,
+    abstraction: Abstraction,
+    jobs: int,
+    tell: Progress,
+) -> Iterator[tuple[Module, list[int], list[int]]]:
+    """Modules of builds of files, each with its author's functions and the numbers that they have in all builds."""
     from ncc.corpus.compiler import Compiler
     from ncc.corpus.files import CorpusFile, find_files
     from ncc.encoder.names import is_library_function
-    from ncc.encoder.patterns import count_patterns
 
     compiler = Compiler(cache / "headers", cache / "ir")
     files = find_files(recipe)
@@ -141,24 +199,102 @@ def _function_patterns(
             ]
 
     def read(file: CorpusFile) -> Module:
-        return read_module(compiler.ir_of(file), name=file.path)
+        return read_module(compiler.ir_of(file), name=file.path, abstraction=abstraction)
 
     known: dict[tuple[str, str], int] = {}
-    found = []
     for file, module in _read_all(files, read, jobs, tell, "builds of files"):
-        sizes = np.diff(module.function_start) - 1
-        names = module.function_names
+        sizes, names = np.diff(module.function_start) - 1, module.function_names
         kept = [
             number
             for number, name in enumerate(names)
             if sizes[number] >= _FEWEST_STATEMENTS and not is_library_function(name)
         ]
         if kept:
-            bag = np.full(module.num_functions, -1)
-            bag[kept] = np.arange(len(kept))
-            labels = [known.setdefault((file.path, names[number]), len(known)) for number in kept]
-            found.append((count_patterns(module, bag), labels))
-    return _joined(found)
+            yield module, kept, [known.setdefault((file.path, names[number]), len(known)) for number in kept]
+
+
+def _fit_linear(
+    programs: "Iterable[tuple[Module, int]]",
+    functions: "Iterable[tuple[Module, list[int], list[int]]]",
+    *,
+    dim: int,
+    least: int,
+    **options: Any,
+) -> "DiscriminantEncoder":
+    from ncc.encoder.discriminant_fit import DiscriminantTraining, fit_encoder
+    from ncc.encoder.patterns import count_patterns
+    from ncc.encoder.program import own_functions
+
+    def bags(module: Module, kept: list[int]) -> Any:
+        bag = np.full(module.num_functions, -1)
+        bag[kept] = np.arange(len(kept))
+        return count_patterns(module, bag)
+
+    labelled = _joined((count_patterns(module, own_functions(module)), [label]) for module, label in programs)
+    builds = _joined((bags(module, kept), numbers) for module, kept, numbers in functions)
+    return fit_encoder(labelled, builds, DiscriminantTraining(dim=dim, least=least), **options)
+
+
+def _train_lstm(
+    output: Path,
+    programs: "Callable[[], Iterable[tuple[Module, int]]]",
+    functions: "Callable[[], Iterable[tuple[Module, list[int], list[int]]]]",
+    embedding: "Embedding",
+    training: "ContrastiveTraining",
+    device: str,
+    *,
+    about: dict[str, Any] | None,
+    tell: Progress,
+) -> "LSTMEncoder":
+    """The first rank compiles, and the others read what it has compiled."""
+    from ncc.encoder.contrastive import fit_contrastive
+    from ncc.encoder.lstm import save_lstm_encoder
+    from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads, wait_for_ranks
+
+    checkpoint = output / "checkpoint.safetensors"
+    with process_group(device) as own_device, sole_training(output), torch_threads(1):
+        rank = rank_and_world()[0]
+        if rank:
+            wait_for_ranks()
+        data = _sequences(programs(), functions(), embedding, training.encoder.buckets)
+        if not rank:
+            wait_for_ranks()
+        found = fit_contrastive(
+            *data,
+            embedding.vectors.astype(np.float32),
+            training,
+            device=own_device,
+            about={**(about or {}), "training": asdict(training), "embedding": embedding.fingerprint},
+            checkpoint=checkpoint,
+            progress=None if rank else lambda epoch, loss: tell(f"epoch {epoch}: loss {loss:.4f}"),
+        )
+        if not rank:
+            save_lstm_encoder(found, output)
+            checkpoint.unlink(missing_ok=True)
+    return found
+
+
+def _sequences(
+    programs: "Iterable[tuple[Module, int]]",
+    functions: "Iterable[tuple[Module, list[int], list[int]]]",
+    embedding: "Embedding",
+    buckets: int,
+) -> "tuple[Sequences, NDArray[np.int64], NDArray[np.bool_]]":
+    """Sequences of programs, then of functions; the label of each; and which are functions."""
+    from ncc.classification.network_fit import encode_programs
+    from ncc.classification.samples import concatenate, table_of, table_of_functions
+    from ncc.encoder.program import describe_program
+
+    tables, labels = [], []
+    for module, label in programs:
+        tables.append(table_of(describe_program(module)))
+        labels.append(label)
+    num_programs, first = len(labels), 1 + max(labels, default=-1)
+    for module, kept, numbers in functions:
+        tables.append(table_of_functions(module).rows(np.array(kept)))
+        labels += [first + number for number in numbers]
+    sequences = encode_programs(concatenate(tables), embedding, buckets)
+    return sequences, np.array(labels, np.int64), np.arange(len(labels)) >= num_programs
 
 
 def _read_all(

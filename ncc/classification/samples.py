@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.reading import ProgramReader, file_key
+from ncc.encoder.literals import statement_literals
 from ncc.encoder.program import Program
 from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.ir import Abstraction
+from ncc.ir import Abstraction, Module
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
@@ -27,7 +28,16 @@ from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import gathered, rank_and_world, share_files, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
 
-__all__ = ["LabelledFiles", "ProgramSamples", "ProgramTable", "concatenate", "find_labelled_files", "load_programs"]
+__all__ = [
+    "LabelledFiles",
+    "ProgramSamples",
+    "ProgramTable",
+    "concatenate",
+    "find_labelled_files",
+    "load_programs",
+    "table_of",
+    "table_of_functions",
+]
 
 BATCH_FILES = 64
 _MOST_TIMEOUTS = 8
@@ -289,7 +299,7 @@ class _ReadBatch(Task):
             programs.append(program)
             ways.append(way)
         at(None)
-        table = concatenate([_table(program) for program in programs])
+        table = concatenate([table_of(program) for program in programs])
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
         kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
@@ -330,13 +340,26 @@ def _unpack(place: Path, num_files: int) -> _Batch:
     return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
 
 
-def _table(program: Program | None) -> ProgramTable:
+def table_of(program: Program | None) -> ProgramTable:
     """A table of one program; without statements where there is none."""
     if program is None:
         none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)
         return ProgramTable((), np.zeros(2, np.int64), *none)
     literals = program.literal_start.astype(np.int64), program.literal
     return ProgramTable(program.texts, _offsets([len(program.text_id)]), program.text_id, program.opcode, *literals)
+
+
+def table_of_functions(module: Module) -> ProgramTable:
+    """A table of a module's functions, in order, as if each were a program."""
+    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
+    return ProgramTable(
+        texts=module.texts,
+        start=module.function_start.astype(np.int64),
+        text_id=module.text_id,
+        opcode=module.opcode,
+        literal_start=start.astype(np.int64),
+        literal=literal,
+    )
 
 
 def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:

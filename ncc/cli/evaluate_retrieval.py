@@ -26,8 +26,15 @@ def evaluate_retrieval(
     classes: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Classes to compare, as '81-104' or 'sort,search'; default all.")
     ] = None,
+    per_class: Annotated[
+        int | None, typer.Option(min=2, help="Programs of each class, drawn at random; default all.")
+    ] = None,
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'TF-IDF*'; default all.")
+    ] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also measure this encoder of 'ncc train encoder --model lstm'."),
     ] = None,
     levels: Levels = "1",
     rerank: Annotated[
@@ -53,7 +60,9 @@ def evaluate_retrieval(
     found = api.evaluate_retrieval(
         folder,
         classes=classes,
+        per_class=per_class,
         method=method,
+        encoder=encoder,
         levels=split_list(levels),
         rerank=rerank,
         output=output,

@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.samples import ProgramTable, concatenate
+from ncc.classification.samples import ProgramTable, concatenate, table_of_functions
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
-from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.errors import NccError
 from ncc.ir import Abstraction, Module, read_module
@@ -121,15 +120,7 @@ def read_functions(ir: bytes, file: str, abstraction: Abstraction, *, keep_calle
     text, names, internal = anonymous(ir, keep_callees=keep_callees)
     module: Module = read_module(text, name=file, abstraction=abstraction)
     assert len(names) == module.num_functions
-    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
-    table = ProgramTable(
-        texts=module.texts,
-        start=module.function_start.astype(np.int64),
-        text_id=module.text_id,
-        opcode=module.opcode,
-        literal_start=start.astype(np.int64),
-        literal=literal,
-    )
+    table = table_of_functions(module)
     own = np.array([not is_library_function(name) for name in names], bool)
     rows = np.flatnonzero(own & (np.diff(table.start) > LEAST))
     return Functions(file, tuple(names[row] for row in rows.tolist()), internal[rows], table.rows(rows))

@@ -16,6 +16,7 @@ from ncc.classification.loading import labelled_files, programs_cache, tell_batc
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples, load_programs
 from ncc.embedding import AnyEmbedding, load_embedding
+from ncc.encoder.lstm import load_lstm_encoder
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.found import FoundFile
@@ -100,8 +101,16 @@ class RetrievalComparison(Comparison[RetrievalMetrics]):
         return render_page("tables.html.j2", title=title, introduction=words, about=about, tables=self.parts())
 
 
-def choose_classes(files: LabelledFiles, wanted: str) -> LabelledFiles:
+def choose_classes(
+    files: LabelledFiles, wanted: str, *, per_class: int | None = None, seed: int = 204
+) -> LabelledFiles:
     """The files of some classes, by names and ranges of numbers, as "1-64,81,trees".
+
+    Args:
+        files: Of all classes.
+        wanted: Those to choose.
+        per_class: So many of each, drawn at random; None for all.
+        seed: Of what is drawn.
 
     Raises:
         InputError: There is no such class, or fewer than two are left.
@@ -119,6 +128,10 @@ def choose_classes(files: LabelledFiles, wanted: str) -> LabelledFiles:
     names = tuple(name for name in files.classes if name in chosen)
     number = np.array([names.index(name) if name in chosen else -1 for name in files.classes])
     kept = np.flatnonzero(number[files.label] >= 0)
+    if per_class:
+        rng = np.random.default_rng(seed)
+        drawn = [rng.permutation(kept[number[files.label[kept]] == one])[:per_class] for one in range(len(names))]
+        kept = np.sort(np.concatenate(drawn))
     paths = tuple(files.paths[row] for row in kept.tolist())
     return replace(files, paths=paths, label=number[files.label[kept]], classes=names)
 
@@ -127,7 +140,9 @@ def evaluate_retrieval(
     folder: str | Path | None = None,
     *,
     classes: str | None = None,
+    per_class: int | None = None,
     method: Sequence[str] | None = None,
+    encoder: str | Path | None = None,
     levels: Sequence[str] = ("1",),
     rerank: bool = False,
     output: str | Path | None = None,
@@ -143,7 +158,9 @@ def evaluate_retrieval(
     Args:
         folder: Has a folder of programs for each class; default POJ-104.
         classes: Those to compare, as "81-104" or "sort,search"; default all.
+        per_class: So many programs of each class, drawn at random by the seed; default all.
         method: Patterns of names of methods, as a shell matches files; default all.
+        encoder: Folder of an LSTM encoder, which is measured as well.
         levels: Optimisation levels to compile programs at; vectors of several stand side by side.
         rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
         output: File that gets what was compared, of one method: ``input``, ``label`` and ``vectors``, a row of zeros
@@ -168,8 +185,9 @@ def evaluate_retrieval(
     embedding = load_embedding(embedding)
     cache = Path(programs) if programs else programs_cache()
     files, names = labelled_files(folder, levels, data)
-    files = choose_classes(files, classes) if classes else files
-    known = all_representations(embedding, seed)
+    if classes or per_class:
+        files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
+    known = all_representations(embedding, seed, load_lstm_encoder(encoder) if encoder else None)
     chosen = choose_methods(method or ("*",), [one.name for one in known])
     if output:
         check_format(Path(output))

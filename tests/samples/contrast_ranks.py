@@ -1,0 +1,70 @@
+"""A training by contrast on one of two ranks, or alone: what it ends with, and one loss with its gradient.
+
+Arguments: the rank, the number of ranks, and a folder where they meet and leave their results.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ncc.encoder.batches import Sequences
+from ncc.encoder.config import EncoderConfig
+from ncc.encoder.contrastive import ContrastiveTraining, contrastive_loss, fit_contrastive
+from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
+from ncc.training import TrainingConfig
+
+TRAINING = ContrastiveTraining(
+    encoder=EncoderConfig(
+        hidden=6, layers=1, bidirectional=True, pooling=("mean", "max"), buckets=8, train_vectors=True
+    ),
+    dim=5,
+    longest=9,
+    steps=3,
+    loop=TrainingConfig(epochs=3, batch_size=14, batch_of_all=True, learning_rate=0.01),
+)
+
+
+def data() -> tuple[Sequences, np.ndarray, np.ndarray, np.ndarray]:
+    """Sequences of 4 classes and 8 functions, three of each, which have a word of their own each."""
+    rng = np.random.default_rng(3)
+    label = np.repeat(np.arange(12), 3)
+    words = [np.append(rng.integers(12, 20, rng.integers(3, 12)), [one, one]) for one in label]
+    start = np.cumsum([0, *map(len, words)])
+    literal = rng.integers(0, 8, start[-1])
+    sequences = Sequences(start, np.concatenate(words), np.arange(start[-1] + 1), literal)
+    return sequences, label, label >= 4, rng.standard_normal((20, 7)).astype(np.float32)
+
+
+def loss_and_gradient() -> tuple[torch.Tensor, torch.Tensor]:
+    """Of nine rows, of which the first rank has five and the second four."""
+    rank, world = rank_and_world()
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(9, 6, generator=generator, dtype=torch.float64)[rank::world]
+    weight = torch.randn(6, 4, generator=generator, dtype=torch.float64).requires_grad_()
+    label = torch.tensor([0, 1, 2, 0, 1, 2, 0, 3, 1])[rank::world]
+    loss = contrastive_loss(torch.nn.functional.normalize(inputs @ weight, dim=1), label, 0.2) * len(label) / 9
+    loss.backward()
+    total, gradient = loss.detach().clone(), weight.grad
+    sum_over_ranks([total, gradient])
+    return total, gradient
+
+
+def run() -> dict:
+    """What this rank ends with."""
+    losses = []
+    encoder = fit_contrastive(*data(), TRAINING, progress=lambda _, loss: losses.append(loss))
+    loss, gradient = loss_and_gradient()
+    tensors = {name: torch.from_numpy(tensor.copy()) for name, tensor in encoder.encoder.tensors.items()}
+    projection = torch.from_numpy(encoder.projection.copy())
+    return {"losses": losses, "tensors": tensors, "projection": projection, "loss": loss, "gradient": gradient}
+
+
+if __name__ == "__main__":
+    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    torch.set_num_threads(1)
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
+    with process_group("cpu", f"file://{folder / 'meeting'}?rank={rank}&world_size={world}"):
+        torch.save(run(), folder / f"rank{rank}.pt")
