@@ -94,3 +94,37 @@ def test_bad_requests_are_refused_before_anything_is_compiled(classes, cache, tm
     with pytest.raises(OutputError):
         ncc.evaluate_retrieval(classes, method=["opcode*"], output=tmp_path / "none" / "v.npz", programs=cache)
     assert not (tmp_path / "none").exists()
+
+
+def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_path):
+    (tmp_path / "some.c").write_text(
+        "int sum(int *a, int n) { int s = 0; while (n--) s += a[n]; return s; }\n"
+        "int most(int *a, int n) { int m = a[0]; while (n--) if (a[n] > m) m = a[n]; return m; }\n"
+    )
+    (tmp_path / "some.toml").write_text(
+        f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
+        'optimization = ["-O0", "-O1", "-Os"]\n'
+    )
+    sizes = {"epochs": 2, "steps": 8, "batch_size": 8, "hidden": 8, "dim": 16, "per_class": 6}
+    told: list[str] = []
+    encoder = ncc.train_encoder(
+        tmp_path / "encoder",
+        programs=classes,
+        classes="gemm,stencil",
+        functions=tmp_path / "some.toml",
+        model="lstm",
+        cache=cache,
+        progress=told.append,
+        **sizes,
+    )
+    assert encoder.dim == 16
+    assert [line.split(":")[0] for line in told if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
+    assert sorted(path.name for path in (tmp_path / "encoder").iterdir()) == ["lstm.json", "lstm.safetensors"]
+    found = ncc.evaluate_retrieval(
+        classes, per_class=6, method=["ncc, LSTM*"], encoder=tmp_path / "encoder", programs=cache
+    )
+    (score,) = found.scores
+    assert score.num_samples == 12
+    assert score.metrics.map_at_r.value > 0.6  # chance is 5 of 11
+    with pytest.raises(InputError, match="expected linear or lstm"):
+        ncc.train_encoder(tmp_path / "encoder", functions=tmp_path / "some.toml", model="tree")
