@@ -16,14 +16,15 @@ __all__ = ["fit_gpus", "program_folds"]
 Array = NDArray[np.float64]
 
 _FOLDS = 4
-_MEMBERS = 2
+_MEMBERS = 3
 _INTERVAL = 0.8
 _LEAST_ERROR = 0.02
 _FAMILIAR = 0.9
 _TREES: dict[str, Any] = {
-    "max_iter": 150, "learning_rate": 0.08, "max_leaf_nodes": 12, "min_samples_leaf": 8, "max_features": 0.3,
+    "max_iter": 150, "learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 5.0, "max_features": 0.2,
     "early_stopping": False,
 }  # fmt: skip
+_FEWEST_IN_LEAF = 20
 
 
 def program_folds(
@@ -115,7 +116,14 @@ def _fit_values(columns: Array, target: Array, seed: int, squared: bool = False)
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     loss = "squared_error" if squared else "absolute_error"
-    return HistGradientBoostingRegressor(loss=loss, random_state=seed, **_TREES).fit(columns, target)
+    return HistGradientBoostingRegressor(
+        loss=loss, random_state=seed, min_samples_leaf=_in_leaf(columns), **_TREES
+    ).fit(columns, target)
+
+
+def _in_leaf(columns: Array) -> int:
+    """Fewest rows of a leaf: less where rows are few."""
+    return int(np.clip(len(columns) // _FEWEST_IN_LEAF, 2, _FEWEST_IN_LEAF))
 
 
 def _classifier(columns: Array, compute: NDArray[np.bool_], seed: int) -> Any:

@@ -46,6 +46,12 @@ class Answer:
     log_traffic: Array
     distance: Array
 
+    @property
+    def sureness(self) -> Array:
+        """(n,) probability of the bound that is the more probable at even odds, as common as both are in training."""
+        result: Array = np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
+        return result
+
 
 @dataclass(frozen=True, eq=False)
 class GpuHead:

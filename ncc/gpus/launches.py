@@ -198,7 +198,7 @@ def roofline_times(work: Work, card: Card) -> dict[str, float]:
     return {
         "single": full * (get("single_flops", 0) + get("half_flops", 0)) / card.single,
         "double": full * get("double_flops", 0) / card.double,
-        "integer": full * (get("integer", 0) + get("comparison", 0) + get("conversion", 0)) / card.integer,
+        "integer": full * get("integer_operations", 0) / card.integer,
         "special": full * (get("special", 0) + get("division", 0)) / (card.single / 16),
         "cache": work.sector_bytes / (3 * card.bandwidth) / busy,
         "memory": misses / card.bandwidth / busy**0.5,
@@ -237,11 +237,15 @@ def columns_of(work: Work, card: Card) -> dict[str, float]:
     operations = {
         "double": work.total("double_flops"),
         "single": work.total("single_flops"),
-        "integer": work.total("integer") + work.total("comparison") + work.total("conversion"),
+        "integer": work.total("integer_operations"),
     }
-    columns |= {f"intensity_{name}": log((amount + 1e-3) / moved) for name, amount in operations.items()}
-    for title, least in (("cached", work.sector_bytes), ("shared_reads", work.shared_reads_bytes)):
-        columns |= {f"{title}_{name}": log((amount + 1e-3) / (least + 32)) for name, amount in operations.items()}
+    peaks = {"double": card.double, "single": card.single, "integer": card.integer}
+    least = {"intensity": moved, "cached": work.sector_bytes + 32, "shared_reads": work.shared_reads_bytes + 32}
+    for title, num_bytes in least.items():
+        columns |= {f"{title}_{name}": log((amount + 1e-3) / num_bytes) for name, amount in operations.items()}
+        columns[f"margin_{title}"] = max(
+            columns[f"{title}_{name}"] - math.log10(peak / card.bandwidth) for name, peak in peaks.items()
+        )
     known = {float(number) for number in (*work.known.values, *work.known.buffers)}
     unbounded = launched.unbounded
     columns |= {

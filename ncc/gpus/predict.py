@@ -41,8 +41,9 @@ class GpuPrediction:
         time_ms: Expected time in milliseconds.
         interval_ms: Both ends of its 80 % interval.
         bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other.
-        bound_probability: How probable that is.
-        compute_probability: How probable "compute" is where it is as common as in training (a quarter of launches).
+        bound_probability: How probable that is where "compute" is as common as in training (a quarter of launches);
+            may be under a half for "compute".
+        compute_probability: How probable "compute" is, the same way.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
         familiar: Whether the launch is like those of training.
@@ -183,7 +184,7 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         time_ms=10 ** (log_time + 3),
         interval_ms=(10 ** (log_time - half + 3), 10 ** (log_time + half + 3)),
         bound="compute" if odds > 0.5 else "bandwidth",
-        bound_probability=max(odds, 1 - odds),
+        bound_probability=common if odds > 0.5 else 1 - common,
         compute_probability=common,
         traffic_bytes=10 ** float(said.log_traffic[0]),
         flops=work.total("flops"),

@@ -36,12 +36,19 @@ class Predictions:
         probability: (n,) float64 that each is compute-bound, both bounds as common as each other.
         half_width: (n,) float64 half of the 80 % interval; None of a method that gives none.
         familiar: (n,) bool; None the same.
+        stated: (n,) float64 probability that the bound is right; None where ``probability`` says.
     """
 
     log_time: Array
     probability: Array
     half_width: Array | None = None
     familiar: NDArray[np.bool_] | None = None
+    stated: Array | None = None
+
+    @property
+    def sureness(self) -> Array:
+        """(n,) by which the surest are told."""
+        return np.abs(self.probability - 0.5) if self.stated is None else self.stated
 
     def rows(self, chosen: NDArray[Any]) -> "Predictions":
         """Some of them."""
@@ -50,7 +57,7 @@ class Predictions:
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
     said = fit_gpus(train, MEASURED, seed=seed).answer(test.values)
-    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1)
+    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1, said.sureness)
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
@@ -171,7 +178,7 @@ def _changed(parts: list[Predictions], change: Callable[[list[Any]], Any]) -> Pr
         arrays = [getattr(one, name) for one in parts]
         return None if arrays[0] is None else change(arrays)
 
-    return Predictions(of("log_time"), of("probability"), of("half_width"), of("familiar"))
+    return Predictions(of("log_time"), of("probability"), of("half_width"), of("familiar"), of("stated"))
 
 
 def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[str, Any]:
@@ -198,7 +205,7 @@ def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[s
     for name, value in values.items():
         low, high = np.quantile([one[name] for one in drawn], (0.025, 0.975))
         figures[name] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
-    sure = np.argsort(-np.abs(said.probability - 0.5), kind="stable")
+    sure = np.argsort(-said.sureness, kind="stable")
     wrong = (said.probability > 0.5) != (launches.compute > 0)
     risk = [float(wrong[sure[: max(len(sure) * tenth // 10, 1)]].mean()) for tenth in range(1, 11)]
     return {**figures, "risk": [round(one, 4) for one in risk], "launches": len(launches), "programs": len(names)}
@@ -210,7 +217,7 @@ def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
     errors = np.abs(said.log_time - launches.log_time)
     is_compute, guess = launches.compute > 0, said.probability > 0.5
     right = guess == is_compute
-    sure = np.argsort(-np.abs(said.probability - 0.5), kind="stable")[: len(right) // 2]
+    sure = np.argsort(-said.sureness, kind="stable")[: len(right) // 2]
     ranks = np.corrcoef(rankdata(said.log_time), rankdata(launches.log_time))[0, 1] if np.ptp(said.log_time) else 0.0
     found = {
         "factor": float(10 ** np.median(errors)),

@@ -23,6 +23,9 @@ from ncc.runtime.writable import check_folder
 
 __all__ = ["published_launches", "train_gpu"]
 
+_COUNTING = ("cards", "expressions", "host", "launches", "measured", "sources", "table")
+"""Modules that decide on what models see."""
+
 
 def train_gpu(
     output: str | Path | None = None,
@@ -85,9 +88,10 @@ def published_launches(data: str | None = None, progress: Callable[[str], None] 
     """
     profile = registry.locate("gpuflop", "profile.csv", data)
     key = hashlib.sha256(profile.read_bytes())
-    for room in ("gpus", "kernels", "ir"):
-        for file in sorted((Path(ncc.__file__).parent / room).glob("*.py")):
-            key.update(file.read_bytes())
+    package = Path(ncc.__file__).parent
+    rooms = [file for room in ("kernels", "ir") for file in sorted((package / room).glob("*.py"))]
+    for file in (*(package / "gpus" / f"{name}.py" for name in _COUNTING), *rooms):
+        key.update(file.read_bytes())
     kept = registry.cache_folder() / "gpus" / f"launches-{key.hexdigest()[:32]}.npz"
     names = [name for name in Launches.__dataclass_fields__ if name != "columns"]
     if kept.exists():
