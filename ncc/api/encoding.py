@@ -114,7 +114,11 @@ def train_encoder(
 
     if model not in ("linear", "lstm"):
         raise InputError(f"model is {model!r}; expected linear or lstm")
-    tell = progress or (lambda _: None)
+
+    def tell(line: str) -> None:
+        if progress and (model == "linear" or _is_first_rank()):
+            progress(line)
+
     place = Path(cache) if cache else programs_cache()
     check_folder(Path(output), place)
     recipe = functions if isinstance(functions, Recipe) else load_recipe(Path(functions))
@@ -147,6 +151,12 @@ def train_encoder(
         loop=TrainingConfig(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed),
     )
     return _train_lstm(Path(output), labelled, builds, words, training, device, about=about, tell=tell)
+
+
+def _is_first_rank() -> bool:
+    from ncc.runtime.ranks import rank_and_world
+
+    return rank_and_world()[0] == 0
 
 
 def _programs(
@@ -252,6 +262,12 @@ def _train_lstm(
     from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads, wait_for_ranks
 
     checkpoint = output / "checkpoint.safetensors"
+    losses: list[float] = []
+
+    def report(epoch: int, loss: float) -> None:
+        losses.append(round(loss, 5))
+        tell(f"epoch {epoch}: loss {loss:.4f}")
+
     with process_group(device) as own_device, sole_training(output), torch_threads(1):
         rank = rank_and_world()[0]
         if rank:
@@ -266,9 +282,10 @@ def _train_lstm(
             device=own_device,
             about={**(about or {}), "training": asdict(training), "embedding": embedding.fingerprint},
             checkpoint=checkpoint,
-            progress=None if rank else lambda epoch, loss: tell(f"epoch {epoch}: loss {loss:.4f}"),
+            progress=report,
         )
         if not rank:
+            found = replace(found, about={**found.about, "losses": losses})
             save_lstm_encoder(found, output)
             checkpoint.unlink(missing_ok=True)
     return found

@@ -118,6 +118,7 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
         **sizes,
     )
     assert encoder.dim == 16
+    assert len(encoder.about["losses"]) == 2
     assert [line.split(":")[0] for line in told if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
     assert sorted(path.name for path in (tmp_path / "encoder").iterdir()) == ["lstm.json", "lstm.safetensors"]
     found = ncc.evaluate_retrieval(
