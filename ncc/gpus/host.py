@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ncc.gpus.expressions import SIZES, Value, call_known, evaluate, split_arguments
+from ncc.gpus.texts import closing, expression_at, substituted
 from ncc.kernels.launch import Launch
 
 __all__ = ["HostCode", "ReadArguments"]
@@ -130,19 +131,19 @@ class HostCode:
         plain = [text.split("=")[0].replace("[]", "").strip() for text in texts]
         names = [(re.findall(r"\w+", text) or [""])[-1] for text in plain]
         defaults = {name: text.split("=", 1)[1] for name, text in zip(names, texts, strict=True) if "=" in text}
-        return _Body(found[1], found.end(), _closing(self.text, found.end() - 1), names, defaults)
+        return _Body(found[1], found.end(), closing(self.text, found.end() - 1), names, defaults)
 
     def _find_assignments(self) -> None:
         for found in _ASSIGNED.finditer(self.text):
             if self.text[found.start() - 1 : found.start()] in ("<", ">", "!"):
                 continue
-            self.assigned[found[1].replace("->", ".")].append((found.start(), _expression(self.text, found.end())))
+            self.assigned[found[1].replace("->", ".")].append((found.start(), expression_at(self.text, found.end())))
         for found in _DIM3.finditer(self.text):
-            end = _closing(self.text, found.end() - 1)
+            end = closing(self.text, found.end() - 1)
             name = found[1]
             self.assigned[name].append((found.start(), f"dim3({self.text[found.end() : end]})"))
             while more := _MORE_DIM3.match(self.text, end + 1):
-                begin, end = more.end(), _closing(self.text, more.end() - 1)
+                begin, end = more.end(), closing(self.text, more.end() - 1)
                 self.assigned[more[1]].append((more.start(), f"dim3({self.text[begin:end]})"))
         for one in self.assigned.values():
             one.sort()
@@ -155,7 +156,7 @@ class HostCode:
         if end < 0 or begin < 0:
             return None
         sizes = split_arguments(self.text[found.end() : end])
-        inside = self.text[begin + 1 : _closing(self.text, begin)]
+        inside = self.text[begin + 1 : closing(self.text, begin)]
         return _Site(found.start(), sizes[0], sizes[1], split_arguments(inside)) if len(sizes) >= 2 else None
 
     def _fits(self, site: _Site, launch: Launch) -> float:
@@ -239,7 +240,7 @@ class HostCode:
                 (
                     found.start(),
                     found.end(),
-                    split_arguments(self.text[found.end() : _closing(self.text, found.end() - 1)]),
+                    split_arguments(self.text[found.end() : closing(self.text, found.end() - 1)]),
                 )
                 for found in call.finditer(self.text)
             ]
@@ -254,7 +255,7 @@ class HostCode:
         """Pointers that memory is allocated for, or else copied to, with its bytes."""
         for pattern, size_at in ((_ALLOCATED, 1), (_FILLED, 2)):
             for call in pattern.finditer(self.text):
-                texts = split_arguments(self.text[call.end() : _closing(self.text, call.end() - 1)])
+                texts = split_arguments(self.text[call.end() : closing(self.text, call.end() - 1)])
                 if len(texts) > size_at:
                     pointer = _CAST.sub("", texts[0]).rstrip(") ").replace("->", ".")
                     yield pointer, texts[size_at], call.start()
@@ -265,7 +266,7 @@ class HostCode:
             return self._program_argument(texts[0])
         macro = self.macros.get(function)
         if macro and macro[0] is not None:
-            return self._value(_substituted(macro[1], macro[0].split(","), texts), at)
+            return self._value(substituted(macro[1], macro[0].split(","), texts), at)
         values = [self._value(text, at) for text in texts]
         if (known := call_known(function, values)) is not None:
             return known
@@ -273,7 +274,7 @@ class HostCode:
         if body:
             inside = self.text[body.begin : body.end].strip()
             if inside.startswith("return") and inside.count(";") == 1:
-                return self._value(_substituted(inside[6:-1], body.parameters, texts), at)
+                return self._value(substituted(inside[6:-1], body.parameters, texts), at)
         return None
 
     def _program_argument(self, text: str) -> Value:
@@ -316,7 +317,7 @@ class HostCode:
         if not found:
             return None
         total = 0
-        for line in self.text[found.end() : _closing(self.text, found.end() - 1)].split(";"):
+        for line in self.text[found.end() : closing(self.text, found.end() - 1)].split(";"):
             if field_ := re.match(rf"\s*(?:const\s+)?({'|'.join(SIZES)})\s+([^()]+)$", line):
                 for one in field_[2].split(","):
                     array = re.search(r"\[\s*(\w+)\s*\]", one)
@@ -386,36 +387,3 @@ class HostCode:
             found = value[axis]
             return None if found is None else math.floor(found)
         return (None if value is None else math.floor(value)) if axis == 0 else 1
-
-
-def _closing(text: str, opening: int) -> int:
-    """Where the bracket that opens at a place closes; the text's end if it does not."""
-    close = {"(": ")", "{": "}", "[": "]"}[text[opening]]
-    depth = 0
-    for found in re.finditer(re.escape(text[opening]) + "|" + re.escape(close), text[opening:]):
-        depth += 1 if found[0] != close else -1
-        if depth == 0:
-            return opening + found.start()
-    return len(text)
-
-
-def _expression(text: str, begin: int) -> str:
-    """What stands between an equals sign and the end of its statement or declarator."""
-    depth = 0
-    for at in range(begin, min(begin + 400, len(text))):
-        sign = text[at]
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        if depth < 0 or (sign in ",;" and depth == 0):
-            return text[begin:at].strip()
-    return ""
-
-
-def _substituted(text: str, names: Sequence[str], values: Sequence[str]) -> str:
-    """A text with parameters replaced by what stands for them."""
-    by_name = {name.strip(): f"({value})" for name, value in zip(names, values, strict=False) if name.strip()}
-    if not by_name:
-        return text
-    return re.sub(rf"\b(?:{'|'.join(map(re.escape, by_name))})\b", lambda found: by_name[found[0]], text)

@@ -23,7 +23,7 @@ from ncc.runtime.writable import check_folder
 
 __all__ = ["published_launches", "train_gpu"]
 
-_COUNTING = ("cards", "expressions", "host", "launches", "measured", "sources", "table")
+_COUNTING = ("cards", "expressions", "host", "launches", "measured", "sources", "table", "texts")
 """Modules that decide on what models see."""
 
 
