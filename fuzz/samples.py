@@ -1,5 +1,6 @@
 """Small models of every kind that ncc writes, with weights drawn at random: what the fuzzer starts from."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
 from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
+from ncc.devices.physics import PRIORS, Physics
+from ncc.devices.times_head import CODE, LEVELS, Boosted, Errors, Expert, Smooth, TimesHead, launch_columns
+from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
 from ncc.encoder.config import EncoderConfig
@@ -33,6 +37,7 @@ __all__ = [
     "lstm_mapper_head",
     "mapper_head",
     "small_embedding",
+    "times_head",
 ]
 
 ROOT = Path(__file__).parents[1]
@@ -68,6 +73,7 @@ def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
         rng.uniform(0, 4, (rows, len(FEATURE_NAMES))),
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
         rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
+        rng.uniform(0, 20, (rows, WORK_WIDTH)),
     )
 
 
@@ -94,6 +100,35 @@ def mapper_head(seed: int = 1, rows: int = 8, reference: int = 4) -> MapperHead:
         platform="none",
         about={"data": "random"},
     )
+
+
+def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
+    """A head of times of two devices: smooth for one source of invented kernels, a tree for each device for another."""
+    rng = np.random.default_rng(seed)
+    inputs, sizes = kernel_inputs(kernels, seed), np.exp(rng.uniform(4, 16, (kernels, 3))).round()
+    columns = launch_columns(inputs, sizes)
+    low, high = columns[:, :3].min(axis=0), columns[:, :3].max(axis=0)
+    empty = Smooth(columns.mean(axis=0)[: CODE.stop], columns.std(axis=0)[: CODE.stop], *np.zeros((3, 0)))
+    smooth = replace(
+        empty, points=empty.standardise(columns), weights=rng.normal(0, 0.3, (kernels, 2)), base=np.array([1.0, 0.2])
+    )
+    trees = Boosted(
+        base=np.array([1.0, -0.1]),
+        root=np.array([0, 3]),
+        target=np.array([0, 1]),
+        column=np.array([0, -1, -1, 7, -1, -1]),
+        threshold=np.array([9.0, 0, 0, 1.5, 0, 0]),
+        right=np.array([2, 0, 0, 5, 0, 0]),
+        value=np.array([0, -2.0, 2.0, 0, -0.5, 0.5]),
+    )
+    errors = [Errors(wide * LEVELS, np.array([wide, 2 * wide]), slope, 0.8) for wide, slope in ((0.3, 1.0), (2.0, 0.5))]
+    names = tuple(f"k{number}.cl:k" for number in range(kernels))
+    experts = tuple(
+        Expert(source, model, names, columns[:, CODE], low, high, *errors, 0.2, 0.9, (0.3, 0.6))
+        for source, model in (("one", smooth), ("other", trees))
+    )
+    physics = Physics(np.log(list(PRIORS.values())), 0.5)
+    return TimesHead(("CPU", "GPU"), experts, physics, errors[1], 64.0, "none", {"data": "random"})
 
 
 def coarsening_head(seed: int = 0) -> CoarseningHead:

@@ -70,7 +70,7 @@ def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
 
 
 def _mappers() -> list[Files]:
-    heads = (samples.mapper_head(), samples.lstm_mapper_head())
+    heads = (samples.mapper_head(), samples.lstm_mapper_head(), samples.times_head())
     return [saved(lambda folder, head=head: DEVICE_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 

@@ -63,8 +63,15 @@ def predict_device(
     def work(name: Input) -> tuple[dict[str, Any], str]:
         source = _read_once(name)
         chosen = options if source is name else replace(options, language=options.language or language_of(name))
-        how = {"wgsize": wgsize, "platform": platform, "options": chosen, "head": own, "embedding": table}
-        answers = api.predict_device(source, transfer_bytes=transfer_bytes, global_size=global_size, **how)
+        how: dict[str, Any] = {
+            "wgsize": wgsize,
+            "platform": platform,
+            "options": chosen,
+            "head": own,
+            "embedding": table,
+        }
+        at = {"transfer_bytes": transfer_bytes, "global_size": global_size}
+        answers = api.predict_device(source, **at, **how)
         kernels = [answer.to_dict() for answer in answers]
         lines = [f"{name}: {_sentence(answer)}" for answer in answers]
         if plot:
@@ -74,7 +81,7 @@ def predict_device(
                 kernels[number] |= {"flips": list(curve.flips)}
                 lines[number] += f"; flips at {_sizes(curve.flips)}"
         if explain:
-            for number, reason in enumerate(api.explain_device(source, transfer_bytes=transfer_bytes, **how)):
+            for number, reason in enumerate(api.explain_device(source, **at, **how)):
                 kernels[number] |= {"explanation": reason.to_dict()["lines"]}
                 lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)

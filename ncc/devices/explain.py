@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.devices.files import DeviceHead
-from ncc.devices.predict import choose_head
+from ncc.devices.predict import bytes_moved, choose_head
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
@@ -22,8 +22,8 @@ from ncc.runtime.workers import limited
 
 __all__ = ["Explanation", "LineShare", "explain_device"]
 
-_MOST_WORK = 2**21
-"""Statements that are described, once for each line: about a minute's work."""
+_MOST_WORK = 2**19
+"""Statements that are described, once for each line: about a minute and a half of work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +85,7 @@ def explain_device(
     *,
     transfer_bytes: float | None = None,
     wgsize: float | None = None,
+    global_size: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
@@ -100,6 +101,7 @@ def explain_device(
         source: As for `predict_device`.
         transfer_bytes: Bytes moved between host and device.
         wgsize: Work-items a work-group.
+        global_size: Work-items of the launch, as for `predict_device`.
         platform: As for `predict_device`.
         options: How source is compiled.
         language: As for `ncc.embed`.
@@ -115,11 +117,14 @@ def explain_device(
     head = choose_head(platform, head)
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)
-    return tuple(_explain(kernel, head, transfer_bytes, wgsize) for kernel in kernels)
+    return tuple(_explain(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
 
-def _explain(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None) -> Explanation:
-    whole = head.answers(kernel, [transfer_bytes], wgsize)[0].log_ratio
+def _explain(
+    kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None, global_size: float | None
+) -> Explanation:
+    moved = [bytes_moved(kernel, transfer_bytes, global_size)]
+    whole = head.answers(kernel, moved, wgsize, global_size=global_size)[0].log_ratio
     lines = kernel.module.source_line[kernel.statements]
     shares = []
     groups = _groups(kernel, lines)
@@ -129,7 +134,7 @@ def _explain(kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgs
             f"without each of {len(groups):,} lines in turn, and their product may be {_MOST_WORK:,} at most"
         )
     for group in groups:
-        rest = head.answers(kernel, [transfer_bytes], wgsize, without=frozenset(group))[0].log_ratio
+        rest = head.answers(kernel, moved, wgsize, frozenset(group), global_size)[0].log_ratio
         texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
         line = int(kernel.module.source_line[group[0]])
         shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))

@@ -10,6 +10,7 @@ from ncc.devices.head import Blocks, Calibration, KernelInputs, MapperHead, Proc
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.times_files import join_times, split_times
 from ncc.devices.times_head import TimesHead
+from ncc.devices.work import WORK_WIDTH
 from ncc.encoder.files import HeadFiles, HeadParts
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
@@ -85,7 +86,8 @@ def _block(arrays: Blocks, prefix: str) -> Blocks:
 def _check_shapes(head: MapperHead) -> None:
     """Shapes that must agree, before a prediction trips over them."""
     rows, dim = len(head.training["data"]), head.training["embedding"].shape[1]
-    described = KernelInputs(np.zeros((1, len(FEATURE_NAMES))), np.zeros((1, len(OPCODES))), np.zeros((1, dim)))
+    widths = (len(FEATURE_NAMES), len(OPCODES), dim, WORK_WIDTH)
+    described = KernelInputs(*(np.zeros((1, width)) for width in widths))
     for name, block in described.blocks(np.ones(1), np.ones(1)).items():
         width = block.shape[1:]
         shapes = (head.training[name].shape, head.mean[name].shape, head.scale[name].shape)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.devices.work import launch_work
 from ncc.errors import AssetError, InputError
 from ncc.graph import reachable_statements
 from ncc.ir import OPCODES, Module
@@ -59,18 +60,20 @@ class KernelInputs:
         profile: (n, len(FEATURE_NAMES)) float64, see `ncc.graph.profile_kernel`.
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
         vectors: (n, dim) float64 means of the vectors of the kernels' statements.
+        work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.devices.work.launch_work`.
     """
 
     profile: Array
     opcodes: Array
     vectors: Array
+    work: Array
 
     def __len__(self) -> int:
         return len(self.profile)
 
     def rows(self, index: NDArray[np.int64]) -> "KernelInputs":
         """Some of the rows."""
-        return KernelInputs(self.profile[index], self.opcodes[index], self.vectors[index])
+        return KernelInputs(self.profile[index], self.opcodes[index], self.vectors[index], self.work[index])
 
     def repeat(self, times: int) -> "KernelInputs":
         """The first row as often as that."""
@@ -131,10 +134,13 @@ def describe_kernel(
     statements = reachable_statements(module, function)
     if without:
         statements = statements[~np.isin(statements, list(without))]
+    profile = profile_kernel(module, function, without).features
+    dimensions = int(profile[_COLUMN["dimensions"]])
     return KernelInputs(
-        profile_kernel(module, function, without).features[None, :],
+        profile[None, :],
         np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
         vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
+        launch_work(module, function, dimensions, without)[None, :],
     )
 
 

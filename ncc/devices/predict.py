@@ -28,6 +28,7 @@ __all__ = [
     "PLATFORMS",
     "SIZES",
     "DevicePrediction",
+    "bytes_moved",
     "choose_head",
     "find_flips",
     "load_shipped_device_head",
@@ -207,8 +208,6 @@ def predict_device(
     """
     head = choose_head(platform, head)
     kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, CompileOptions.of(options, language))
-    if global_size is not None and not 1 <= global_size <= LARGEST_BYTES:
-        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
     return tuple(_predict(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
 
@@ -216,17 +215,14 @@ def _predict(
     kernel: Kernel, head: DeviceHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
     check_sizes(transfer, wgsize)
+    moved = bytes_moved(kernel, transfer, global_size)
+    asked = SIZES.tolist() if moved is None else []
+    *others, answer = head.answers(kernel, [*asked, moved], wgsize, global_size=global_size)
     flips, starts = None, False
-    if transfer is None and global_size is None:
-        curve = np.array([one.log_ratio for one in head.answers(kernel, SIZES.tolist(), wgsize)])
+    if others:
+        curve = np.array([one.log_ratio for one in others])
         flips, starts = find_flips(SIZES, curve), bool(curve[0] > 0)
-        answer = replace(head.answers(kernel, [None], wgsize)[0], times_ms=None)
-    elif transfer is None:
-        assert global_size is not None
-        moved = complete_sizes(kernel_inputs(kernel), np.array([[np.nan, 1, global_size]]))[0, 0]
-        answer = head.answers(kernel, [min(moved, LARGEST_BYTES)], wgsize, global_size=global_size)[0]
-    else:
-        answer = head.answers(kernel, [transfer], wgsize, global_size=global_size)[0]
+        answer = replace(answer, times_ms=None)
     # one distribution decides both, so that they can't contradict each other
     is_second = answer.probability_gpu > 0.5
     devices = answer.devices
@@ -250,6 +246,22 @@ def _predict(
         devices=devices,
         starts_with_second=flips is not None and starts,
     )
+
+
+def bytes_moved(kernel: Kernel, transfer: float | None, global_size: float | None) -> float | None:
+    """Bytes as given, or as they follow from work-items; None where neither is known.
+
+    Raises:
+        InputError: Work-items are out of range.
+    """
+    if global_size is None:
+        return transfer
+    if not 1 <= global_size <= LARGEST_BYTES:
+        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
+    if transfer is not None:
+        return transfer
+    moved = complete_sizes(kernel_inputs(kernel), np.array([[np.nan, 1, global_size]]))[0, 0]
+    return min(float(moved), LARGEST_BYTES)
 
 
 def find_flips(sizes: NDArray[np.float64], log_ratio: NDArray[np.float64]) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import convert
 from numpy.typing import NDArray
 
+from ncc.devices.physics import NUM_TERMS, Physics
 from ncc.devices.times_head import CODE, CODE_WIDTH, LEVELS, Errors, Expert, Smooth, TimesHead
 from ncc.encoder.files import HeadParts
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
@@ -30,6 +31,8 @@ class _ExpertCard:
     model: str
     names: tuple[str, ...]
     familiar: float
+    strange: float
+    reach: tuple[float, float]
     slopes: tuple[float, float]
     sharpness: tuple[float, float]
 
@@ -42,13 +45,28 @@ def split_times(head: TimesHead) -> HeadParts:
         errors = (expert.near, expert.far)
         model = next(name for name, kind in _MODELS.items() if isinstance(expert.model, kind))
         slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
-        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, expert.familiar, slopes, sharpness)))
+        cards.append(
+            asdict(
+                _ExpertCard(
+                    expert.source, model, expert.names, expert.familiar, expert.strange, expert.reach, slopes, sharpness
+                )
+            )
+        )
         own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
         for name, one in zip(("near", "far"), errors, strict=True):
             own |= {f"{name}.ratio": one.ratio, f"{name}.times": one.times}
         own |= {f"model.{name}": getattr(expert.model, name).astype(k) for name, k in _KINDS[_MODELS[model]].items()}
         tensors |= {f"{number}.{name}": array for name, array in own.items()}
-    card = {"devices": head.devices, "group": head.group, "platform": head.platform, "about": head.about}
+    tensors |= {"physics": head.physics.constants}
+    tensors |= {f"astray.{name}": getattr(head.astray, name) for name in ("ratio", "times")}
+    astray = {"slope": head.astray.slope, "sharpness": head.astray.sharpness, "physics": head.physics.slope}
+    card = {
+        "astray": astray,
+        "devices": head.devices,
+        "group": head.group,
+        "platform": head.platform,
+        "about": head.about,
+    }
     return HeadParts(card | {"experts": cards}, tensors)
 
 
@@ -64,36 +82,49 @@ def join_times(parts: HeadParts) -> TimesHead:
     if len(devices) < 2 or len(set(devices)) < len(devices) or not 1 <= group <= 1 << 16:
         raise ValueError(f"devices {devices!r:.80}, work-groups of {group:g}")
     cards = convert(card["experts"], tuple[_ExpertCard, ...])
-    experts = tuple(_expert(one, parts.tensors, f"{number}.", len(devices)) for number, one in enumerate(cards))
+    tensors, slopes = parts.tensors, convert(card["astray"], dict[str, float])
+    physics = Physics(_floats(tensors["physics"], (len(devices), NUM_TERMS)), slopes["physics"])
+    astray = _errors(tensors, "astray", len(devices), slopes["slope"], slopes["sharpness"])
+    if not 0 <= physics.slope <= 1 or np.abs(physics.constants).max() > _LARGEST_LOG:
+        raise ValueError("constants are out of range")
+    experts = tuple(_expert(one, tensors, f"{number}.", len(devices)) for number, one in enumerate(cards))
     if not experts:
         raise ValueError("no experts")
     platform, about = convert(card["platform"], str), convert(card["about"], dict[str, Any])
-    return TimesHead(devices, experts, group, platform, about)
+    return TimesHead(devices, experts, physics, astray, group, platform, about)
+
+
+def _errors(tensors: dict[str, NDArray[Any]], prefix: str, devices: int, slope: float, sharpness: float) -> Errors:
+    ratio = _floats(tensors[f"{prefix}.ratio"], (len(LEVELS),))
+    errors = Errors(ratio, _floats(tensors[f"{prefix}.times"], (devices,)), slope, sharpness)
+    ascending = (np.diff(errors.ratio) >= 0).all() and errors.ratio[0] >= 0 and errors.times.min() >= 0
+    if not ascending or not 0 <= errors.slope <= 1 or not 0 < errors.sharpness <= 100:
+        raise ValueError("errors are out of range")
+    return errors
 
 
 def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, devices: int) -> Expert:
-    kernels, levels = len(card.names), len(LEVELS)
+    kernels = len(card.names)
     shapes = {"code": (kernels, CODE_WIDTH), "low": (3,), "high": (3,)}
-    shapes |= {f"{name}.ratio": (levels,) for name in ("near", "far")}
-    shapes |= {f"{name}.times": (devices,) for name in ("near", "far")}
     own = {name: _floats(tensors[prefix + name], shape) for name, shape in shapes.items()}
     near, far = (
-        Errors(own[f"{name}.ratio"], own[f"{name}.times"], slope, sharpness)
+        _errors(tensors, prefix + name, devices, slope, sharpness)
         for name, slope, sharpness in zip(("near", "far"), card.slopes, card.sharpness, strict=True)
     )
-    for errors in (near, far):
-        ascending = (np.diff(errors.ratio) >= 0).all() and errors.ratio[0] >= 0 and errors.times.min() >= 0
-        if not ascending or not 0 <= errors.slope <= 1 or not 0 < errors.sharpness <= 100:
-            raise ValueError("errors are out of range")
     if max(np.abs(own["low"]).max(), np.abs(own["high"]).max()) > _LARGEST_LOG or (own["low"] > own["high"]).any():
         raise ValueError("sizes are out of range")
     if not kernels or not 1e-3 <= card.familiar <= _LARGEST:
         raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
+    if not (0 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
+        raise ValueError(f"a reach of {card.reach}")
     kind = _MODELS[card.model]
     arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}
     columns = CODE.stop + len(FEATURE_NAMES)
     model = _smooth(arrays, devices) if kind is Smooth else read_trees(arrays, devices, columns)
-    return Expert(card.source, model, card.names, own["code"], own["low"], own["high"], near, far, card.familiar)
+    sizes = (own["low"], own["high"])
+    return Expert(
+        card.source, model, card.names, own["code"], *sizes, near, far, card.familiar, card.strange, card.reach
+    )
 
 
 def _smooth(arrays: dict[str, NDArray[Any]], devices: int) -> Smooth:

@@ -7,9 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
 
 from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.head import INTERVAL, KernelInputs
+from ncc.devices.physics import PRIORS, Physics
 from ncc.devices.table import LaunchTimes
 from ncc.devices.times_head import (
     CODE,
@@ -18,9 +20,11 @@ from ncc.devices.times_head import (
     Expert,
     Smooth,
     TimesHead,
+    bent,
     code_distances,
     complete_sizes,
     launch_columns,
+    launch_physics,
     smooth_covariance,
     sureness,
     times_of,
@@ -37,13 +41,19 @@ MODELS: tuple[Model, ...] = ("gp", "trees")
 _FOLDS = 4
 _POINTS = 1000
 _NOISE = 0.05
-_ITERATIONS = 300
+_ITERATIONS = 150
 _LARGEST = 4.0
 _MANY = 5000
 _BINS = 20
 _WORSE = 1.25
 _LEAST_SLOPE = 0.05
 _SAME_CODE = 0.05
+_SHORT_REACH = (0.2, 0.5)
+_PRIOR_SD = 2.0
+_WEIGHT = 500.0
+_PRIOR_SLOPE = 0.5
+_SHARPNESS, _PRIOR_SHARPNESS = 0.5, 0.3
+"""Of constants that were measured on other suites, and on none."""
 _PRIOR = np.log(10.0)
 """Nothing known of a kernel, one device is ten times as fast as the other, or less, in 80 % of cases."""
 
@@ -54,6 +64,7 @@ def fit_times(
     *,
     model: Model | Mapping[str, Model] = "gp",
     sources: Mapping[str, str] | None = None,
+    whole: str | None = None,
     platform: str = "own",
     seed: int = 204,
     about: dict[str, Any] | None = None,
@@ -65,6 +76,8 @@ def fit_times(
         inputs: Of their kernels, n rows.
         model: What learns, for all sources or by source.
         sources: Suite → source; suites of one source share an expert. Default all are of one.
+        whole: Source whose times count moving all data, as a stranger expects: the machine's constants follow from it,
+            and experts of others answer only for kernels that are nearly theirs. Default all sources.
         platform: Name for the answers.
         seed: Of folds and of training.
         about: The card.
@@ -77,15 +90,60 @@ def fit_times(
         raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
     owner = np.array([(sources or {}).get(suite, "all") for suite in table.suite])
     names = list(dict.fromkeys(owner.tolist()))
+    terms = launch_physics(inputs, table.sizes)
+    trusted = np.flatnonzero((owner == whole) if whole else np.ones(len(table), bool))
+    physics = _fit_physics(table.rows(trusted), terms[trusted])
+    others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
+    physics, astray = _physics_errors(physics, table.rows(others), terms[others])
+    said = physics.targets(terms)
     experts = []
     for name in names:
         rows = np.flatnonzero(owner == name)
         chosen = model if isinstance(model, str) else model[name]
-        experts.append(_fit_expert(table.rows(rows), columns[rows], name, chosen, seed))
-    if len(experts) > 1:
-        experts = [_learn_from_others(expert, table, columns, owner) for expert in experts]
+        expert = _fit_expert(table.rows(rows), columns[rows], said[rows], name, chosen, seed)
+        experts.append(replace(expert, reach=_SHORT_REACH) if whole not in (None, name) else expert)
     group = float(np.nanmedian(complete_sizes(inputs, table.sizes)[:, 1]))
-    return TimesHead(table.devices, tuple(experts), group if group >= 1 else 64.0, platform, about or {})
+    group = group if group >= 1 else 64.0
+    return TimesHead(table.devices, tuple(experts), physics, astray, group, platform, about or {})
+
+
+def _fit_physics(table: LaunchTimes, terms: Array) -> Physics:
+    """Constants with the least error (pseudo-Huber) in log times, held near those of the data sheets."""
+    constants = []
+    logs = np.log(np.maximum(terms, 1e-30))
+    for device, measured in zip(table.devices, table.log_times.T, strict=True):
+        prior = np.log(PRIORS[device]) if device in PRIORS else np.mean(np.log(list(PRIORS.values())), axis=0)
+
+        def loss(own: Array, prior: Array = prior, measured: Array = measured) -> tuple[float, Array]:
+            total = np.logaddexp.reduce(logs + own, axis=1)
+            wrong = total - measured
+            bent_error = np.sqrt(1 + wrong**2)
+            away = (own - prior) / _PRIOR_SD**2
+            slope = np.exp(logs + own - total[:, None]) * (wrong / bent_error)[:, None]
+            share = _WEIGHT / max(len(wrong), 1)
+            return share * float((bent_error - 1).sum()) + float(away @ (own - prior)) / 2, share * slope.sum(
+                axis=0
+            ) + away
+
+        constants.append(minimize(loss, prior, jac=True, method="L-BFGS-B").x)
+    return Physics(np.array(constants))
+
+
+def _physics_errors(physics: Physics, table: LaunchTimes, terms: Array) -> tuple[Physics, Errors]:
+    """Constants with the slope that suites show, each as much as the others, and errors that hold for most of them."""
+    suites = [np.flatnonzero(table.suite == suite) for suite in dict.fromkeys(table.suite.tolist())]
+    suites = [rows for rows in suites if len(rows) >= 10]
+    if len(suites) < 4:
+        prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(len(table.devices), _PRIOR), 1.0, _PRIOR_SHARPNESS)
+        return replace(physics, slope=_PRIOR_SLOPE), prior
+    targets, logs, said = targets_of(table), table.log_times, physics.targets(terms)
+    slope = float(np.median([_slope(said[rows], targets[rows]) for rows in suites]))
+    physics = replace(physics, slope=float(np.clip(slope, _PRIOR_SLOPE, 1)))
+    said = physics.targets(terms)
+    errors = [_errors(said[rows], targets[rows], logs[rows], 1.0) for rows in suites]
+    half = np.quantile([np.interp(INTERVAL, LEVELS, one.ratio) for one in errors], INTERVAL)
+    times = np.median([one.times for one in errors], axis=0)
+    return physics, Errors(half * LEVELS / INTERVAL, times, 1.0, _SHARPNESS)
 
 
 def targets_of(table: LaunchTimes) -> Array:
@@ -97,8 +155,10 @@ def targets_of(table: LaunchTimes) -> Array:
 def fit_model(kind: Model, columns: Array, targets: Array, seed: int) -> Boosted | Smooth:
     """A model of some rows."""
     columns = np.where(np.isfinite(columns), columns, 0)
-    targets = np.hstack([targets[:, :1], np.clip(targets[:, 1:], -_LARGEST, _LARGEST)])
-    return (_fit_trees if kind == "trees" else _fit_smooth)(columns, targets, seed)
+    ratios = np.clip(targets[:, 1:], -_LARGEST, _LARGEST)
+    if kind == "trees":
+        return _fit_trees(columns, np.hstack([targets[:, :1], ratios]), seed)
+    return _fit_smooth(columns, np.hstack([targets[:, :1], bent(ratios)]), seed)
 
 
 def _fit_smooth(columns: Array, targets: Array, seed: int) -> Smooth:
@@ -136,7 +196,7 @@ def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
     return trees_of([(number, model, 1.0) for number, model in enumerate(fitted)], kept, len(fitted))
 
 
-def _fit_expert(table: LaunchTimes, columns: Array, source: str, kind: Model, seed: int) -> Expert:
+def _fit_expert(table: LaunchTimes, columns: Array, physics: Array, source: str, kind: Model, seed: int) -> Expert:
     kernels = table.groups("kernel")
     targets, logs = targets_of(table), table.log_times
     trials: list[_Trial] = []
@@ -147,6 +207,8 @@ def _fit_expert(table: LaunchTimes, columns: Array, source: str, kind: Model, se
     near = _errors(np.concatenate([one.said for one in trials]), targets[rows], logs[rows], 1.0)
     others = [_trial(columns, targets, *split, kind, seed) for split in _suites(table)]
     names, first = np.unique(kernels, return_index=True)
+    familiar = _familiar(trials, others, targets)
+    farthest = float(np.median(np.concatenate([one.distance for one in others]))) if others else 0.0
     return Expert(
         source=source,
         model=fit_model(kind, columns, targets, seed),
@@ -156,7 +218,9 @@ def _fit_expert(table: LaunchTimes, columns: Array, source: str, kind: Model, se
         high=columns[:, :3].max(axis=0),
         near=near,
         far=_far_errors(others, targets, logs),
-        familiar=_familiar(trials, others, targets),
+        familiar=familiar,
+        strange=max(farthest, 1.5 * familiar),
+        reach=_reach([*trials, *others], targets, physics, familiar),
     )
 
 
@@ -192,6 +256,16 @@ def _familiar(kernels: list[_Trial], suites: list[_Trial], targets: Array) -> fl
     return max(largest, _SAME_CODE)
 
 
+def _reach(trials: list[_Trial], targets: Array, physics: Array, familiar: float) -> tuple[float, float]:
+    """Where constants take over: after the familiar rows if they err less than the model there, else after all rows."""
+    distance = np.concatenate([one.distance for one in trials])
+    rows, said = np.concatenate([one.rows for one in trials]), np.concatenate([one.said for one in trials])
+    far = distance > 2 * familiar
+    wrong = [np.median(np.abs(each[far, 1:] - targets[rows[far], 1:])) for each in (said, physics[rows]) if far.any()]
+    start = max(float(np.quantile(distance, 0.95)), familiar) if wrong and wrong[0] < wrong[1] else familiar
+    return start, 2 * start
+
+
 def _distinct(columns: Array) -> Array:
     return np.unique(columns[:, CODE], axis=0)
 
@@ -217,13 +291,12 @@ def _far_errors(suites: list[_Trial], targets: Array, logs: Array) -> Errors:
     prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE)
     if len(suites) < 4:
         return prior
-    # a source as unlike those as nothing known counts as much as the worst of them
-    slope = max(min(_slope(one.said, targets[one.rows]) for one in suites) / 2, _LEAST_SLOPE)
+    slope = max(float(np.median([_slope(one.said, targets[one.rows]) for one in suites])), _LEAST_SLOPE)
     errors = [_errors(one.said, targets[one.rows], logs[one.rows], slope) for one in suites]
     ratio = np.quantile([one.ratio for one in errors], INTERVAL, axis=0)
     times = np.quantile([one.times for one in errors], INTERVAL, axis=0)
     sharpness = float(np.quantile([one.sharpness for one in errors], 1 - INTERVAL))
-    return Errors(np.maximum(ratio, prior.ratio), times, slope, sharpness)
+    return Errors(ratio, times, slope, sharpness)
 
 
 def _slope(said: Array, targets: Array) -> float:
@@ -236,13 +309,3 @@ def _suites(table: LaunchTimes) -> Iterator[Split]:
         test = table.suite == suite
         if 10 <= test.sum() < len(test):
             yield np.flatnonzero(~test), np.flatnonzero(test)
-
-
-def _learn_from_others(expert: Expert, table: LaunchTimes, columns: Array, owner: np.ndarray) -> Expert:
-    """Widens what is expected far away to what another source showed."""
-    rows = np.flatnonzero(owner != expert.source)
-    rows = np.random.default_rng(0).permutation(rows)[:2000]
-    said, targets = expert.model.predict(columns[rows]), targets_of(table.rows(rows))
-    slope = max(min(expert.far.slope, _slope(said, targets)), _LEAST_SLOPE)
-    found = _errors(said, targets, table.log_times[rows], slope)
-    return replace(expert, far=expert.far.towards(found, 1.0, 1.0))

@@ -1,8 +1,8 @@
 """`TimesHead`: the time of a launch on each device, from what the kernel does and its sizes, in NumPy.
 
 Experts, one for each source of measurements, each with what it was told of kernels and how far it erred on others. A
-kernel is answered by the expert whose kernels are nearest; the farther it is from them, the wider the intervals, from
-the errors on kernels held out to those on whole sources held out.
+kernel is answered by the expert whose kernels are nearest; the farther it is from them, the more the constants of the
+machine have a say instead, and the wider the intervals, from errors on kernels held out to those on sources held out.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,6 +20,7 @@ from ncc.devices.head import (
     checked_ratio,
     kernel_inputs,
 )
+from ncc.devices.physics import Physics, launch_terms
 from ncc.encoder.trees import Boosted
 from ncc.errors import AssetError, InputError
 from ncc.ir import OPCODES
@@ -35,8 +36,10 @@ __all__ = [
     "Expert",
     "Smooth",
     "TimesHead",
+    "bent",
     "code_columns",
     "launch_columns",
+    "launch_physics",
 ]
 
 Array = NDArray[np.float64]
@@ -47,6 +50,7 @@ NUM_SIZES = 3 + 3
 """Columns of `launch_columns` that depend on sizes; those of the code follow."""
 _PROFILE = slice(2, 27)
 _POINTERS, _FLOPS = FEATURE_NAMES.index("pointer_arguments"), FEATURE_NAMES.index("weighted_flops")
+_DIMENSIONS = FEATURE_NAMES.index("dimensions")
 _ACCESSES = 20
 CODE_WIDTH = _PROFILE.stop - _PROFILE.start + len(OPCODES)
 """Columns of the code, which say how far kernels are from each other; those that follow only trees look at."""
@@ -55,6 +59,9 @@ _NEAREST = 3
 _BYTES = 8.0
 _CHANCE = 1e-6
 _LARGEST_LOG = 100.0
+_BEND, _MOST_BENT = 3.0, 5.5
+FAMILIAR = 1.0
+"""Distance up to which kernels are like others: what they do differs by a factor of e."""
 
 
 def code_columns(inputs: KernelInputs) -> Array:
@@ -85,7 +92,7 @@ def launch_columns(inputs: KernelInputs, sizes: Array) -> Array:
 
 def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
     """The same sizes with bytes for work-items and work-items for bytes; (n, 3) float64."""
-    each = _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
+    each = _item_bytes(inputs)
     transfer, group, items = sizes.T
     return np.stack(
         [
@@ -95,6 +102,25 @@ def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
         ],
         axis=1,
     )
+
+
+def _item_bytes(inputs: KernelInputs) -> Array:
+    result: Array = _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
+    return result
+
+
+def launch_physics(inputs: KernelInputs, sizes: Array) -> Array:
+    """Terms of the times of launches, see `launch_terms`; a kernel that never asks for its number runs alone."""
+    moved, _, items = complete_sizes(inputs, sizes).T
+    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / _item_bytes(inputs), 1), items)
+    many = np.isfinite(sizes[:, 2]) | (inputs.profile[:, _DIMENSIONS] > 0)
+    return launch_terms(inputs.work, data, moved, np.where(many, items, 1))
+
+
+def bent(ratio: Array) -> Array:
+    """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
+    result: Array = np.arcsinh(_BEND * ratio)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +150,7 @@ class Smooth:
     def predict(self, columns: Array) -> Array:
         """(n, targets) float64."""
         result: Array = self.base + smooth_covariance(self.standardise(columns), self.points) @ self.weights
+        result[:, 1:] = np.sinh(np.clip(result[:, 1:], -_MOST_BENT, _MOST_BENT)) / _BEND
         return result
 
 
@@ -180,7 +207,9 @@ class Expert:
         low, high: (3,) float64 ends of the logarithms of the sizes in training.
         near: Errors on kernels held out.
         far: Errors on sources held out.
-        familiar: Distance up to which kernels count as like those of training.
+        familiar: Distance up to which errors are as on kernels held out.
+        strange: Distance at which they are as on sources held out.
+        reach: Distances from which the machine's constants have a say, and from which they alone have.
     """
 
     source: str
@@ -192,6 +221,8 @@ class Expert:
     near: Errors
     far: Errors
     familiar: float
+    strange: float
+    reach: tuple[float, float]
 
     def distances(self, columns: Array) -> Array:
         """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
@@ -200,10 +231,13 @@ class Expert:
         result: Array = np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
         return result
 
-    def errors_at(self, distance: float) -> Errors:
-        """What errors to expect so far from training."""
+    def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
+        """What errors to expect so far from training; of launches measured in another way, towards those of others."""
         excess = max(distance / self.familiar - 1, 0.0)
-        return self.near.towards(self.far, min(2 * excess, 1.0), 1 + np.log1p(excess) / 10)
+        if others is not None:
+            return self.near.towards(others, min(2 * excess, 1.0), 1.0)
+        share = excess / (self.strange / self.familiar - 1)
+        return self.near.towards(self.far, min(share, 1.0), 1 + np.log1p(excess) / 10)
 
 
 def sureness(log_ratio: Array | float, errors: Array) -> Array:
@@ -233,6 +267,8 @@ class TimesHead:
     Attributes:
         devices: Their names.
         experts: One a source.
+        physics: The devices by their constants.
+        astray: Errors of that on kernels from elsewhere.
         group: Work-group size that stands for one that is not given.
         platform: Name for the answers.
         about: Data, command and scores; nothing that an answer needs.
@@ -240,6 +276,8 @@ class TimesHead:
 
     devices: tuple[str, ...]
     experts: tuple[Expert, ...]
+    physics: Physics
+    astray: Errors
     group: float
     platform: str
     about: dict[str, Any] = field(default_factory=dict)
@@ -275,37 +313,43 @@ class TimesHead:
         sizes = np.array([[each, *known] for each in moved])
         return self.predict(kernel_inputs(kernel, without).repeat(len(sizes)), sizes)
 
-    def predict(self, inputs: KernelInputs, sizes: Array) -> list[RatioPrediction]:
+    def predict(self, inputs: KernelInputs, sizes: Array, source: str | None = None) -> list[RatioPrediction]:
         """Predicts for n launches.
 
         Args:
             inputs: Of n rows.
             sizes: (n, 3) float64 transfer bytes, work-group size, global size; NaN where not known.
+            source: Whose way of measuring is asked for, a source of training; its expert then answers alone.
 
         Raises:
-            InputError: Neither bytes nor work-items are known.
+            InputError: Neither bytes nor work-items are known, or there is no such source.
             AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.group)
         if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
             raise InputError("times need the bytes moved or the number of work-items; found neither")
-        columns = launch_columns(inputs, sizes)
-        distances = [expert.distances(columns) for expert in self.experts]
-        chosen = np.argmin(
-            [distance.min(axis=1) / e.familiar for e, distance in zip(self.experts, distances, strict=True)], axis=0
-        )
+        experts = [expert for expert in self.experts if source in (None, expert.source)]
+        if not experts:
+            raise InputError(f"no source {source!r}; expected {', '.join(one.source for one in self.experts)}")
+        columns, physics = launch_columns(inputs, sizes), self.physics.targets(launch_physics(inputs, sizes))
+        distances = [expert.distances(columns) for expert in experts]
+        chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
         answers: list[RatioPrediction | None] = [None] * len(columns)
-        for number, expert in enumerate(self.experts):
+        for number, expert in enumerate(experts):
             rows = np.flatnonzero(chosen == number)
             for row, said in zip(rows.tolist(), expert.model.predict(columns[rows]), strict=True):
-                answers[row] = self._answer(expert, said, distances[number][row])
+                constants = physics[row] if source is None else None
+                answers[row] = self._answer(expert, said, distances[number][row], constants)
         return [checked_ratio(answer) for answer in answers if answer is not None]
 
-    def _answer(self, expert: Expert, said: Array, distances: Array) -> RatioPrediction:
+    def _answer(self, expert: Expert, said: Array, distances: Array, physics: Array | None) -> RatioPrediction:
         distance = float(distances.min())
-        errors = expert.errors_at(distance)
+        errors = expert.errors_at(distance, None if physics is None else self.astray)
         said = np.append(said[:1], errors.slope * said[1:])
+        if physics is not None:
+            share = float(np.interp(distance, expert.reach, (0, 1)))
+            said = (1 - share) * said + share * physics
         logs = times_of(said[None, :])[0]
         if not np.abs(logs).max() + errors.times.max() < _LARGEST_LOG:
             raise AssetError(f"the head says that a launch takes e^{np.abs(logs).max():.3g} ms; its file is damaged")
@@ -325,7 +369,7 @@ class TimesHead:
             sure if ratio > 0 else 1 - sure,
             times_ms=times,
             distance=distance,
-            familiar=distance <= 1.5 * expert.familiar,
+            familiar=distance <= max(FAMILIAR, 1.5 * expert.familiar),
             nearest=tuple(expert.names[one] for one in nearest),
             devices=devices,
         )

@@ -16,6 +16,7 @@ from ncc.errors import AssetError
 KINDS = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),
     "mapper": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.mapper_head, "head"),
+    "times": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.times_head, "head"),
     "coarsening": (COARSENING_HEADS.save, COARSENING_HEADS.load, samples.coarsening_head, "head"),
     "classifier": (CLASSIFIERS.save, CLASSIFIERS.load, samples.classifier_head, "head"),
 }
@@ -191,6 +192,50 @@ def test_cards_of_device_mappers(made, changes):
 def test_arrays_of_device_mappers(made, changes):
     where, load = made("mapper")
     where.tensors(**changes)
+    _refused(load, where, "is not a device-mapping head .* damaged")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"physics": lambda a: a * np.nan},
+        {"physics": lambda a: a * 1e4},
+        {"physics": lambda a: a[:, 1:]},
+        {"astray__ratio": lambda a: a[::-1]},
+        {"0__code": lambda a: a[:, :-1]},
+        {"0__model__weights": lambda a: a * np.float32(np.inf)},
+        {"0__model__scale": lambda a: -a},
+        {"0__low": lambda a: a + 1e3},
+        {"1__model__right": lambda a: a * 0},
+        {"1__model__column": lambda a: a + 1000},
+        {"1__model__target": lambda a: a + 5},
+        {"1__near__times": lambda a: -a},
+    ],
+)
+def test_arrays_of_heads_of_times(made, changes):
+    where, load = made("times")
+    where.tensors(**changes)
+    _refused(load, where, "is not a device-mapping head .* damaged")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"devices": ["CPU"]},
+        {"devices": ["CPU", "CPU"]},
+        {"group": 0.0},
+        {"experts": lambda experts: []},
+        {"experts": lambda experts: [experts[0] | {"reach": [0.5, 0.2]}, experts[1]]},
+        {"experts": lambda experts: [experts[0] | {"strange": 0.1}, experts[1]]},
+        {"experts": lambda experts: [experts[0] | {"model": "lstm"}, experts[1]]},
+        {"experts": lambda experts: [experts[0] | {"slopes": [1.0, 2.0]}, experts[1]]},
+        {"astray": {"slope": 1.0, "sharpness": 0.5}},
+        {"astray": {"slope": 1.0, "sharpness": 0.5, "physics": 2.0}},
+    ],
+)
+def test_cards_of_heads_of_times(made, changes):
+    where, load = made("times")
+    where.card(**changes)
     _refused(load, where, "is not a device-mapping head .* damaged")
 
 

@@ -76,7 +76,14 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 
 
 def score_times(
-    table: LaunchTimes, inputs: KernelInputs, unit: Unit, model: str, *, seed: int = 204, folds: int | None = None
+    table: LaunchTimes,
+    inputs: KernelInputs,
+    unit: Unit,
+    model: str,
+    *,
+    seed: int = 204,
+    folds: int | None = None,
+    published: bool = False,
 ) -> TimesScore:
     """Scores of a model with kernels, families or suites held out.
 
@@ -87,8 +94,9 @@ def score_times(
         model: "gp" or "trees".
         seed: Of folds and of training.
         folds: Number of them; None for 10, 4 where launches are many, and one for each suite.
+        published: The launches are those of `SOURCES`; how the suites were measured is then known of rows held out.
     """
-    return measure_times(table, _held_out(table, inputs, _splits(table, unit, seed, folds), model, seed))
+    return measure_times(table, _held_out(table, inputs, _splits(table, unit, seed, folds), model, seed, published))
 
 
 def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int | None = None) -> Iterator[Split]:
@@ -99,12 +107,14 @@ def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int | None = None)
 
 
 def _held_out(
-    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int
+    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int, published: bool
 ) -> dict[int, RatioPrediction]:
     answers: dict[int, RatioPrediction] = {}
+    known = {"sources": SOURCES, "whole": "clgen"} if published else {}
     for train, test in splits:
-        head = fit_times(table.rows(train), inputs.rows(train), model=model, seed=seed)  # type: ignore[arg-type]
-        said = head.predict(inputs.rows(test), table.rows(test).sizes)
+        head = fit_times(table.rows(train), inputs.rows(train), model=model, seed=seed, **known)  # type: ignore[arg-type]
+        is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
+        said = head.predict(inputs.rows(test), table.rows(test).sizes, "suites" if is_suite else None)
         answers |= dict(zip(test.tolist(), said, strict=True))
     return answers
 
@@ -228,10 +238,11 @@ def _score(
 ) -> TimesScore:
     if clgen is None or protocol == "clgen-kernel":
         unit: Unit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
-        return score_times(*(clgen or suites), unit, model, seed=seed)
+        return score_times(*(clgen or suites), unit, model, seed=seed, published=True)
     if "-to-" not in protocol:
         return _score(protocol, suites, None, model, seed)
     table, inputs = combine(suites, clgen)
     is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
     train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
-    return measure_times(table, _held_out(table, inputs, [(np.flatnonzero(train), np.flatnonzero(test))], model, seed))
+    split = (np.flatnonzero(train), np.flatnonzero(test))
+    return measure_times(table, _held_out(table, inputs, [split], model, seed, published=True))

@@ -157,11 +157,12 @@ def _from_published(
     for name, rows, model in (("suites", suites, "gp"), ("clgen", clgen, "trees")):
         for unit in ("kernel", "family") if name == "suites" else ("kernel",):
             scores[f"{name} by {'application' if unit == 'family' else unit}"] = score_times(
-                *rows, unit, model, seed=seed
+                *rows, unit, model, seed=seed, published=True
             )
     for name, score in scores.items():
         tell(f"{platform}, {name}: {score}")
-    head = fit_times(*combine(suites, clgen), model=_PUBLISHED, sources=SOURCES, platform=platform, seed=seed)  # type: ignore[arg-type]
+    both = combine(suites, clgen)
+    head = fit_times(*both, model=_PUBLISHED, sources=SOURCES, whole="clgen", platform=platform, seed=seed)  # type: ignore[arg-type]
     head.about.update(
         platform=platform,
         model="times",

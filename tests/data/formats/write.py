@@ -17,6 +17,7 @@ from ncc.classification.files import FILES as CLASSIFIERS
 from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.head import KernelInputs
+from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
 from ncc.encoder.program import EncodedProgram
 
@@ -28,6 +29,7 @@ VERSIONS = {
     "coarsening": COARSENING_HEADS.version,
     "classifier": CLASSIFIERS.version,
     "mapper-lstm": DEVICE_HEADS.version,
+    "times": DEVICE_HEADS.version,
     "coarsening-lstm": COARSENING_HEADS.version,
 }
 STATEMENTS = (
@@ -97,6 +99,7 @@ def ask_mapper(folder: Path) -> dict[str, Any]:
         np.linspace(0, 4, len(FEATURE_NAMES))[None],
         np.arange(num_opcodes) % 5.0 + np.zeros((1, 1)),
         np.full((1, dim), 0.1),
+        np.zeros((1, WORK_WIDTH)),
     )
     answers = [head.predict(inputs, *sizes) for sizes in ((None, None), (1e5, 64.0), (1e8, 256.0))]
     return {
@@ -105,6 +108,36 @@ def ask_mapper(folder: Path) -> dict[str, Any]:
         "probability_gpu": [answer.probability_gpu for answer in answers],
         "transfer_range": list(head.transfer_range),
         "embedding_id": head.embedding_id,
+        "platform": head.platform,
+        "about": head.about,
+    }
+
+
+def write_times_head(folder: Path) -> None:
+    from fuzz import samples
+
+    DEVICE_HEADS.save(samples.times_head(), folder)
+
+
+def ask_times_head(folder: Path) -> dict[str, Any]:
+    """Predictions for invented kernels, near those of training and far, in the way of a source and in none."""
+    head = DEVICE_HEADS.load(folder)
+    from ncc.ir import OPCODES
+    from ncc.kernels import FEATURE_NAMES
+
+    blocks = [np.linspace(low, high, len(FEATURE_NAMES)) for low, high in ((0, 4), (3, 1))]
+    opcodes = [np.arange(len(OPCODES)) % 5.0, np.arange(len(OPCODES)) % 3.0]
+    work = [np.linspace(1, 5, WORK_WIDTH), np.linspace(2, 9, WORK_WIDTH)]
+    inputs = KernelInputs(*(np.array(block) for block in (blocks, opcodes, np.zeros((2, 1)), work)))
+    sizes = np.array([[1e5, 64, np.nan], [1e8, 256, 1e6]])
+    answers = [one for source in (None, "one") for one in head.predict(inputs, sizes, source)]
+    return {
+        "log_ratio": [answer.log_ratio for answer in answers],
+        "interval": [list(answer.interval) for answer in answers],
+        "probability_gpu": [answer.probability_gpu for answer in answers],
+        "times_ms": [{name: list(values) for name, values in (answer.times_ms or {}).items()} for answer in answers],
+        "distance": [answer.distance for answer in answers],
+        "nearest": [list(answer.nearest) for answer in answers],
         "platform": head.platform,
         "about": head.about,
     }
@@ -195,6 +228,7 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]
     "coarsening": (write_coarsening, ask_coarsening),
     "classifier": (write_classifier, ask_classifier),
     "mapper-lstm": (write_lstm_mapper, ask_lstm_mapper),
+    "times": (write_times_head, ask_times_head),
     "coarsening-lstm": (write_lstm_coarsening, ask_lstm_coarsening),
 }
 

@@ -1,0 +1,68 @@
+"""Times by a machine's constants, launch, bus, operations and memory, for kernels unlike all that was measured.
+
+Each term of a time is an amount that follows from the kernel and its sizes, times a constant of the device.
+
+Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bus and work one after the other are ours.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.work import work_at
+
+__all__ = ["NUM_TERMS", "PRIORS", "Physics", "launch_terms"]
+
+Array = NDArray[np.float64]
+
+PRIORS: Mapping[str, tuple[float, ...]] = {
+    "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7),
+    "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5),
+}
+"""Milliseconds for each unit of the terms, by the data sheets of a desktop of 2013."""
+NUM_TERMS = 7
+_COSTLY, _BYTES = 4.0, 0.25
+
+
+def launch_terms(work: Array, data: Array, transfer: Array, items: Array) -> Array:
+    """Amounts that take time.
+
+    Args:
+        work: (n, WORK_WIDTH) float64, see `ncc.devices.work.launch_work`.
+        data: (n,) float64 data items, which decide how long loops run.
+        transfer: (n,) float64 bytes moved.
+        items: (n,) float64 work-items.
+
+    Returns:
+        (n, NUM_TERMS) float64: the launch, bytes moved, operations, costly operations, bytes of memory, accesses that
+        neighbours do not share; and what one work-item does, one thing after the other.
+    """
+    done = work_at(work, data)
+    alone = done[:, 0] + _COSTLY * done[:, 1] + _BYTES * done[:, 2]
+    return np.column_stack([np.ones(len(data)), transfer, items[:, None] * done, alone])
+
+
+@dataclass(frozen=True, eq=False)
+class Physics:
+    """Devices by their constants.
+
+    Attributes:
+        constants: (devices, NUM_TERMS) float64 logarithms of milliseconds for each unit.
+        slope: Log ratio measured for each unit predicted, 0 to 1: how much of a peak kernels of others reach.
+    """
+
+    constants: Array
+    slope: float = 1.0
+
+    def log_times(self, terms: Array) -> Array:
+        """(n, devices) float64 of the sums of the terms."""
+        each = np.log(np.maximum(terms, 1e-30))[:, None, :] + self.constants
+        result: Array = np.logaddexp.reduce(each, axis=2)
+        return result
+
+    def targets(self, terms: Array) -> Array:
+        """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
+        logs = self.log_times(terms)
+        return np.hstack([logs.mean(axis=1, keepdims=True), self.slope * (logs[:, :1] - logs[:, 1:])])

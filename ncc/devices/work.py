@@ -1,0 +1,76 @@
+"""How the work of a kernel grows with its data: what a thread does at two launches of a size each.
+
+Sizes, numbers of threads and arguments are taken to go together, as in most host programs: an integer argument is the
+length of a side of the data, with as many sides as there are dimensions in which the kernel asks for its number.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.ir import Module
+from ncc.kernels.counting import AtLaunch, count_kernel
+from ncc.kernels.launch import Launch, launch_threads
+from ncc.kernels.types import split_fields
+
+__all__ = ["NUM_KINDS", "WORK_WIDTH", "launch_work", "work_at"]
+
+Array = NDArray[np.float64]
+
+_SIZES = (2.0**12, 2.0**20)
+_SIDES = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
+_KINDS = (
+    ("integer", "comparison", "conversion", "branch", "divergent_branch", "float", "double", "local_load",
+     "local_store", "lane_shuffle", "barrier"),
+    ("special", "division"),
+    ("global_bytes",),
+    ("global_far", "global_irregular", "atomic"),
+)  # fmt: skip
+NUM_KINDS = len(_KINDS)
+WORK_WIDTH = len(_SIZES) * NUM_KINDS
+"""Columns of `launch_work`."""
+
+
+def launch_work(module: Module, function: int, dimensions: int, without: Collection[int] = ()) -> Array:
+    """What a thread does at launches of 4096 and of 1,048,576 data items.
+
+    Args:
+        module: The module.
+        function: Number of the kernel.
+        dimensions: In which it asks for its number, 0 to 3.
+        without: Statements that are not counted.
+
+    Returns:
+        (WORK_WIDTH,) float64 logarithms (log1p): for each launch operations, costly operations, bytes of global memory,
+        and accesses of it that neighbours do not share.
+    """
+    block = _SIDES[min(max(dimensions, 1), 3)]
+    header = module.statement_text(int(module.function_start[function]))
+    nodes = module.operands(int(module.function_start[function]))
+    types = split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
+    whole = [node for node, field in zip(nodes, types, strict=False) if field.strip().startswith(("i16", "i32", "i64"))]
+    found = []
+    for size in _SIZES:
+        side = size ** (1 / len(block))
+        threads = launch_threads(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
+        arguments = {node: np.full(len(threads.weight), float(int(side))) for node in whole}
+        done = count_kernel(module, function, without, AtLaunch(threads, arguments)).weighted
+        found += [np.log1p(sum(done[name] for name in names)) for names in _KINDS]
+    return np.array(found)
+
+
+def work_at(work: Array, items: Array) -> Array:
+    """What a thread does at launches of other sizes: its logarithm lies on a line over that of the size.
+
+    Args:
+        work: (n, WORK_WIDTH) float64, see `launch_work`.
+        items: (n,) float64 data items.
+
+    Returns:
+        (n, NUM_KINDS) float64 amounts.
+    """
+    small, large = work[:, :NUM_KINDS], work[:, NUM_KINDS:]
+    share = (np.log(items) - np.log(_SIZES[0])) / (np.log(_SIZES[1]) - np.log(_SIZES[0]))
+    result: Array = np.expm1(np.clip(small + share[:, None] * (large - small), 0, 80))
+    return result
