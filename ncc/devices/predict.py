@@ -105,13 +105,11 @@ class DevicePrediction:
     def __str__(self) -> str:
         odds = " ".join(f"{device} {share:.0%}" for device, share in self.odds.items())
         spread = "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
+        sure = f"{self.device} (confidence {self.confidence:.0%})"
+        answer = f"undecided ({odds})" if self.verdict == "undecided" else sure
         if not self.familiar:
             like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
-            answer = f"unlike anything measured{like}: measure it; {odds}"
-        elif self.verdict == "undecided":
-            answer = f"undecided ({odds})"
-        else:
-            answer = f"{self.device} (confidence {self.confidence:.0%})"
+            answer += f"; unlike anything measured{like}: measure it"
         if self.flips is not None:
             return f"{_by_size(self)}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:

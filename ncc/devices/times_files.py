@@ -115,7 +115,7 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
         raise ValueError("sizes are out of range")
     if not kernels or not 1e-3 <= card.familiar <= _LARGEST:
         raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
-    if not (0 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
+    if not (1e-3 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
         raise ValueError(f"a reach of {card.reach}")
     kind = _MODELS[card.model]
     arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}

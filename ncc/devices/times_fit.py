@@ -41,7 +41,7 @@ MODELS: tuple[Model, ...] = ("gp", "trees")
 _FOLDS = 4
 _POINTS = 1000
 _NOISE = 0.05
-_ITERATIONS = 150
+_ITERATIONS = 100
 _LARGEST = 4.0
 _MANY = 5000
 _BINS = 20
@@ -142,8 +142,8 @@ def _physics_errors(physics: Physics, table: LaunchTimes, terms: Array) -> tuple
     said = physics.targets(terms)
     errors = [_errors(said[rows], targets[rows], logs[rows], 1.0) for rows in suites]
     half = np.quantile([np.interp(INTERVAL, LEVELS, one.ratio) for one in errors], INTERVAL)
-    times = np.median([one.times for one in errors], axis=0)
-    return physics, Errors(half * LEVELS / INTERVAL, times, 1.0, _SHARPNESS)
+    # suites' times do not count transfers as launches do, so that only their ratios say how far constants err
+    return physics, Errors(half * LEVELS / INTERVAL, np.full(len(table.devices), half), 1.0, _SHARPNESS)
 
 
 def targets_of(table: LaunchTimes) -> Array:
@@ -282,7 +282,7 @@ def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
     first, second = shrunk[:, 1:].max(axis=1), targets[:, 1:].max(axis=1)
     right = float(((first > 0) == (second > 0)).mean())
     sharpness = np.geomspace(0.1, 10, 81)
-    sure = np.array([sureness(first * one, ratio).mean() for one in sharpness])
+    sure = np.array([sureness(first, ratio, one).mean() for one in sharpness])
     return Errors(ratio, times, slope, float(sharpness[np.abs(sure - right).argmin()]))
 
 

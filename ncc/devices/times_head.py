@@ -235,14 +235,23 @@ class Expert:
         """What errors to expect so far from training; of launches measured in another way, towards those of others."""
         excess = max(distance / self.familiar - 1, 0.0)
         if others is not None:
-            return self.near.towards(others, min(2 * excess, 1.0), 1.0)
+            return self.near.towards(others, float(np.clip(2 * (distance / self.reach[0] - 1), 0, 1)), 1.0)
         share = excess / (self.strange / self.familiar - 1)
         return self.near.towards(self.far, min(share, 1.0), 1 + np.log1p(excess) / 10)
 
 
-def sureness(log_ratio: Array | float, errors: Array) -> Array:
-    """Probability that a log ratio has the right sign, if errors of either sign are as probable as each other."""
-    inside = np.interp(np.abs(log_ratio), np.append(0, errors), np.append(0, LEVELS))
+def sureness(log_ratio: Array | float, errors: Array, sharpness: float = 1.0) -> Array:
+    """Probability that a log ratio has the right sign, if errors of either sign are as probable as each other.
+
+    Args:
+        log_ratio: (n,) or one.
+        errors: (39,) float64, see `Errors`.
+        sharpness: By how much ratios are multiplied first; of less than 1 it ends where the interval leaves 0.
+    """
+    size = np.abs(log_ratio)
+    decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
+    factor = sharpness + max(1 - sharpness, 0) * decided**2
+    inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
     return 0.5 + np.maximum(inside / 2, _CHANCE)
 
 
@@ -361,7 +370,9 @@ class TimesHead:
         ratio = float(said[1:].max())
         devices = (self.devices[0], self.devices[1 + int(said[1:].argmax())])
         half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
-        sure = float(sureness(errors.sharpness * ratio, errors.ratio))
+        sure = float(sureness(ratio, errors.ratio, errors.sharpness))
+        familiar = distance <= max(FAMILIAR, 1.5 * expert.familiar)
+        sure = sure if familiar else min(sure, 0.5 + INTERVAL / 2)
         nearest = np.argsort(distances, kind="stable")[:_NEAREST]
         return RatioPrediction(
             ratio,
@@ -369,7 +380,7 @@ class TimesHead:
             sure if ratio > 0 else 1 - sure,
             times_ms=times,
             distance=distance,
-            familiar=distance <= max(FAMILIAR, 1.5 * expert.familiar),
+            familiar=familiar,
             nearest=tuple(expert.names[one] for one in nearest),
             devices=devices,
         )

