@@ -4,16 +4,18 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ncc.devices.files import load_head
-from ncc.devices.predict import load_shipped_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
 from ncc.runtime.writable import only_writer
 from ncc.study.devices import train_head
+
+FORMATS = Path(__file__).parents[1] / "data" / "formats"
 
 
 @pytest.fixture
@@ -143,7 +145,7 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
 
 
 def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
-    head = load_shipped_device_head("amd")
+    head = load_head(FORMATS / "mapper-v2")
     asked = {}
 
     class Method:
@@ -166,7 +168,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     arguments = ["--platform", "amd", "--model", "gp", "--seed", "7", "--data", tmp_path]
     finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
     assert (finished.code, finished.err) == (0, "")
-    assert asked == {"platform": "amd", "embedding": head.embedding_id, "folder": str(tmp_path), "seed": 7}
+    assert asked == {"platform": "amd", "embedding": load_embedding().fingerprint, "folder": str(tmp_path), "seed": 7}
     again = load_head(tmp_path / "head")
     assert json.loads(finished.out) == again.about
     assert {"platform", "model", "scores", "command"} <= set(again.about)

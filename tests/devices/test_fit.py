@@ -11,6 +11,7 @@ from ncc.devices.files import load_head, save_head
 from ncc.devices.fit import MapperConfig, MapperMethod, _calibrate
 from ncc.devices.head import Calibration, KernelInputs, MapperHead
 from ncc.devices.samples import DeviceMappingSamples
+from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import Embedding, Vocabulary
 from ncc.errors import InputError
 from ncc.ir import OPCODES
@@ -32,7 +33,8 @@ def make_inputs(num_kernels: int, repeat: int) -> KernelInputs:
     opcodes[:, 0] = 40 * (np.arange(num_kernels) % 2)
     profile[:, FEATURE_NAMES.index("dimensions")] = 1 + opcodes[:, 0] / 40
     vectors = rng.normal(size=(num_kernels, 6)) + opcodes[:, :1] / 10
-    return KernelInputs(*(np.repeat(block, repeat, axis=0) for block in (profile, opcodes, vectors)))
+    work = np.zeros((num_kernels, WORK_WIDTH))
+    return KernelInputs(*(np.repeat(block, repeat, axis=0) for block in (profile, opcodes, vectors, work)))
 
 
 def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingSamples, KernelInputs]:

@@ -69,6 +69,7 @@ NOT_RUN = {
     ("docs/commands.md", "needs poj104 and source packages, and compiles for half an hour"),
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and a clang of its own"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
+    ("docs/howto/find-code-like-this.md", "needs source packages"),
 }
 
 
