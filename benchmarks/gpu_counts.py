@@ -76,13 +76,14 @@ def measure(sources: Path, rows: Sequence[dict[str, str]], kept: Path) -> dict[s
     programs: defaultdict[str, defaultdict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         programs[row["targetName"]][row["Kernel Name"]].append(row)
-    totals, ratios, wrong = Counter[str](), list[float](), dict[str, float]()
+    totals, ratios, wrong, unread = Counter[str](), list[float](), dict[str, float](), list[str]()
     for number, (program, kernels) in enumerate(sorted(programs.items()), 1):
         modules = list(modules_of(sources / program, kept))
         for name, launches in kernels.items():
-            totals["kernels"] += 1
             counted = [(found, row) for row in launches if (found := count(modules, row))]
+            totals.update({"kernels": 1, "launches": len(launches), "launches_read": len(counted)})
             if not counted:
+                unread.append(f"{program}: {name}")
                 continue
             totals["read"] += 1
             if unknown := [loop for found, _ in counted for loop in found.unbounded]:
@@ -102,6 +103,7 @@ def measure(sources: Path, rows: Sequence[dict[str, str]], kept: Path) -> dict[s
         "right_share": totals["right"] / totals["bounded"],
         "computing_right_share": totals["computing_right"] / totals["computing"],
         "ratio_quantiles": dict(zip((10, 25, 50, 75, 90), np.percentile(ratios, (10, 25, 50, 75, 90)), strict=True)),
+        "not_read": unread,
         "not_right": dict(sorted(wrong.items(), key=lambda item: item[1])),
     }
 
@@ -119,7 +121,7 @@ def main() -> None:
     figures = measure(sources, rows, arguments.ir)
     about = {"command": command_line("python benchmarks/gpu_counts.py"), **environment()}
     arguments.output.write_text(json.dumps({**about, **figures}, indent=1) + "\n")
-    print(json.dumps({name: value for name, value in figures.items() if name != "not_right"}))
+    print(json.dumps({name: value for name, value in figures.items() if not name.startswith("not_")}))
 
 
 if __name__ == "__main__":

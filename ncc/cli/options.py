@@ -108,6 +108,10 @@ _Commands = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A compile_commands.json: flags for the files that it names."),
 ]
+_CudaPath = Annotated[
+    str | None,
+    typer.Option(metavar="FOLDER", help="CUDA toolkit for headers that ncc lacks; default NCC_CUDA_PATH, then wheels."),
+]
 _Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
 
 
@@ -121,6 +125,7 @@ def _compile_options(
     timeout: _Seconds = 60.0,
     verify: _Verify = False,
     compile_commands: _Commands = None,
+    cuda_path: _CudaPath = None,
 ) -> Any:
     """The options of the compiler from a command's arguments.
 
@@ -138,6 +143,7 @@ def _compile_options(
         language=language,
         timeout_s=timeout,
         verify=verify,
+        cuda_path=cuda_path,
         commands=None if compile_commands is None else str(compile_commands),
     )
 

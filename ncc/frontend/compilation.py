@@ -2,19 +2,21 @@
 
 import logging
 import os
+import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import CompileError, InputError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import find_compiler
+from ncc.frontend.compilers import Compiler, find_compiler
 from ncc.frontend.database import with_own_flags
 from ncc.frontend.device_code import compile_device_code
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
+from ncc.frontend.toolkits import toolkit_flags
 from ncc.runtime.limits import refuse_large
 
 __all__ = ["CompiledSource", "compile_source"]
@@ -22,6 +24,7 @@ __all__ = ["CompiledSource", "compile_source"]
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
+_HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +85,15 @@ def compile_source(
         source = name = os.fspath(source)
         language = _file_language(source, options)
     compiler = find_compiler(options.clang)
-    command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
+    toolkit = toolkit_flags(options.cuda_path) if language == "cuda" else ()
+    if toolkit:  # where its headers and ours don't go together, ours alone may do
+        with_toolkit = replace(options, flags=(*toolkit, *options.flags))
+        try:
+            return _compile(compiler, language, source, with_toolkit, readable)
+        except CompileError as error:
+            logger.debug("%s: does not compile with the toolkit's headers: %s", name, error)
     try:
-        finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
+        return _compile(compiler, language, source, options, readable)
     except CompileError as error:
         device = (
             compile_device_code(compiler, source, options, readable) if language == "cuda" and error.errors else None
@@ -93,10 +102,23 @@ def compile_source(
             raise
         for function, reason in device.left_out:
             logger.warning("%s: %s is left out: %s", name, function, reason)
+        command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
         return CompiledSource(
             ir=device.ir, command=command, language=language, warnings="",
             left_out=device.left_out, empty_headers=device.empty_headers,
         )  # fmt: skip
+
+
+def _compile(
+    compiler: Compiler,
+    language: str,
+    source: str | bytes,
+    options: CompileOptions,
+    readable: Sequence[str | os.PathLike[str]],
+) -> CompiledSource:
+    name = "source text" if isinstance(source, bytes) else source
+    command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
+    finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
     if not finished.stdout:
         raise CompileError(
             f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?\n"
@@ -121,6 +143,8 @@ def _file_language(path: str, options: CompileOptions) -> str:
         raise InputError(f"{path}: no such file")
     refuse_large(path)
     language = options.language or language_of(path)
+    if language == "c++" and not options.language and _HIP.search(Path(path).read_bytes()):
+        return "cuda"
     if language is None:
         raise InputError(
             f"{path}: extension {Path(path).suffix!r} is not that of a source file "

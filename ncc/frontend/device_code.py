@@ -292,7 +292,8 @@ def _without_markers(text: str) -> tuple[str, list[bool]]:
     own, lines, is_own = list[bool](), [], True
     for line in text.split("\n"):
         if marker := _MARKER.match(line):
-            is_own = "3" not in marker[3].split() and not marker[2].startswith(("<", str(OWN_HEADERS)))
+            ours = marker[2].startswith(("<", str(OWN_HEADERS))) and marker[2] != "<stdin>"
+            is_own = "3" not in marker[3].split() and not ours
         lines.append("" if marker else line)
         own.append(is_own)
     return "\n".join(lines), own

@@ -26,6 +26,8 @@ class CompileOptions:
         timeout_s: Seconds after which the compiler is stopped.
         commands: A ``compile_commands.json``: files that it names are compiled with the header paths, macros, language
             standards and target features that it has for them, before ``flags``.
+        cuda_path: Folder of a CUDA toolkit, whose headers are taken where ours lack one; without it NCC_CUDA_PATH, and
+            without that NVIDIA's wheels, as far as they are installed.
         verify: Have LLVM's verifier allow what is given as IR.
 
     Raises:
@@ -41,6 +43,7 @@ class CompileOptions:
     language: str | None = None
     debug_lines: bool = False
     timeout_s: float = 60.0
+    cuda_path: str | None = None
     commands: str | None = field(default=None, repr=False)  # named where it counts, by what it says of a file
     verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import compile_source
+from ncc.frontend import CompileOptions, compile_source
 
 _HOST = """
 #include <cublas_v2.h>
@@ -108,3 +108,55 @@ def test_constants_and_functions_of_the_host_that_kernels_use_are_shared(tmp_pat
         "__global__ void kernel(float *p) { p[0] = twice(table[threadIdx.x]); }\n"
     )
     assert compile_source(path).left_out == ()
+
+
+def test_host_statements_over_several_lines_give_way_to_the_kernels_that_they_launch():
+    source = b"""
+    template <class T> __global__ void fill(T *p) { p[threadIdx.x] = 1; }
+    int main() {
+      fill<
+        float
+      ><<<1,
+          2>>>(
+        nothing.p);
+    }
+    """
+    found = compile_source(source, CompileOptions(language="cuda", debug_lines=True))
+    assert b"_Z4fillIfEvPT_" in found.ir
+
+
+def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
+    file = tmp_path / "scale.cpp"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void scale(float *x) { x[hipThreadIdx_x] *= 2; }\n"
+        "int main() { float *d; hipMalloc(&d, 4); hipLaunchKernelGGL(scale, dim3(1), dim3(1), 0, 0, d); }\n"
+    )
+    found = compile_source(file)
+    assert found.language == "cuda"
+    assert b"ptx_kernel void @_Z5scalePf" in found.ir
+
+
+def test_tensor_cores_small_floats_and_numbers_in_words_are_there():
+    source = b"""
+    #include <cuda_fp8.h>
+    #include <mma.h>
+    using namespace nvcuda;
+    __global__ void product(const half *a, const half *b, float *c) {
+      wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x;
+      wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> y;
+      wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+      wmma::fill_fragment(sum, 0.0f);
+      wmma::load_matrix_sync(x, a, 16);
+      wmma::load_matrix_sync(y, b, 16);
+      wmma::mma_sync(sum, x, y, sum);
+      wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+    }
+    __global__ void narrow(__nv_fp8_e4m3 *p, half2 *h, unsigned int *words) {
+      p[0] = __nv_fp8_e4m3(static_cast<float>(p[1]) * 2);
+      words[0] = __vmaxs4(words[1], words[2]) + __hgt2_mask(h[0], h[1]);
+      if (__hbge2(h[0], h[1])) h[2] = __hlt2(h[0], h[1]);
+    }
+    """
+    ir = compile_source(source, CompileOptions(language="cuda")).ir
+    assert b"call void @ncc_mma_sync" in ir
+    assert b"ptx_kernel void @_Z6narrow" in ir

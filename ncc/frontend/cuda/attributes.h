@@ -19,6 +19,26 @@
 #define NCC_BOTH static __inline__ __attribute__((host, device, always_inline))
 #define NCC_MEMBER __inline__ __attribute__((device, always_inline))
 
+/* Of these our headers have their own: those of a toolkit, which others of its headers include, would clash. */
+#define __HOST_DEFINES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __DEVICE_TYPES_H__
+#define __DRIVER_TYPES_H__
+#define __DRIVER_FUNCTIONS_H__
+#define __BUILTIN_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#define __SURFACE_TYPES_H__
+#define __CHANNEL_DESCRIPTOR_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_DEVICE_RUNTIME_API_H__
+#define CUDARTAPI
+#define CUDART_CB
+#define __cudart_builtin__
+#define __CUDART_API_VERSION 12000
+
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 #define __CUDACC__ 1

@@ -1,6 +1,8 @@
 /* Half precision and bfloat16 (CUDA Math API, "Half Precision" and "Bfloat16 Precision Intrinsics"). */
 #ifndef NCC_CUDA_HALF_H
 #define NCC_CUDA_HALF_H
+#define __CUDA_FP16_H__
+#define __CUDA_BF16_H__
 #include "prelude.h"
 
 #define NCC_NARROW(type, pair, stored)                                                             \
@@ -47,6 +49,12 @@
   NCC_BOTH bool __hlt(type x, type y) { return x < y; }                                            \
   NCC_BOTH bool __hle(type x, type y) { return x <= y; }                                           \
   NCC_BOTH bool __hisnan(type x) { return x != x; }                                                \
+  NCC_NARROW_PAIRS(type, pair, eq, ==)                                                             \
+  NCC_NARROW_PAIRS(type, pair, ne, !=)                                                             \
+  NCC_NARROW_PAIRS(type, pair, gt, >)                                                              \
+  NCC_NARROW_PAIRS(type, pair, ge, >=)                                                             \
+  NCC_NARROW_PAIRS(type, pair, lt, <)                                                              \
+  NCC_NARROW_PAIRS(type, pair, le, <=)                                                             \
   NCC_NARROW_1(type, pair, hexp, expf)                                                             \
   NCC_NARROW_1(type, pair, hlog, logf)                                                             \
   NCC_NARROW_1(type, pair, hsqrt, sqrtf)                                                           \
@@ -75,6 +83,14 @@
   NCC_BOTH type &operator sign##=(type &x, type y) { return x = x sign y; }                        \
   NCC_BOTH pair &operator sign##=(pair &x, pair y) { return x = x sign y; }
 #define NCC_NARROW_COMPARISON(type, sign) NCC_BOTH bool operator sign(type x, type y) { return x.v sign y.v; }
+#define NCC_NARROW_PAIRS(type, pair, name, sign)                                                   \
+  NCC_BOTH pair __h##name##2(pair x, pair y) {                                                     \
+    return pair(x.x sign y.x ? 1.0f : 0.0f, x.y sign y.y ? 1.0f : 0.0f);                           \
+  }                                                                                                \
+  NCC_BOTH bool __hb##name##2(pair x, pair y) { return x.x sign y.x && x.y sign y.y; }             \
+  NCC_BOTH unsigned int __h##name##2_mask(pair x, pair y) {                                        \
+    return (x.x sign y.x ? 0xffffu : 0u) | (x.y sign y.y ? 0xffff0000u : 0u);                      \
+  }
 #define NCC_NARROW_2(type, pair, name, result)                                                     \
   NCC_BOTH type name(type x, type y) { return result; }                                            \
   NCC_BOTH pair name##2(pair x, pair y) { return pair(name(x.x, y.x), name(x.y, y.y)); }
@@ -146,6 +162,7 @@ NCC_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return __nv_bflo
 #undef NCC_NARROW_OPERATOR
 #undef NCC_NARROW_COMPARISON
 #undef NCC_NARROW_2
+#undef NCC_NARROW_PAIRS
 #undef NCC_NARROW_1
 #undef NCC_NARROW_SHUFFLE
 #endif

@@ -8,6 +8,7 @@
 #include "indices.h"
 #include "synchronization.h"
 #include "mathematics.h"
+#include "simd.h"
 #include "textures.h"
 #include "host.h"
 
