@@ -128,7 +128,8 @@ def test_host_statements_over_several_lines_give_way_to_the_kernels_that_they_la
 def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
     file = tmp_path / "scale.cpp"
     file.write_text(
-        "#include <hip/hip_runtime.h>\n__global__ void scale(float *x) { x[hipThreadIdx_x] *= 2; }\n"
+        "#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n#include <hip/hip_cooperative_groups.h>\n"
+        "__global__ void scale(float *x) { x[hipThreadIdx_x] *= 2; }\n"
         "int main() { float *d; hipMalloc(&d, 4); hipLaunchKernelGGL(scale, dim3(1), dim3(1), 0, 0, d); }\n"
     )
     found = compile_source(file)

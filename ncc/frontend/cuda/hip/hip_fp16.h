@@ -1,0 +1,3 @@
+/* HIP's name for CUDA's. */
+#include "hip_runtime.h"
+#include "../half.h"
