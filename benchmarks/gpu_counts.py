@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cuda_coverage import device_sources, make_options
+from cuda_coverage import device_sources, make_options  # type: ignore[import-not-found]
 
 from ncc import data
 from ncc.errors import NccError

@@ -13,13 +13,14 @@ from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
 from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
 from ncc.devices.physics import PRIORS, Physics
-from ncc.devices.times_head import CODE, LEVELS, Boosted, Errors, Expert, Smooth, TimesHead, launch_columns
+from ncc.devices.times_head import CODE, LEVELS, Errors, Expert, Smooth, TimesHead, launch_columns
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
 from ncc.encoder.config import EncoderConfig
 from ncc.encoder.inference import Ensemble, NumpyNetwork
 from ncc.encoder.program import EncodedProgram
+from ncc.encoder.trees import Boosted
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES
@@ -124,7 +125,7 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     errors = [Errors(wide * LEVELS, np.array([wide, 2 * wide]), slope, 0.8) for wide, slope in ((0.3, 1.0), (2.0, 0.5))]
     names = tuple(f"k{number}.cl:k" for number in range(kernels))
     experts = tuple(
-        Expert(source, model, names, columns[:, CODE], low, high, *errors, 0.2, 0.9, (0.3, 0.6))
+        Expert(source, model, names, columns[:, CODE], low, high, errors[0], errors[1], 0.2, 0.9, (0.3, 0.6))
         for source, model in (("one", smooth), ("other", trees))
     )
     physics = Physics(np.log(list(PRIORS.values())), 0.5)

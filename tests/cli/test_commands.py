@@ -70,7 +70,18 @@ OF_OTHER_VERBS = {
 }
 """Options that choose what the function is given, or another function."""
 
-COMPILER = {"clang", "include", "define", "flag", "optimization", "language", "timeout", "verify", "compile_commands"}
+COMPILER = {
+    "clang",
+    "include",
+    "define",
+    "flag",
+    "optimization",
+    "language",
+    "timeout",
+    "verify",
+    "compile_commands",
+    "cuda_path",
+}
 
 
 def _commands(typer_app, prefix=""):

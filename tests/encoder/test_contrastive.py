@@ -3,13 +3,14 @@
 import runpy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from ncc.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.encoder.lstm import load_lstm_encoder, save_lstm_encoder
+from ncc.encoder.lstm import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 from ncc.errors import AssetError, InputError
 from ncc.training import TrainingConfig
 from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
@@ -17,6 +18,11 @@ from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F4
 SCRIPT = Path(__file__).parents[1] / "samples" / "contrast_ranks.py"
 SAMPLE = runpy.run_path(str(SCRIPT))
 TRAINING: ContrastiveTraining = SAMPLE["TRAINING"]
+
+
+def _fit(training: ContrastiveTraining, **more: Any) -> LSTMEncoder:
+    sequences, label, is_function, vectors = SAMPLE["data"]()
+    return fit_contrastive(sequences, label, is_function, vectors, training, **more)
 
 
 def test_the_loss_is_that_of_its_definition():
@@ -45,8 +51,8 @@ def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path
 
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
     training = replace(TRAINING, encoder=replace(TRAINING.encoder, word_dropout=0.2, last_dropout=0.2))
-    whole = fit_contrastive(*SAMPLE["data"](), training)
-    again = fit_contrastive(*SAMPLE["data"](), training)
+    whole = _fit(training)
+    again = _fit(training)
     assert np.array_equal(whole.projection, again.projection)
 
     def stop(epoch: int, _loss: float) -> None:
@@ -54,10 +60,13 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit_contrastive(*SAMPLE["data"](), training, checkpoint=tmp_path / "kept", progress=stop)
+        _fit(training, checkpoint=tmp_path / "kept", progress=stop)
     epochs: list[int] = []
     went_on = fit_contrastive(
-        *SAMPLE["data"](), training, checkpoint=tmp_path / "kept", progress=lambda epoch, _: epochs.append(epoch)
+        *SAMPLE["data"](),
+        training=training,
+        checkpoint=tmp_path / "kept",
+        progress=lambda epoch, _: epochs.append(epoch),
     )
     assert epochs == [3]
     assert np.array_equal(whole.projection, went_on.projection)
@@ -119,8 +128,8 @@ def test_what_does_not_go_is_refused(tmp_path):
     with pytest.raises(InputError, match="temperature"):
         replace(TRAINING, temperature=0.0)
     with pytest.raises(InputError, match="two sequences a rank"):
-        fit_contrastive(*SAMPLE["data"](), replace(TRAINING, loop=TrainingConfig(batch_size=1)))
-    save_lstm_encoder(fit_contrastive(*SAMPLE["data"](), TRAINING), tmp_path)
+        _fit(replace(TRAINING, loop=TrainingConfig(batch_size=1)))
+    save_lstm_encoder(_fit(TRAINING), tmp_path)
     path = tmp_path / "lstm.json"
     path.write_text(path.read_text().replace('"longest": 9', '"longest": 0'))
     with pytest.raises(AssetError, match="damaged"):
