@@ -62,9 +62,8 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         _fit(training, checkpoint=tmp_path / "kept", progress=stop)
     epochs: list[int] = []
-    went_on = fit_contrastive(
-        *SAMPLE["data"](),
-        training=training,
+    went_on = _fit(
+        training,
         checkpoint=tmp_path / "kept",
         progress=lambda epoch, _: epochs.append(epoch),
     )
