@@ -2,12 +2,14 @@
 
 import re
 import shutil
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from ncc.data import verify
+from ncc.errors import NccError
 from tests.docs.blocks import Block, blocks_of, matches, run_block
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +47,20 @@ def _missing(block: Block) -> list[str]:
 
 
 def _is_here(name: str) -> bool:
-    return bool(find_spec("pyopencl")) if name == "measure" else verify(name).usable
+    return _measures() if name == "measure" else verify(name).usable
+
+
+@cache
+def _measures() -> bool:
+    """Whether there are OpenCL devices, and all of them compile."""
+    if not find_spec("pyopencl"):
+        return False
+    from ncc.measure.opencl import choose_devices
+
+    try:
+        return bool(choose_devices(None))
+    except NccError:
+        return False
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(not block.mark for block in blocks_of(PAGES[page]))])
@@ -67,6 +82,7 @@ NOT_RUN = {
     ("docs/howto/cluster.md", "needs POJ-104 and half an hour"),
     ("docs/howto/cluster.md", "needs a cluster with SLURM"),
     ("docs/commands.md", "needs poj104 and source packages, and compiles for half an hour"),
+    ("docs/commands.md", "needs gpuflop, and compiles 305 programs for a quarter of an hour"),
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and a clang of its own"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
