@@ -21,34 +21,14 @@ import numpy as np
 
 from ncc import data
 from ncc.errors import NccError
-from ncc.frontend import CompileOptions
+from ncc.gpus.sources import make_options
 from ncc.inputs import load_module
 from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.provenance import command_line, environment
 
-_FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
 _DEVICE = re.compile(r'__global__|<<<|#\s*include\s*"')
 _AS_CUDA = re.compile(r"-x cu\b")
 _INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
-
-
-def make_options(program: Path) -> CompileOptions:
-    """The macros and folders that a program's Makefile names, and its own folders."""
-    flags = [
-        found
-        for file in sorted(program.rglob("Makefile*"))
-        for found in _FLAG.findall(file.read_text(errors="replace"))
-        if "$" not in found[1]
-    ]
-    folders = [program, program / "include", program / "src", program.parent / "include"]
-    folders += [program / value for kind, value in flags if kind == "I"]
-    defines = dict.fromkeys(value for kind, value in flags if kind == "D" and value not in ("DEBUG", "VERIFY"))
-    return CompileOptions(
-        include_paths=tuple(dict.fromkeys(str(folder.resolve()) for folder in folders if folder.is_dir())),
-        defines=tuple(defines),
-        language="cuda",
-        timeout_s=240.0,
-    )
 
 
 def device_sources(program: Path) -> list[Path]:

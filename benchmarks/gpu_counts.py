@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cuda_coverage import device_sources, make_options  # type: ignore[import-not-found]
+from cuda_coverage import device_sources  # type: ignore[import-not-found]
 
 from ncc import data
 from ncc.errors import NccError
 from ncc.frontend import compile_source
+from ncc.gpus.sources import make_options
 from ncc.ir import Module
 from ncc.kernels.launch import Launch
 from ncc.kernels.launched import LaunchedKernel, load_kernels, profile_launch

@@ -103,7 +103,9 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
     _, level = old.encode(counts.texts)
     unknown = np.flatnonzero(level != BackoffLevel.EXACT).tolist()
     new = build_vocabulary({counts.texts[i]: int(counts.statements[i]) for i in unknown}, min_count)
-    added = [(word, count) for word, count in zip(new.words[:-1], new.counts.tolist(), strict=False) if word not in old]
+    added = [
+        (word, count) for word, count in zip(new.words[:-1], new.counts[:-1].tolist(), strict=True) if word not in old
+    ]
     if not any(count for _, count in added):
         raise InputError(f"the corpus has no statement {min_count} times or more that the embedding lacks")
     words = (*old.words[:-1], *(word for word, _ in added), old.words[-1])

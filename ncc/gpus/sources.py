@@ -33,6 +33,7 @@ def make_options(program: Path) -> CompileOptions:
     return CompileOptions(
         include_paths=tuple(dict.fromkeys(str(folder.resolve()) for folder in folders if folder.is_dir())),
         defines=tuple(defines),
+        language="cuda",
         timeout_s=240.0,
     )
 
