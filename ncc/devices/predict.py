@@ -88,7 +88,7 @@ class DevicePrediction:
     @property
     def verdict(self) -> str:
         """``device`` where the whole interval speaks for it, else "undecided": either may turn out to be faster."""
-        return "undecided" if self.interval[0] <= 1 <= self.interval[1] else self.device
+        return "undecided" if self.interval[0] < 1 < self.interval[1] else self.device
 
     @property
     def odds(self) -> dict[str, float]:

@@ -373,10 +373,14 @@ class TimesHead:
         sure = float(sureness(ratio, errors.ratio, errors.sharpness))
         familiar = distance <= max(FAMILIAR, 1.5 * expert.familiar)
         sure = sure if familiar else min(sure, 0.5 + INTERVAL / 2)
+        # where the odds leave no doubt of the sign, the interval has none either
+        ends = np.array([ratio - half, ratio + half])
+        if sure >= 0.5 + INTERVAL / 2:
+            ends = np.maximum(ends, 0) if ratio > 0 else np.minimum(ends, 0)
         nearest = np.argsort(distances, kind="stable")[:_NEAREST]
         return RatioPrediction(
             ratio,
-            (ratio - half, ratio + half),
+            (float(ends[0]), float(ends[1])),
             sure if ratio > 0 else 1 - sure,
             times_ms=times,
             distance=distance,

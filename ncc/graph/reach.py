@@ -15,7 +15,8 @@ def reachable_statements(module: Module, function: int) -> NDArray[np.int32]:
     """
     used = module.function_of_node[module.operand]
     caller = module.statement_function[module.operand_statement]
-    edges = np.unique(np.stack([caller[used >= 0], used[used >= 0]], axis=1), axis=0)
+    calls = (used >= 0) & (used != caller)
+    edges = np.stack([caller[calls], used[calls]], axis=1)
     reached, frontier = {function}, [function]
     while frontier:
         found = set(edges[np.isin(edges[:, 0], frontier), 1].tolist())

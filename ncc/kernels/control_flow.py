@@ -77,11 +77,13 @@ def find_loops(module: Module, function: int) -> list[Loop]:
     Raises:
         InputError: Loops are nested deeper, or blocks are more, than anybody writes them.
     """
-    import networkx as nx
-
     following = successors(module, function)
     if len(following) > _MOST_BLOCKS:  # dominators can take the square of their number
         raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MOST_BLOCKS:,}")
+    if all(target > block for block, targets in following.items() for target in targets):
+        return []  # every cycle has a way back; without one, networkx need not be imported
+    import networkx as nx
+
     first = int(module.function_block[function])
     graph = nx.DiGraph((block, target) for block, targets in following.items() for target in targets)
     graph.add_node(first)

@@ -113,11 +113,11 @@ class Threads:
 def launch_threads(launch: Launch) -> Threads:
     """Chooses threads: of the first and the last block, and of two between, all or evenly spread ones."""
     num = launch.num_blocks
-    blocks = np.unique(np.array([0, num // 3, 2 * num // 3, num - 1], np.int64))
+    blocks = np.array(sorted({0, num // 3, 2 * num // 3, num - 1}), np.int64)
     inner = max(num - 2, 1) / max(len(blocks) - 2, 1) / num
     shares = np.array([1 / num if at in (0, num - 1) else inner for at in blocks.tolist()])
     per_block = min(launch.block_threads, _MOST_THREADS)
-    threads = np.unique(np.linspace(0, launch.block_threads - 1, per_block).astype(np.int64))
+    threads = np.array(sorted(set(np.linspace(0, launch.block_threads - 1, per_block).astype(np.int64).tolist())))
     times = max(_MOST_COLUMNS // (len(threads) * len(blocks)), 1)  # each may be in another trip of a loop
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
     block, thread = np.tile(block, times), np.tile(thread, times)

@@ -50,7 +50,7 @@ def test_it_answers_as_the_other_head_does() -> None:
     low, high = answer.interval
     assert low < answer.speedup_gpu_over_cpu < high
     assert 0.5 <= answer.confidence <= 1
-    assert answer.verdict == ("undecided" if answer.interval[0] <= 1 <= answer.interval[1] else answer.device)
+    assert answer.verdict == ("undecided" if answer.interval[0] < 1 < answer.interval[1] else answer.device)
     assert answer.interval != covered.interval
     (curve,) = predict_device_curve(KERNEL, head=head, wgsize=64, transfer_bytes=[1e3, 1e4, 1e5])
     assert curve.speedup_gpu_over_cpu[1] == pytest.approx(answer.speedup_gpu_over_cpu)

@@ -51,14 +51,14 @@ def _is_consistent(answer):
     assert answer.odds[answer.device] == answer.confidence == max(answer.odds.values())
     if answer.flips is not None:
         beginning = f"{'GPU' if answer.starts_with_second else 'CPU'} expected "
-    elif low <= 1 <= high:
+    elif low < 1 < high:
         beginning = f"undecided (CPU {answer.odds['CPU']:.0%} GPU {answer.odds['GPU']:.0%}); "
     else:
         beginning = f"{answer.device} (confidence {answer.confidence:.0%}); "
     far = f"unlike anything measured (nearest: {answer.nearest[0]}): measure it; "
     assert (far in str(answer)) == (not answer.familiar and answer.flips is None)
     assert str(answer).startswith(beginning)
-    assert answer.verdict == ("undecided" if low <= 1 <= high else "GPU" if low > 1 else "CPU")
+    assert answer.verdict == ("undecided" if low < 1 < high else "GPU" if low >= 1 else "CPU")
     if answer.flips is None:
         assert str(answer).endswith(f"80 % interval {low:.2f}x to {high:.2f}x")
 
