@@ -21,7 +21,7 @@ from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
-from ncc.runtime.quantities import LARGEST_BYTES, readable_bytes
+from ncc.runtime.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.runtime.workers import limited
 
 __all__ = [
@@ -113,9 +113,7 @@ class DevicePrediction:
         if self.flips is not None:
             return f"{_by_size(self)}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
-            each = ", ".join(
-                f"{name} {time:.3g} ms ({a:.3g} to {b:.3g})" for name, (time, a, b) in self.times_ms.items()
-            )
+            each = ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
             answer += f"; {each}"
         return f"{answer}; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
 

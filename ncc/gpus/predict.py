@@ -19,6 +19,7 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.launched import load_kernels
 from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.printable import source_name
+from ncc.runtime.quantities import readable_estimate
 from ncc.runtime.workers import limited
 
 __all__ = ["GpuPrediction", "predict_gpu"]
@@ -79,11 +80,10 @@ class GpuPrediction:
         return {"demangled": source_name(self.kernel), **asdict(self)}
 
     def __str__(self) -> str:
-        low, high = self.interval_ms
         notes = "" if self.familiar else "; unlike the launches of training"
         notes += "; extrapolated by data sheets" if self.extrapolated else ""
         return (
-            f"{source_name(self.kernel)} on {self.gpu}: {self.time_ms:.3g} ms ({low:.3g} to {high:.3g}), bound by "
+            f"{source_name(self.kernel)} on {self.gpu}: {readable_estimate(self.time_ms, *self.interval_ms)}, bound by "
             f"{self.bound} ({self.bound_probability:.0%}){notes}"
         )
 

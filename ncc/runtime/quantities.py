@@ -1,17 +1,18 @@
-"""Numbers of bytes as people write and read them: 64 KB, 16MiB, 1e6."""
+"""Numbers of bytes and times as people write and read them: 64 KB, 16MiB, 1e6, 12 ms, 3.5 h."""
 
 import math
 import re
 
 from ncc.errors import InputError
 
-__all__ = ["LARGEST_BYTES", "parse_bytes", "readable_bytes"]
+__all__ = ["LARGEST_BYTES", "parse_bytes", "readable_bytes", "readable_estimate"]
 
 LARGEST_BYTES = 1e15
 """No machine moves more at a time."""
 
 _SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
 _UNITS = ("B", "KiB", "MiB", "GiB")
+_DURATIONS = ((36e5, "h"), (6e4, "min"), (1e3, "s"))
 _POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -46,3 +47,14 @@ def readable_bytes(size: float) -> str:
     while round(size) >= 1024 and power < len(_UNITS) - 1:
         size, power = size / 1024, power + 1
     return f"{size:.3g} {_UNITS[power]}" if size < 999.5 else f"{size:.0f} {_UNITS[power]}"
+
+
+def readable_estimate(time: float, low: float, high: float) -> str:
+    """A time in ms and the ends of its interval, all in ms, or where that is ten or more, in a larger unit.
+
+    Examples:
+        >>> [readable_estimate(time, time / 2, time * 2) for time in (2.5, 12e3, 72e6)]
+        ['2.5 ms (1.25 to 5)', '12 s (6 to 24)', '20 h (10 to 40)']
+    """
+    scale, unit = next((each for each in _DURATIONS if time >= 10 * each[0]), (1.0, "ms"))
+    return f"{time / scale:.3g} {unit} ({low / scale:.3g} to {high / scale:.3g})"
