@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from ncc.data import cache_folder
-from ncc.devices.fit import MapperMethod, load_inputs
+from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, Unit, load_samples
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
 from ncc.study.devices.controls import auxiliary_trees
+from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping, DeviceMethod
 from ncc.study.evaluation import score_runs

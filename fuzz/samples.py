@@ -10,7 +10,7 @@ from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.devices.head import Calibration, KernelInputs, MapperHead, Process, Term, standardise
+from ncc.devices.head import KernelInputs
 from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
 from ncc.devices.physics import PRIORS, Physics
 from ncc.devices.times_head import CODE, LEVELS, Errors, Expert, Smooth, TimesHead, launch_columns
@@ -36,7 +36,6 @@ __all__ = [
     "kernel_inputs",
     "lstm_coarsening_head",
     "lstm_mapper_head",
-    "mapper_head",
     "small_embedding",
     "times_head",
 ]
@@ -75,31 +74,6 @@ def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
         rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
         rng.uniform(0, 20, (rows, WORK_WIDTH)),
-    )
-
-
-def mapper_head(seed: int = 1, rows: int = 8, reference: int = 4) -> MapperHead:
-    """A device mapper of a few invented kernels, and with so many pairs of sizes to fill in what is not known."""
-    rng = np.random.default_rng(seed)
-    sizes = np.exp(rng.uniform(2, 16, (rows, 2)))
-    raw = kernel_inputs(rows, seed + 1).blocks(*sizes.T)
-    mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
-    scale = {name: columns.std(axis=0) for name, columns in raw.items()}
-    terms = (
-        (Term(1.0, {"profile": 1.0}, 2.0), Term(1.0, {"opcodes": 0.9, "data": 0.1}, 1.0)),
-        (Term(0.5, {"embedding": 0.5, "data": 0.5}, 1.0), Term(1.0, {"growth": 1.0}, 0.3)),
-    )
-    return MapperHead(
-        mean=mean,
-        scale=scale,
-        training=standardise(raw, mean, scale),
-        processes=tuple(Process(one, 0.1, rng.normal(0, 1, rows)) for one in terms),
-        process_scale=np.array([0.8, 1.3]),
-        calibration=Calibration(np.sort(rng.normal(0, 1, 40)), rng.normal(0, 1, 40), 0.7),
-        reference=np.exp(rng.uniform((2, 2), (16, 11), (reference, 2))).round(),
-        embedding_id="cafe",
-        platform="none",
-        about={"data": "random"},
     )
 
 

@@ -86,4 +86,4 @@ def test_notebook_runs_with_data(stem: str, tmp_path: Path, monkeypatch: pytest.
     outputs = _run(path, tmp_path, monkeypatch)
     assert _num_pictures(outputs) == {"02_device_mapping": 2, "03_honest_benchmark": 5}[stem]
     assert WITHOUT not in _printed(outputs)
-    assert "ncc mapper" in _printed(outputs)
+    assert "ncc times" in _printed(outputs)

@@ -19,7 +19,7 @@ from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.head import MapperHead, RatioPrediction
+from ncc.devices.head import RatioPrediction
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
 from ncc.devices.times_head import TimesHead
@@ -70,7 +70,7 @@ def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
 
 
 def _mappers() -> list[Files]:
-    heads = (samples.mapper_head(), samples.lstm_mapper_head(), samples.times_head())
+    heads = (samples.lstm_mapper_head(), samples.times_head())
     return [saved(lambda folder, head=head: DEVICE_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 
@@ -81,8 +81,6 @@ def _load_mapper(data: bytes) -> None:
         ask = partial(
             head.predict, head.ensemble.encode(np.ones((5, head.ensemble.members[0].encoder.dim), np.float32))
         )
-    elif isinstance(head, MapperHead):
-        ask = partial(head.predict, samples.kernel_inputs(dim=head.training["embedding"].shape[1]))
     else:
 
         def ask(transfer: float | None, group: float | None) -> RatioPrediction:
@@ -169,7 +167,7 @@ def _predict_coarsening(data: bytes) -> None:
 
 
 def _pairs() -> list[Files]:
-    embedding, head = _embeddings()[0], _mappers()[0]
+    embedding, head = _embeddings()[0], _mappers()[-1]
     return [
         {f"embedding/{name}": content for name, content in embedding.items()}
         | {f"head/{name}": content for name, content in head.items()}

@@ -25,7 +25,7 @@ def train_devmap(
         Literal["times", "gp", "trees", "lstm"] | None,
         typer.Option(
             help="With tables gp (processes, the default) or trees. Without: times, as in the heads that ship, or "
-            "the ratio alone by gp or lstm (an hour)."
+            "the ratio alone by lstm (an hour)."
         ),
     ] = None,
     embedding: EmbeddingFolder = None,

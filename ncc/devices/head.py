@@ -1,13 +1,7 @@
-"""`MapperHead`: log(CPU time / GPU time) of a kernel from what it does, what it looks like and how much data it moves.
+"""What every device head is told of a kernel and its sizes, and what it answers."""
 
-An average of Gaussian processes, each with another idea of which kernels are alike, on plain arrays.
-
-Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +17,14 @@ from ncc.runtime.quantities import LARGEST_BYTES
 __all__ = [
     "INTERVAL",
     "Blocks",
-    "Calibration",
     "KernelInputs",
-    "MapperHead",
-    "Process",
     "RatioPrediction",
-    "Term",
+    "check_sizes",
+    "checked_ratio",
+    "describe_kernel",
+    "fill_sizes",
+    "kernel_inputs",
+    "sample_sizes",
 ]
 
 Array = NDArray[np.float64]
@@ -36,7 +32,6 @@ Blocks = dict[str, Array]
 """Name of a block of columns → (n, k) float64."""
 
 INTERVAL = 0.8
-_EVEN = 0.5 + 1e-6
 _LARGEST_GROUP = 1 << 16
 _LARGEST_LOG = 100.0
 """Of a ratio of times: e¹⁰⁰ is out of this world."""
@@ -48,8 +43,7 @@ _PROFILE = (
     "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
     "weighted_division", "divergent_loops",
 )  # fmt: skip
-_MIN_NEIGHBORS = 30
-REFERENCE_ROWS = 64
+_REFERENCE_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,79 +144,6 @@ def kernel_inputs(kernel: Kernel, without: Collection[int] = ()) -> KernelInputs
 
 
 @dataclass(frozen=True)
-class Term:
-    """A term of a covariance: variance × exp(-distance / length).
-
-    Attributes:
-        variance: At distance 0.
-        weights: Block → its share of the squared distance, which is the mean over its standardised columns.
-        length: Distance over which the covariance falls to 1/e.
-    """
-
-    variance: float
-    weights: Mapping[str, float]
-    length: float
-
-    def covariance(self, a: Blocks, b: Blocks) -> Array:
-        """(n, m) float64 between the rows of standardised blocks."""
-        squared = sum(weight * _squared_distance(a[name], b[name]) for name, weight in self.weights.items())
-        return self.variance * np.exp(-np.sqrt(squared) / self.length)
-
-
-def _squared_distance(a: Array, b: Array) -> Array:
-    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
-    result: Array = np.maximum(squared, 0) / a.shape[1]
-    return result
-
-
-@dataclass(frozen=True, eq=False)
-class Process:
-    """A Gaussian process that was fitted.
-
-    Attributes:
-        terms: Of its covariance.
-        mean: What it predicts far from all training rows.
-        weights: (rows,) float64 of the covariances with the training rows.
-    """
-
-    terms: tuple[Term, ...]
-    mean: float
-    weights: Array
-
-    def predict(self, rows: Blocks, training: Blocks) -> Array:
-        """(n,) float64."""
-        covariance = sum(term.covariance(rows, training) for term in self.terms)
-        result: Array = self.mean + covariance @ self.weights
-        return result
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """What scores of kernels that were not trained on turned out to mean.
-
-    Attributes:
-        score: (k,) float64, ascending.
-        log_ratio: (k,) float64 what was measured.
-        slope: Log ratio for each unit of score.
-    """
-
-    score: Array
-    log_ratio: Array
-    slope: float
-
-    def apply(self, score: Array) -> tuple[Array, Array]:
-        """Expected log ratio of each score, (n,), and what it may turn out to be, (n, neighbours) float64.
-
-        The latter are the errors that were made at the nearest scores, around the expected value.
-        """
-        location = self.slope * score
-        size = min(len(self.score), max(_MIN_NEIGHBORS, len(self.score) // 5))
-        start = np.clip(np.searchsorted(self.score, score) - size // 2, 0, len(self.score) - size)
-        errors = self.log_ratio - self.slope * self.score
-        return location, location[:, None] + errors[start[:, None] + np.arange(size)]
-
-
-@dataclass(frozen=True)
 class RatioPrediction:
     """What is known of log(CPU time / GPU time) for one kernel.
 
@@ -245,81 +166,6 @@ class RatioPrediction:
     familiar: bool = True
     nearest: tuple[str, ...] = ()
     devices: tuple[str, ...] = ("CPU", "GPU")
-
-
-@dataclass(frozen=True, eq=False)
-class MapperHead:
-    """All that it takes to predict.
-
-    Attributes:
-        mean, scale: Block → (k,) float64 of its columns in training; a column that was constant has scale 0.
-        training: Block → (rows, k) float64 standardised training rows.
-        processes: The Gaussian processes.
-        process_scale: (processes,) float64 by which their outputs are divided before they are averaged.
-        calibration: For kernels of programs that were not in training.
-        reference: (m, 2) float64 pairs (transfer bytes, work-group size) that stand for a missing input.
-        embedding_id: Fingerprint of the embedding that the vectors come from.
-        platform: Name of the devices that were measured, such as "amd" or "nvidia".
-        about: Data, command and scores, as the card in the JSON file; nothing that an answer needs.
-    """
-
-    mean: Blocks
-    scale: Blocks
-    training: Blocks
-    processes: tuple[Process, ...]
-    process_scale: Array
-    calibration: Calibration
-    reference: Array
-    embedding_id: str
-    platform: str
-    about: dict[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        rows = len(self.training["data"])
-        return f"MapperHead({self.platform!r}: {len(self.processes)} Gaussian processes on {rows} rows)"
-
-    @property
-    def transfer_range(self) -> tuple[float, float]:
-        """Smallest and largest transfer in training, in bytes."""
-        logs = self.training["data"][:, 0] * self.scale["data"][0] + self.mean["data"][0]
-        return float(np.expm1(logs.min())), float(np.expm1(logs.max()))
-
-    def answers(
-        self,
-        kernel: Kernel,
-        transfers: Sequence[float | None],
-        wgsize: float | None,
-        without: Collection[int] = (),
-        global_size: float | None = None,  # noqa: ARG002 (not known to these heads)
-    ) -> list[RatioPrediction]:
-        """`predict` for a kernel that was read, at several sizes of its data, as if some statements did nothing."""
-        inputs = kernel_inputs(kernel, without)
-        return [self.predict(inputs, transfer, wgsize) for transfer in transfers]
-
-    def predict(
-        self, inputs: KernelInputs, transfer_bytes: float | None = None, wgsize: float | None = None
-    ) -> RatioPrediction:
-        """Predicts for one kernel.
-
-        Args:
-            inputs: Of one row.
-            transfer_bytes: Bytes moved between host and device; None covers the range seen in training.
-            wgsize: Work-items a work-group; None likewise.
-
-        Raises:
-            InputError: A size is out of its range; see `check_sizes`.
-            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
-        """
-        sizes = fill_sizes(self.reference, transfer_bytes, wgsize)
-        location, samples = self.calibration.apply(self.score(inputs.repeat(len(sizes[0])), *sizes))
-        return checked_ratio(summarise(float(location.mean()), samples.ravel()))
-
-    def score(self, inputs: KernelInputs, transfer_bytes: Array, wgsize: Array) -> Array:
-        """Average of what the processes say, (n,) float64; positive for the GPU, in units of its spread in training."""
-        blocks = standardise(inputs.blocks(transfer_bytes, wgsize), self.mean, self.scale)
-        outputs = np.stack([process.predict(blocks, self.training) for process in self.processes])
-        score: Array = (outputs / self.process_scale[:, None]).mean(axis=0)
-        return score
 
 
 def check_sizes(transfer_bytes: float | None, wgsize: float | None) -> None:
@@ -351,7 +197,7 @@ def fill_sizes(reference: Array, transfer_bytes: float | None, wgsize: float | N
 
 def sample_sizes(values: Array) -> Array:
     """Some of (n, 2) pairs of sizes, to stand for those that are not known."""
-    return np.random.default_rng(0).permutation(values)[:REFERENCE_ROWS]
+    return np.random.default_rng(0).permutation(values)[:_REFERENCE_ROWS]
 
 
 def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
@@ -366,21 +212,3 @@ def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
             f"(interval {answer.interval}); its file is damaged"
         )
     return answer
-
-
-def summarise(location: float, samples: Array) -> RatioPrediction:
-    """A prediction from its expected value and samples around it."""
-    tail = (1 - INTERVAL) / 2
-    low, high = np.quantile(samples, (tail, 1 - tail))
-    probability = float((np.count_nonzero(samples > 0) + 1) / (len(samples) + 2))
-    # the device named is that of the expected ratio; where the samples lean the other way there is nothing to choose
-    probability = max(probability, _EVEN) if location > 0 else min(probability, 1 - _EVEN)
-    return RatioPrediction(location, (min(float(low), location), max(float(high), location)), probability)
-
-
-def standardise(blocks: Blocks, mean: Blocks, scale: Blocks) -> Blocks:
-    """Columns less their mean in units of their scale; those of scale 0 become 0."""
-    return {
-        name: (columns - mean[name]) / np.where(scale[name] > 0, scale[name], np.inf)
-        for name, columns in blocks.items()
-    }

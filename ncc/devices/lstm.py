@@ -136,7 +136,7 @@ class LSTMMethod:
             rows.append((answer.log_ratio, *answer.interval, answer.probability_gpu))
         return np.array(rows)
 
-    def to_head(self, _samples: DeviceMappingSamples, _embedding: Embedding, about: dict[str, Any]) -> LSTMMapperHead:
+    def to_head(self, about: dict[str, Any]) -> LSTMMapperHead:
         """What was fitted, with its card.
 
         Raises:

@@ -7,16 +7,15 @@ import numpy as np
 
 from ncc.data import iter_members, locate
 from ncc.data.tables import read_rows
-from ncc.devices.fit import load_inputs
 from ncc.devices.head import KernelInputs, describe_kernel
-from ncc.devices.samples import Folder, Platform, load_samples
+from ncc.devices.samples import DeviceMappingSamples, Folder, Platform, load_legacy_ir, load_samples
 from ncc.devices.table import LaunchTimes
 from ncc.embedding import Embedding
 from ncc.errors import DataError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
 
-__all__ = ["DEVICES", "SOURCES", "clgen_launches", "combine", "suite_launches"]
+__all__ = ["DEVICES", "SOURCES", "clgen_launches", "combine", "launches_of", "load_inputs", "suite_launches"]
 
 DEVICES = ("CPU", "GPU")
 SOURCES: Mapping[str, str] = {"clgen": "clgen"} | dict.fromkeys(
@@ -27,6 +26,22 @@ SOURCES: Mapping[str, str] = {"clgen": "clgen"} | dict.fromkeys(
 _COLUMNS = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu")
 
 
+def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: str | None = None) -> KernelInputs:
+    """Describes every row's kernel, from the legacy IR.
+
+    Raises:
+        DataError: The archive of legacy IR is missing or damaged.
+    """
+    legacy = load_legacy_ir(folder)
+    known: dict[str, KernelInputs] = {}
+    for name in {samples.ir_name(row) for row in range(len(samples))}:
+        module = read_module(legacy[name], name=name, abstraction=embedding.abstraction)
+        words, _ = embedding.vocabulary.encode(module.texts)
+        vectors = embedding.vectors[words[module.text_id]]
+        known[name] = describe_kernel(module, module.first_kernel, vectors)
+    return _stack([known[samples.ir_name(row)] for row in range(len(samples))])
+
+
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
     """The 680 rows of device mapping; their tables do not say how many work-items there were.
 
@@ -34,19 +49,21 @@ def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = No
         DataError: The table or the IR is missing or damaged.
     """
     samples = load_samples(platform, folder)
-    return (
-        LaunchTimes(
-            devices=DEVICES,
-            file=np.full(len(samples), "devmap"),
-            kernel=samples.benchmark,
-            family=samples.application,
-            suite=samples.suite,
-            global_size=np.full(len(samples), np.nan),
-            local_size=np.maximum(samples.wgsize, 1),
-            transfer_bytes=samples.transfer_bytes,
-            times_ms=np.stack([samples.runtime_cpu_ms, samples.runtime_gpu_ms], axis=1),
-        ),
-        load_inputs(samples, embedding, None if folder is None else str(folder)),
+    return launches_of(samples), load_inputs(samples, embedding, None if folder is None else str(folder))
+
+
+def launches_of(samples: DeviceMappingSamples) -> LaunchTimes:
+    """Rows of device mapping as launches."""
+    return LaunchTimes(
+        devices=DEVICES,
+        file=np.full(len(samples), "devmap"),
+        kernel=samples.benchmark,
+        family=samples.application,
+        suite=samples.suite,
+        global_size=np.full(len(samples), np.nan),
+        local_size=np.maximum(samples.wgsize, 1),
+        transfer_bytes=samples.transfer_bytes,
+        times_ms=np.stack([samples.runtime_cpu_ms, samples.runtime_gpu_ms], axis=1),
     )
 
 

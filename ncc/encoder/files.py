@@ -38,9 +38,10 @@ class HeadFiles(Generic[H]):
     Attributes:
         title: What messages call such a head.
         version: Of the format, which all its models share: the field ``model`` tells them apart.
-        models: Name → class; files that name none are of the first. Their dataclasses say what is in the files.
+        models: Name → class. Their dataclasses say what is in the files.
         split: Classes whose files are laid out otherwise → what makes them.
         join: The same → what reads them.
+        first: Model of the files that name none; default the first of them.
     """
 
     title: str
@@ -48,6 +49,7 @@ class HeadFiles(Generic[H]):
     models: Mapping[str, type[H]]
     split: Mapping[type, Callable[[Any], HeadParts]] = field(default_factory=dict)
     join: Mapping[type, Callable[[HeadParts], H]] = field(default_factory=dict)
+    first: str | None = None
 
     def save(self, head: H, folder: str | Path) -> None:
         """Writes ``head.safetensors`` and ``head.json``.
@@ -69,9 +71,10 @@ class HeadFiles(Generic[H]):
             return folder
         parts = HeadParts(*read_model(Path(folder), "head", self.version, (), others=r"(?s).*"))
         try:
-            model = parts.card.get("model", next(iter(self.models)))
-            if model not in self.models:
-                raise ValueError(f"model is {model!r:.40}; expected {' or '.join(self.models)}")
+            model = parts.card.get("model", self.first or next(iter(self.models)))
+            if isinstance(model, str) and model not in self.models:
+                known = " or ".join(self.models)
+                raise AssetError(f"{folder}: model is {model!r:.40}; expected {known}: train the {self.title} again")
             kind = self.models[model]
             return self.join.get(kind, partial(_join, kind))(parts)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:

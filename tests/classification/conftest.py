@@ -1,4 +1,4 @@
 """Labelled programs."""
 
 from tests.fixtures.classification import cache, classes, samples  # noqa: F401
-from tests.fixtures.heads import _one_thread, kernel_inputs, mapper_head  # noqa: F401
+from tests.fixtures.heads import _one_thread  # noqa: F401

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ncc.devices import lstm
 from ncc.devices.files import load_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
@@ -145,14 +146,14 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
 
 
 def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
-    head = load_head(FORMATS / "mapper-v2")
+    head = load_head(FORMATS / "mapper-lstm-v2")
     asked = {}
 
     class Method:
         def fit(self, _samples, rows, rng):
             asked["seed"] = rng.bit_generator.seed_seq.entropy
 
-        def to_head(self, _samples, _embedding, about):
+        def to_head(self, about):
             return replace(head, about=about)
 
     def load(platform, folder):
@@ -160,12 +161,12 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
         return range(3)
 
     monkeypatch.setattr(train_head, "load_samples", load)
+    monkeypatch.setattr(lstm, "load_words", lambda *_: [])
     monkeypatch.setattr(
-        train_head, "load_inputs", lambda _, embedding, __: asked.update(embedding=embedding.fingerprint)
+        lstm, "LSTMMethod", lambda embedding, _: asked.update(embedding=embedding.fingerprint) or Method()
     )
-    monkeypatch.setattr(train_head, "MapperMethod", lambda _: Method())
     monkeypatch.setattr(train_head, "_MEASURED", ())
-    arguments = ["--platform", "amd", "--model", "gp", "--seed", "7", "--data", tmp_path]
+    arguments = ["--platform", "amd", "--model", "lstm", "--seed", "7", "--data", tmp_path]
     finished = ncc("train", "devmap", "-o", tmp_path / "head", *arguments)
     assert (finished.code, finished.err) == (0, "")
     assert asked == {"platform": "amd", "embedding": load_embedding().fingerprint, "folder": str(tmp_path), "seed": 7}
@@ -173,7 +174,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     assert json.loads(finished.out) == again.about
     assert {"platform", "model", "scores", "command"} <= set(again.about)
     assert again.embedding_id == head.embedding_id
-    assert np.array_equal(again.processes[0].weights, head.processes[0].weights)
+    assert np.array_equal(again.reference, head.reference)
 
 
 def test_a_device_head_needs_the_tables(ncc, tmp_path):

@@ -3,18 +3,22 @@
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.fit import ABLATIONS, MapperConfig, MapperMethod, load_inputs
 from ncc.devices.head import KernelInputs
 from ncc.devices.lstm import LSTMMethod, load_words
+from ncc.devices.published import launches_of, load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
+from ncc.devices.times_fit import fit_times
+from ncc.devices.times_head import TimesHead
 from ncc.embedding import Embedding, load_embedding
+from ncc.errors import InputError
 from ncc.ir import OPCODES, read_module
 from ncc.study.devices.controls import NUM_TREES, standard_controls
+from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.task import DeviceMethod
 from ncc.study.peers.deeptune import DeepTune
 from ncc.study.peers.grewe import Grewe
@@ -27,7 +31,7 @@ __all__ = ["opcode_histograms", "standard_methods"]
 def standard_methods(
     samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES, ir2vec: Path | None = None
 ) -> dict[str, Callable[[], DeviceMethod]]:
-    """Controls, published methods run again, ours, and ours without a part.
+    """Controls, published methods run again, and ours.
 
     Args:
         samples: The n samples.
@@ -60,14 +64,10 @@ def standard_methods(
     def make_lstm() -> DeviceMethod:
         return LSTMMethod(embedding(), load_words(samples, embedding(), folder))
 
-    def make_mapper(name: str, config: MapperConfig) -> DeviceMethod:
-        return MapperMethod(make_inputs(), config, name)
-
     def itself(method: DeviceMethod) -> DeviceMethod:
         return method
 
     controls = standard_controls(opcode_histograms(samples, folder), num_trees)
-    mappers = {"ncc mapper": MapperConfig()} | {f"ncc mapper without {part}": ABLATIONS[part] for part in ABLATIONS}
     return {
         **{control.name: partial(itself, control) for control in controls},
         Grewe.name: Grewe,
@@ -75,8 +75,49 @@ def standard_methods(
         Inst2vec.name: make_inst2vec,
         **{f"IR2Vec {encoding}": partial(make_ir2vec, encoding) for encoding in get_args(Encoding)},
         LSTMMethod.name: make_lstm,
-        **{name: partial(make_mapper, name, config) for name, config in mappers.items()},
+        MapperMethod.name: lambda: MapperMethod(make_inputs()),
+        TimesMethod.name: lambda: TimesMethod(make_inputs()),
     }
+
+
+class TimesMethod:
+    """The head that ships, which predicts times, asked for their ratio.
+
+    Args:
+        inputs: Of the samples, in their order; see `ncc.devices.published.load_inputs`.
+    """
+
+    name = "ncc times"
+    kind: Final = "ours"
+    slow = False
+    version = "1"
+
+    def __init__(self, inputs: KernelInputs) -> None:
+        """Keeps what is known of the kernels; nothing is fitted before `fit`."""
+        self._inputs = inputs
+        self._head: TimesHead | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Inputs."""
+        return (self._inputs.profile, self._inputs.opcodes, self._inputs.work)
+
+    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Fits the head to some rows, forgetting what was there before."""
+        table, seed = launches_of(samples).rows(train_idx), int(rng.integers(2**31))
+        self._head = fit_times(table, self._inputs.rows(train_idx), seed=seed)
+
+    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).
+
+        Raises:
+            InputError: Nothing was fitted yet.
+        """
+        if self._head is None:
+            raise InputError("fit the method before predicting")
+        sizes = launches_of(samples).sizes[test_idx]
+        answers = self._head.predict(self._inputs.rows(test_idx), sizes, "all")
+        return np.array([(one.log_ratio, *one.interval, one.probability_gpu) for one in answers])
 
 
 def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ncc.devices.files import DeviceHead, save_head
-from ncc.devices.fit import MapperMethod, load_inputs
 from ncc.devices.head import KernelInputs, kernel_inputs
+from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.samples import Platform, load_samples
 from ncc.devices.table import LaunchTimes, Unit, read_times
@@ -52,7 +52,7 @@ def train_devmap(
         platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
         model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes and what
             kernels do. Without "times", the default: the head that ships, processes for the suites and trees for
-            CLgen's kernels; "gp" or "lstm" learn the ratio of times from the suites alone, the latter for an hour.
+            CLgen's kernels; "lstm" learns the ratio of times from the suites alone, for an hour.
         embedding: What the head of ratios is to work on; default the one that ships with ncc.
         seed: Of the folds, and of all that is drawn in training.
         data: Folder of datasets; default NCC_DATA, then the cache.
@@ -78,8 +78,10 @@ def train_devmap(
         head = _from_tables([Path(one) for one in tables], model or "gp", embedding, seed, tell)
     elif model in (None, "times"):
         head = _from_published(platform, embedding, seed, data, tell)
+    elif model == "lstm":
+        head = _of_ratios(platform, embedding, seed, data, tell)
     else:
-        head = _of_ratios(platform, str(model), embedding, seed, data, tell)
+        raise InputError(f"model is {model!r}; expected times or lstm for the published times")
     head.about.update(about or {})
     if folder:
         save_head(head, folder)
@@ -175,19 +177,13 @@ def _from_published(
 
 
 def _of_ratios(
-    platform: Platform, model: str, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
-) -> DeviceHead:
-    if model not in ("gp", "lstm"):
-        raise InputError(f"model is {model!r}; expected times, gp or lstm for the published times")
+    platform: Platform, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
+) -> LSTMMapperHead:
     from ncc.devices.lstm import LSTMMethod, load_words  # with torch
 
     start = time.perf_counter()
     samples = load_samples(platform, data)
-    method: MapperMethod | LSTMMethod
-    if model == "lstm":
-        method = LSTMMethod(embedding, load_words(samples, embedding, data))
-    else:
-        method = MapperMethod(load_inputs(samples, embedding, data))
+    method = LSTMMethod(embedding, load_words(samples, embedding, data))
     scores: dict[str, Any] = {}
     for protocol in _MEASURED:
         metrics = evaluate(DeviceMapping(samples), method, protocol, (seed,)).metrics
@@ -197,14 +193,13 @@ def _of_ratios(
             "coverage_of_80_percent_interval": round(metrics.coverage.value, 4) if metrics.coverage else None,
         }
         tell(f"{platform}, by {protocol}: {metrics.accuracy.value:.1%}")
-    rows = np.arange(len(samples))
-    method.fit(samples, rows, np.random.default_rng(seed))
+    method.fit(samples, np.arange(len(samples)), np.random.default_rng(seed))
     card = {
         "platform": platform,
-        "model": model,
+        "model": "lstm",
         "data": "CGO'17 device mapping (Cummins et al. 2017), 680 rows; kernels as LLVM 5 IR",
         "protocol": f"10 folds, one run, seed {seed}",
         "scores": scores,
         "seconds": round(time.perf_counter() - start, 1),
     }
-    return method.to_head(samples, embedding, card)
+    return method.to_head(card)

@@ -25,7 +25,6 @@ HERE = Path(__file__).parent
 VERSIONS = {
     "embedding": table.FORMAT_VERSION,
     "counts": counts.FORMAT_VERSION,
-    "mapper": DEVICE_HEADS.version,
     "coarsening": COARSENING_HEADS.version,
     "classifier": CLASSIFIERS.version,
     "mapper-lstm": DEVICE_HEADS.version,
@@ -79,37 +78,6 @@ def ask_counts(folder: Path) -> dict[str, Any]:
         "pairs": np.stack([found.center, found.context, found.count], axis=1)[:50].tolist(),
         "num_pairs": int(found.count.sum()),
         "about": [found.width, found.num_files, found.num_lines],
-    }
-
-
-def write_mapper(folder: Path) -> None:
-    from fuzz import samples
-
-    DEVICE_HEADS.save(samples.mapper_head(), folder)
-
-
-def ask_mapper(folder: Path) -> dict[str, Any]:
-    """Predictions for an invented kernel of three sizes."""
-    head = DEVICE_HEADS.load(folder)
-    blocks = (head.training["profile"], head.training["opcodes"], head.training["embedding"])
-    num_opcodes, dim = blocks[1].shape[1], blocks[2].shape[1]
-    from ncc.kernels import FEATURE_NAMES
-
-    inputs = KernelInputs(
-        np.linspace(0, 4, len(FEATURE_NAMES))[None],
-        np.arange(num_opcodes) % 5.0 + np.zeros((1, 1)),
-        np.full((1, dim), 0.1),
-        np.zeros((1, WORK_WIDTH)),
-    )
-    answers = [head.predict(inputs, *sizes) for sizes in ((None, None), (1e5, 64.0), (1e8, 256.0))]
-    return {
-        "log_ratio": [answer.log_ratio for answer in answers],
-        "interval": [list(answer.interval) for answer in answers],
-        "probability_gpu": [answer.probability_gpu for answer in answers],
-        "transfer_range": list(head.transfer_range),
-        "embedding_id": head.embedding_id,
-        "platform": head.platform,
-        "about": head.about,
     }
 
 
@@ -224,7 +192,6 @@ def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
 FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]] = {
     "embedding": (write_embedding, ask_embedding),
     "counts": (write_counts, ask_counts),
-    "mapper": (write_mapper, ask_mapper),
     "coarsening": (write_coarsening, ask_coarsening),
     "classifier": (write_classifier, ask_classifier),
     "mapper-lstm": (write_lstm_mapper, ask_lstm_mapper),

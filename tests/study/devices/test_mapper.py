@@ -1,26 +1,21 @@
-"""The device mapper: what it learns, what it must not see, and what of it ships."""
+"""The device mapper of the published table: its parts, what it learns, and what it must not see."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import cho_factor, cho_solve
 
-from ncc.devices import fit as mapper
-from ncc.devices.files import load_head, save_head
-from ncc.devices.fit import MapperConfig, MapperMethod, _calibrate
-from ncc.devices.head import Calibration, KernelInputs, MapperHead
+from ncc.devices.head import KernelInputs
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.devices.work import WORK_WIDTH
-from ncc.embedding import Embedding, Vocabulary
 from ncc.errors import InputError
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.study.devices import train_head
-from ncc.study.devices.task import DeviceMapping
-from ncc.study.evaluation import evaluate
+from ncc.study.devices.mapper import Calibration, MapperMethod, Process, Term, standardise
 
-SMALL = MapperConfig(num_trees=10, inner_trees=5, inner_folds=3)
+SMALL = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
 TEST = np.arange(90, 120)
 TRAIN = np.arange(90)
 
@@ -65,9 +60,9 @@ def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingS
     return samples, make_inputs(num_kernels, repeat)
 
 
-def fitted(config: MapperConfig = SMALL, seed: int = 0) -> tuple[MapperMethod, DeviceMappingSamples, KernelInputs]:
+def fitted(seed: int = 0) -> tuple[MapperMethod, DeviceMappingSamples, KernelInputs]:
     samples, inputs = make_samples()
-    method = MapperMethod(inputs, config)
+    method = MapperMethod(inputs, **SMALL)
     method.fit(samples.without_answers(TEST), TRAIN, np.random.default_rng(seed))
     return method, samples, inputs
 
@@ -92,14 +87,14 @@ def test_nothing_fitted_sees_the_rows_that_are_tested() -> None:
     assert method.predict(samples.without_answers(TEST), TEST) == equal_to(expected)
     wrong = replace(samples, log_ratio=samples.log_ratio.copy())
     wrong.log_ratio[TEST] *= -100
-    other = MapperMethod(inputs, SMALL)
+    other = MapperMethod(inputs, **SMALL)
     other.fit(wrong, TRAIN, np.random.default_rng(0))
     assert other.predict(samples, TEST) == equal_to(expected)
     # neither do scales and known sizes see their inputs
     for block in (inputs.profile, inputs.opcodes, inputs.vectors):
         block[TEST] = 1e6
     moved = replace(samples, transfer_bytes=np.where(np.arange(120) < 90, samples.transfer_bytes, 1e12))
-    again = MapperMethod(inputs, SMALL)
+    again = MapperMethod(inputs, **SMALL)
     again.fit(moved, TRAIN, np.random.default_rng(0))
     assert again.predict(samples, TRAIN) == equal_to(method.predict(samples, TRAIN))
 
@@ -124,7 +119,7 @@ def test_trees_have_a_say_only_where_sizes_are_known() -> None:
     # labels that trees can't learn, so that each tree says something else
     coins = np.random.default_rng(3).choice([-1.0, 1.0], len(samples))
     samples = replace(samples, log_ratio=samples.log_ratio * coins)
-    few, many = (MapperMethod(inputs, replace(SMALL, num_trees=number)) for number in (5, 80))
+    few, many = (MapperMethod(inputs, **SMALL | {"num_trees": number}) for number in (5, 80))
     for method in (few, many):
         method.fit(samples, TRAIN, np.random.default_rng(0))
     # applications' sizes are 0.1 apart in log units: below the smallest of all, none but that is near
@@ -138,52 +133,22 @@ def test_trees_have_a_say_only_where_sizes_are_known() -> None:
     assert few.predict(moved, TEST) == equal_to(many.predict(moved, TEST))
 
 
-def test_without_members_for_known_sizes_these_are_as_any() -> None:
-    general = tuple(member for member in SMALL.members if not member.only_known)
-    method, samples, _ = fitted(replace(SMALL, members=general, num_trees=0))
-    smallest = samples.transfer_bytes[TRAIN].min()
-    near, far = (
-        method.predict(replace(samples, transfer_bytes=np.full(120, np.exp(-step) * smallest)), TEST)[:, 0]
-        for step in (0.019, 0.021)
-    )
-    assert ((near > 0) == samples.is_gpu[TEST]).all()
-    # one score, by two calibrations
-    assert far / near == pytest.approx(np.full(30, (far / near)[0]), rel=0.02)
-
-
-def test_shipping_before_fitting_is_refused() -> None:
-    samples, inputs = make_samples()
-    with pytest.raises(InputError, match="fit the method before shipping"):
-        MapperMethod(inputs).to_head(samples, make_embedding(), {})
-
-
 def test_rows_of_a_single_application_can_not_be_held_out() -> None:
     samples, inputs = make_samples()
     with pytest.raises(InputError, match="can't make 1 folds: expected at least 2 groups, found 1"):
-        MapperMethod(inputs, SMALL).fit(samples, np.arange(12), np.random.default_rng(0))
+        MapperMethod(inputs, **SMALL).fit(samples, np.arange(12), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"num_trees": 11},
-        {"inner_folds": 4},
-        {"inner_trees": 6},
-        {"members": SMALL.members[:2]},
-        {"members": (replace(SMALL.members[0], noise=0.2), *SMALL.members[1:])},
-        {"members": (replace(SMALL.members[0], bend="tanh"), *SMALL.members[1:])},
-    ],
-)
-def test_options_are_part_of_the_identity(change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", [{"num_trees": 11}, {"inner_folds": 4}, {"inner_trees": 6}])
+def test_options_are_part_of_the_identity(change: dict[str, int]) -> None:
     inputs = make_inputs(4, 1)
-    identities = [str(MapperMethod(inputs, config).identity[0]) for config in (SMALL, replace(SMALL), SMALL)]
-    assert len(set(identities)) == 1
-    assert str(MapperMethod(inputs, replace(SMALL, **change)).identity[0]) != identities[0]
+    same = [MapperMethod(inputs, **SMALL).identity[0] for _ in range(2)]
+    assert same[0] == same[1] != MapperMethod(inputs, **SMALL | change).identity[0]
 
 
 def test_inputs_are_part_of_the_identity() -> None:
     inputs = make_inputs(4, 1)
-    parts = MapperMethod(inputs, SMALL).identity[1:]
+    parts = MapperMethod(inputs, **SMALL).identity[1:]
     assert all(any(part is block for part in parts) for block in (inputs.profile, inputs.opcodes, inputs.vectors))
 
 
@@ -192,7 +157,7 @@ def test_calibration_is_by_rows_of_one_kind_where_they_are_enough() -> None:
     score, ratio = rng.normal(size=200), rng.normal(size=200)
     for number, used in ((64, 64), (63, 200), (200, 200), (0, 200)):
         chosen = np.arange(200) >= 200 - number
-        calibration = _calibrate(score, ratio, chosen)
+        calibration = Calibration.fit(score, ratio, chosen)
         order = np.argsort(score[-used:])
         assert np.array_equal(calibration.score, score[-used:][order])
         assert np.array_equal(calibration.log_ratio, ratio[-used:][order])
@@ -202,12 +167,12 @@ def test_the_slope_of_a_calibration_has_the_least_absolute_error() -> None:
     rng = np.random.default_rng(1)
     score = rng.normal(size=150)
     ratio = 0.7 * score + rng.laplace(0, 0.5, 150)
-    slope = _calibrate(score, ratio, np.ones(150, bool)).slope
+    slope = Calibration.fit(score, ratio, np.ones(150, bool)).slope
     slopes = np.linspace(0.1, 2, 400)
     errors = np.abs(ratio - slopes[:, None] * score).sum(axis=1)
     assert np.abs(ratio - slope * score).sum() <= errors.min() + 1e-9
     # scores that say the opposite of what was measured are not believed
-    assert _calibrate(score, -ratio, np.ones(150, bool)).slope == 1e-3
+    assert Calibration.fit(score, -ratio, np.ones(150, bool)).slope == 1e-3
 
 
 def test_sizes_known_or_not_are_calibrated_by_their_like(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,101 +182,77 @@ def test_sizes_known_or_not_are_calibrated_by_their_like(monkeypatch: pytest.Mon
     samples = replace(samples, transfer_bytes=np.where(shared, 1e4, samples.transfer_bytes))
     masks: list[np.ndarray] = []
 
+    fit = Calibration.fit
+
     def spy(score: np.ndarray, log_ratio: np.ndarray, chosen: np.ndarray) -> Calibration:
         masks.append(chosen)
-        return _calibrate(score, log_ratio, chosen)
+        return fit(score, log_ratio, chosen)
 
-    monkeypatch.setattr(mapper, "_calibrate", spy)
-    MapperMethod(inputs, SMALL).fit(samples, np.arange(240), np.random.default_rng(0))
+    monkeypatch.setattr(Calibration, "fit", spy)
+    MapperMethod(inputs, **SMALL).fit(samples, np.arange(240), np.random.default_rng(0))
     of_known, of_new = masks
     # with kernels held out, their applications' sizes are known; with applications held out, shared ones alone are
     assert of_known.mean() > 0.9
     assert np.array_equal(of_new, ~shared)
 
 
-# ---- what ships
-
-
-def make_embedding() -> Embedding:
-    words = tuple(f"word {i}" for i in range(9))
-    return Embedding(Vocabulary(words, np.arange(9)), np.random.default_rng(0).normal(size=(9, 6)).astype(np.float32))
-
-
-@pytest.fixture(scope="module")
-def shipped() -> tuple[MapperHead, MapperMethod, DeviceMappingSamples, KernelInputs]:
-    samples, inputs = make_samples()
-    method = MapperMethod(inputs, SMALL)
-    method.fit(samples, np.arange(len(samples)), np.random.default_rng(0))
-    return method.to_head(samples, make_embedding(), {"platform": "toy"}), method, samples, inputs
-
-
-def test_a_head_says_what_the_method_says_of_sizes_that_it_does_not_know(
-    shipped: tuple[MapperHead, MapperMethod, DeviceMappingSamples, KernelInputs],
-) -> None:
-    head, method, samples, inputs = shipped
-    elsewhere = replace(samples, transfer_bytes=np.full(120, 1e9), wgsize=np.full(120, 16.0))
-    rows = np.arange(0, 120, 7)
-    for row, expected in zip(rows.tolist(), method.predict(elsewhere, rows), strict=True):
-        answer = head.predict(inputs.rows(np.array([row])), 1e9, 16.0)
-        assert [answer.log_ratio, *answer.interval, answer.probability_gpu] == pytest.approx(expected, abs=1e-9)
-
-
-def test_a_head_has_no_part_for_known_sizes(
-    shipped: tuple[MapperHead, MapperMethod, DeviceMappingSamples, KernelInputs],
-) -> None:
-    head, _, samples, _ = shipped
-    general = [member for member in SMALL.members if not member.only_known]
-    assert [process.terms for process in head.processes] == [member.terms for member in general]
-    assert head.process_scale.shape == (len(general),)
-    assert (head.embedding_id, head.about) == (make_embedding().fingerprint, {"platform": "toy"})
-    pairs = set(zip(samples.transfer_bytes.tolist(), samples.wgsize.tolist(), strict=True))
-    assert {tuple(pair) for pair in head.reference.tolist()} <= pairs
-    assert len(head.reference) == 64
-
-
-def test_a_head_is_the_same_after_a_round_trip(
-    shipped: tuple[MapperHead, MapperMethod, DeviceMappingSamples, KernelInputs], tmp_path: Any
-) -> None:
-    head, _, _, inputs = shipped
-    save_head(head, tmp_path)
-    again = load_head(tmp_path)
-    for row in range(0, 120, 11):
-        kernel = inputs.rows(np.array([row]))
-        before, after = head.predict(kernel, 1e5), again.predict(kernel, 1e5)
-        assert after.log_ratio == pytest.approx(before.log_ratio, abs=1e-3)
-
-
-def test_a_head_is_measured_by_kernel_and_by_application_before_it_ships(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples, inputs = make_samples()
-    monkeypatch.setattr(train_head, "load_samples", lambda platform, folder: samples)
-    monkeypatch.setattr(train_head, "load_inputs", lambda *_: inputs)
-    few = MapperConfig(num_trees=2, inner_trees=2, inner_folds=2)
-    monkeypatch.setattr(train_head, "MapperMethod", lambda inputs: MapperMethod(inputs, few))
-    said: list[str] = []
-    head = train_head.train_devmap(platform="amd", model="gp", embedding=make_embedding(), seed=3, progress=said.append)
-    assert [line.rpartition(":")[0] for line in said] == ["amd, by kernel", "amd, by application"]
-    assert (head.about["platform"], head.embedding_id) == ("amd", make_embedding().fingerprint)
-    assert list(head.about["scores"]) == ["by kernel", "by application"]
-    for protocol, scores in head.about["scores"].items():
-        expected = evaluate(DeviceMapping(samples), MapperMethod(inputs, few), protocol.removeprefix("by "), (3,))
-        assert scores["accuracy"] == round(expected.metrics.accuracy.value, 4)
-        assert scores["geomean_speedup_over_best_static"] == round(expected.metrics.geomean_speedup.value, 4)
-        assert expected.metrics.coverage is not None
-        assert scores["coverage_of_80_percent_interval"] == round(expected.metrics.coverage.value, 4)
-    # what ships was fitted to all rows
-    assert len(head.training["data"]) == len(samples)
-    method = MapperMethod(inputs, few)
-    method.fit(samples, np.arange(len(samples)), np.random.default_rng(3))
-    same = method.to_head(samples, make_embedding(), {})
-    assert head.processes[0].weights == pytest.approx(same.processes[0].weights, rel=1e-6, abs=1e-9)
-    assert head.calibration.score == equal_to(same.calibration.score)
+def _standard_blocks(rows: int) -> dict[str, np.ndarray]:
+    raw = make_inputs(rows, 1).blocks(*np.exp(np.random.default_rng(3).uniform(2, 16, (2, rows))))
+    spread = {name: columns.std(axis=0) for name, columns in raw.items()}
+    return standardise(raw, {name: columns.mean(axis=0) for name, columns in raw.items()}, spread)
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"members": ()}, {"num_trees": -1}, {"inner_trees": -1}, {"inner_folds": 1}],
-    ids=lambda wrong: next(iter(wrong)),
+    "term", [Term({"profile": 1.0}, 2.0), Term({"embedding": 0.8, "data": 0.2}, 1.0), Term({"data": 1.0}, 0.2)]
 )
-def test_a_mixture_of_nothing_is_refused(wrong):
-    with pytest.raises(InputError, match="expected"):
-        MapperConfig(**wrong)
+def test_covariances_are_symmetric_and_positive_definite(term: Term) -> None:
+    blocks = _standard_blocks(40)
+    covariance = term.covariance(blocks, blocks)
+    assert covariance.shape == (40, 40)
+    assert covariance == pytest.approx(covariance.T, abs=1e-12)
+    assert np.linalg.eigvalsh(covariance).min() > 0
+    # rounding makes distances of 0 as large as the root of the machine's precision
+    assert np.diag(covariance) == pytest.approx(1, rel=1e-5)
+    assert 0 < covariance.min() <= covariance.max() <= 1
+
+
+def test_covariances_fall_to_one_in_e_over_a_length() -> None:
+    term = Term({"a": 0.75, "b": 0.25}, 2.0)
+    origin = {"a": np.zeros((1, 2)), "b": np.zeros((1, 1))}
+    # (0.75 · mean(4, 0) + 0.25 · 10) = 4: a distance of 2
+    other = {"a": np.array([[2.0, 0.0]]), "b": np.array([[np.sqrt(10.0)]])}
+    assert term.covariance(origin, other) == pytest.approx(np.exp(-1))
+
+
+def test_a_process_solves_for_its_training_rows_and_says_their_mean_far_away() -> None:
+    blocks, target = _standard_blocks(25), np.random.default_rng(0).normal(size=25)
+    terms = (Term({"profile": 1.0}, 2.0), Term({"opcodes": 1.0}, 1.0))
+    process = Process.fit(terms, blocks, target)
+    covariance = sum(term.covariance(blocks, blocks) for term in terms)
+    weights = cho_solve(cho_factor(covariance + 0.1 * np.eye(25)), target - target.mean())
+    assert process.predict(blocks, blocks) == pytest.approx(target.mean() + covariance @ weights)
+    far = {name: columns[:1] + 1e4 for name, columns in blocks.items()}
+    assert process.predict(far, blocks) == pytest.approx([target.mean()], abs=1e-9)
+
+
+def test_a_column_that_was_constant_in_training_does_not_matter() -> None:
+    blocks = standardise({"a": np.array([[1.0, 7.0]])}, {"a": np.array([0.0, 3.0])}, {"a": np.array([2.0, 0.0])})
+    assert blocks["a"].tolist() == [[0.5, 0.0]]
+
+
+def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() -> None:
+    score = np.linspace(-1, 1, 500)
+    # errors are small for the CPU and large for the GPU
+    errors = np.where(np.arange(500) % 2, 1.0, -1.0) * np.where(score < 0, 0.1, 2.0)
+    answers = Calibration(score, 3 * score + errors, 3.0).apply(np.array([-0.8, 0.8, 50.0, -50.0]))
+    assert answers[:, 0] == pytest.approx([-2.4, 2.4, 150.0, -150.0])
+    assert (answers[:, 2] - answers[:, 1]) / 2 == pytest.approx([0.1, 2.0, 2.0, 0.1], abs=0.05)
+    assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()
+
+
+@pytest.mark.parametrize("known", [1, 29, 31, 200])
+def test_calibration_does_with_as_many_scores_as_there_are(known: int) -> None:
+    answers = Calibration(np.linspace(-1, 1, known), np.zeros(known), 1.0).apply(np.array([-9.0, 0.0, 0.3, 9.0]))
+    assert np.isfinite(answers).all()
+    assert ((answers[:, 1] <= answers[:, 0]) & (answers[:, 0] <= answers[:, 2])).all()
+    assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from ncc.data import FileState, verify
-from ncc.devices.fit import MapperConfig, MapperMethod, load_inputs
 from ncc.devices.head import KernelInputs
 from ncc.devices.predict import load_shipped_device_head
+from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.devices.times_head import TimesHead
 from ncc.embedding import load_embedding
 from ncc.ir import read_module
 from ncc.kernels import profile_kernel
+from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import evaluate
@@ -58,8 +59,8 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
     real: tuple[DeviceMappingSamples, KernelInputs],
 ) -> None:
     samples, inputs = real
-    config = MapperConfig(num_trees=20, inner_trees=10, inner_folds=3)
-    score = evaluate(DeviceMapping(samples), MapperMethod(inputs, config), "kernel", (204,))
+    method = MapperMethod(inputs, num_trees=20, inner_trees=10, inner_folds=3)
+    score = evaluate(DeviceMapping(samples), method, "kernel", (204,))
     assert score.metrics.coverage is not None
     assert 0.72 <= score.metrics.coverage.value <= 0.88
     assert score.metrics.accuracy.value > 0.85
@@ -71,10 +72,9 @@ def test_answers_of_real_rows_that_are_hidden_change_nothing(
 ) -> None:
     samples, inputs = real
     train, test = next(splits(samples, "application", 204))
-    config = MapperConfig(num_trees=5, inner_trees=5, inner_folds=2)
     answers = []
     for given in (samples, samples.without_answers(test)):
-        method = MapperMethod(inputs, config)
+        method = MapperMethod(inputs, num_trees=5, inner_trees=5, inner_folds=2)
         method.fit(given, train, np.random.default_rng(0))
         answers.append(method.predict(given, test))
     assert np.isfinite(answers[0]).all()
