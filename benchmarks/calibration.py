@@ -21,8 +21,9 @@ from matplotlib.figure import Figure
 
 from ncc.devices.folds import balanced_folds
 from ncc.devices.table import read_times
+from ncc.devices.times_columns import launch_columns
 from ncc.devices.times_fit import fit_model, targets_of
-from ncc.devices.times_head import launch_columns, times_of
+from ncc.devices.times_head import times_of
 from ncc.embedding import load_embedding
 from ncc.measure.choice import Chooser
 from ncc.measure.table import MeasuredTable

@@ -13,7 +13,9 @@ from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.head import KernelInputs
 from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
 from ncc.devices.physics import PRIORS, Physics
-from ncc.devices.times_head import CODE, LEVELS, Errors, Expert, Smooth, TimesHead, launch_columns
+from ncc.devices.times_columns import CODE, launch_columns
+from ncc.devices.times_head import LEVELS, Errors, Expert, TimesHead
+from ncc.devices.times_models import Smooth
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
@@ -74,6 +76,7 @@ def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
         rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
         rng.uniform(0, 20, (rows, WORK_WIDTH)),
+        np.empty(rows, object),
     )
 
 

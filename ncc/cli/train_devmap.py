@@ -24,8 +24,8 @@ def train_devmap(
     model: Annotated[
         Literal["times", "gp", "trees", "lstm"] | None,
         typer.Option(
-            help="With tables gp (processes, the default) or trees. Without: times, as in the heads that ship, or "
-            "the ratio alone by lstm (an hour)."
+            help="With tables gp (processes, the default), trees or lstm (reads statements). Without: times, as in the "
+            "heads that ship, or the ratio alone by lstm (an hour)."
         ),
     ] = None,
     embedding: EmbeddingFolder = None,

@@ -11,7 +11,7 @@ from ncc.errors import AssetError, InputError
 from ncc.graph import reachable_statements
 from ncc.ir import OPCODES, Module
 from ncc.kernels import FEATURE_NAMES, profile_kernel
-from ncc.kernels.reading import Kernel
+from ncc.kernels.reading import LONGEST, Kernel
 from ncc.runtime.quantities import LARGEST_BYTES
 
 __all__ = [
@@ -55,19 +55,21 @@ class KernelInputs:
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
         vectors: (n, dim) float64 means of the vectors of the kernels' statements.
         work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.devices.work.launch_work`.
+        sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
     """
 
     profile: Array
     opcodes: Array
     vectors: Array
     work: Array
+    sequences: NDArray[np.object_]
 
     def __len__(self) -> int:
         return len(self.profile)
 
     def rows(self, index: NDArray[np.int64]) -> "KernelInputs":
         """Some of the rows."""
-        return KernelInputs(self.profile[index], self.opcodes[index], self.vectors[index], self.work[index])
+        return KernelInputs(*(getattr(self, name)[index] for name in KernelInputs.__annotations__))
 
     def repeat(self, times: int) -> "KernelInputs":
         """The first row as often as that."""
@@ -130,11 +132,14 @@ def describe_kernel(
         statements = statements[~np.isin(statements, list(without))]
     profile = profile_kernel(module, function, without).features
     dimensions = int(profile[_COLUMN["dimensions"]])
+    sequence = np.empty(1, object)
+    sequence[0] = vectors[statements[:LONGEST]]
     return KernelInputs(
         profile[None, :],
         np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
         vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
         launch_work(module, function, dimensions, without)[None, :],
+        sequence,
     )
 
 

@@ -67,12 +67,12 @@ def launches_of(samples: DeviceMappingSamples) -> LaunchTimes:
     )
 
 
-def clgen_launches(platform: Platform, dim: int, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
+def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
     """CLgen's kernels that compile, each at up to 16 sizes.
 
     Args:
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        dim: Of the vectors that the inputs are to have; they are zero.
+        embedding: Where statements are looked up.
         folder: The data folder; None stands for NCC_DATA, then the cache.
 
     Raises:
@@ -83,10 +83,12 @@ def clgen_launches(platform: Platform, dim: int, folder: Folder = None) -> tuple
     described: dict[str, KernelInputs] = {}
     for name, text in iter_members(locate("clgen", "kernels.tar.xz", folder), ".cl"):
         try:
-            module = read_module(compile_source(text, CompileOptions(language="opencl")).ir)
+            ir = compile_source(text, CompileOptions(language="opencl")).ir
+            module = read_module(ir, abstraction=embedding.abstraction)
         except NccError:
             continue  # 16 of the 1,000 that were published compare chains and mix pointers with integers
-        vectors = np.zeros((len(module.text_id), dim))
+        words, _ = embedding.vocabulary.encode(module.texts)
+        vectors = embedding.vectors[words[module.text_id]]
         described[PurePosixPath(name).stem] = describe_kernel(module, module.first_kernel, vectors)
     path = locate("clgen", f"{platform}.csv", folder)
     rows = [(row["benchmark"].partition(".")[0], row) for row in read_rows(path, _COLUMNS)]

@@ -8,18 +8,20 @@ from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.devices.physics import NUM_TERMS, Physics
-from ncc.devices.times_head import CODE, CODE_WIDTH, LEVELS, Errors, Expert, Smooth, TimesHead
-from ncc.encoder.files import HeadParts
+from ncc.devices.times_columns import CODE_WIDTH, LAUNCH, NUM_COLUMNS
+from ncc.devices.times_head import LEVELS, Errors, Expert, TimesHead
+from ncc.devices.times_models import COVARIANCES, Reader, Smooth, TimesModel
+from ncc.encoder.files import HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
-from ncc.kernels import FEATURE_NAMES
 
 __all__ = ["join_times", "split_times"]
 
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
     Boosted: TREE_DTYPES,
+    Reader: {"mean": "f4", "scale": "f4"},
 }
-_MODELS: dict[str, type[Smooth] | type[Boosted]] = {"gp": Smooth, "trees": Boosted}
+_MODELS: dict[str, type[TimesModel]] = {"gp": Smooth, "trees": Boosted, "lstm": Reader}
 _LARGEST, _LARGEST_LOG = 1e6, 100.0
 
 
@@ -35,6 +37,8 @@ class _ExpertCard:
     reach: tuple[float, float]
     slopes: tuple[float, float]
     sharpness: tuple[float, float]
+    covariance: str = "code"
+    networks: dict[str, Any] | None = None
 
 
 def split_times(head: TimesHead) -> HeadParts:
@@ -45,17 +49,15 @@ def split_times(head: TimesHead) -> HeadParts:
         errors = (expert.near, expert.far)
         model = next(name for name, kind in _MODELS.items() if isinstance(expert.model, kind))
         slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
-        cards.append(
-            asdict(
-                _ExpertCard(
-                    expert.source, model, expert.names, expert.familiar, expert.strange, expert.reach, slopes, sharpness
-                )
-            )
-        )
+        networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, Reader) else HeadParts({}, {})
+        covariance = expert.model.covariance if isinstance(expert.model, Smooth) else "code"
+        numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance, networks.card or None
+        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers)))
         own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
         for name, one in zip(("near", "far"), errors, strict=True):
             own |= {f"{name}.ratio": one.ratio, f"{name}.times": one.times}
         own |= {f"model.{name}": getattr(expert.model, name).astype(k) for name, k in _KINDS[_MODELS[model]].items()}
+        own |= {f"networks.{name}": array for name, array in networks.tensors.items()}
         tensors |= {f"{number}.{name}": array for name, array in own.items()}
     tensors |= {"physics": head.physics.constants}
     tensors |= {f"astray.{name}": getattr(head.astray, name) for name in ("ratio", "times")}
@@ -66,6 +68,7 @@ def split_times(head: TimesHead) -> HeadParts:
         "group": head.group,
         "platform": head.platform,
         "about": head.about,
+        "embedding_id": head.embedding_id,
     }
     return HeadParts(card | {"experts": cards}, tensors)
 
@@ -91,7 +94,10 @@ def join_times(parts: HeadParts) -> TimesHead:
     if not experts:
         raise ValueError("no experts")
     platform, about = convert(card["platform"], str), convert(card["about"], dict[str, Any])
-    return TimesHead(devices, experts, physics, astray, group, platform, about)
+    embedding_id = convert(card.get("embedding_id"), str | None)  # heads of earlier versions of ncc name none
+    if any(isinstance(expert.model, Reader) for expert in experts) and embedding_id is None:
+        raise ValueError("a model reads statements, but no embedding is named")
+    return TimesHead(devices, experts, physics, astray, group, platform, about, embedding_id)
 
 
 def _errors(tensors: dict[str, NDArray[Any]], prefix: str, devices: int, slope: float, sharpness: float) -> Errors:
@@ -117,23 +123,43 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
         raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
     if not (1e-3 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
         raise ValueError(f"a reach of {card.reach}")
-    kind = _MODELS[card.model]
-    arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}
-    columns = CODE.stop + len(FEATURE_NAMES)
-    model = _smooth(arrays, devices) if kind is Smooth else read_trees(arrays, devices, columns)
+    model = _model(card, tensors, prefix, devices)
     sizes = (own["low"], own["high"])
     return Expert(
         card.source, model, card.names, own["code"], *sizes, near, far, card.familiar, card.strange, card.reach
     )
 
 
-def _smooth(arrays: dict[str, NDArray[Any]], devices: int) -> Smooth:
-    points, width = len(arrays["points"]), CODE.stop
+def _model(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, devices: int) -> TimesModel:
+    kind = _MODELS[card.model]
+    arrays = {name: tensors[f"{prefix}model.{name}"] for name in _KINDS[kind]}
+    if kind is Boosted:
+        return read_trees(arrays, devices, NUM_COLUMNS)
+    if kind is Smooth:
+        return _smooth(arrays, devices, card.covariance)
+    start = f"{prefix}networks."
+    own = {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+    ensemble = join_ensemble(HeadParts(card.networks or {}, own))
+    if {(one.head.num_outputs, one.head.num_auxiliary) for one in ensemble.members} != {(devices, len(LAUNCH))}:
+        raise ValueError(f"networks that do not take {len(LAUNCH)} numbers, or do not say {devices}")
+    mean, scale = (_floats(arrays[name], (len(LAUNCH),)) for name in ("mean", "scale"))
+    _check_scale(scale)
+    return Reader(ensemble, mean, scale)
+
+
+def _smooth(arrays: dict[str, NDArray[Any]], devices: int, covariance: str) -> Smooth:
+    points, width = len(arrays["points"]), len(COVARIANCES[covariance][0])
     shapes = {"mean": (width,), "scale": (width,), "points": (points, width), "weights": (points, devices)}
-    model = Smooth(**{name: _floats(arrays[name], (shapes | {"base": (devices,)})[name]) for name in arrays})
-    if not points or (model.scale < 0).any() or (model.scale[model.scale > 0] < 1e-6).any():
-        raise ValueError("no points, or a scale is out of range")
-    return model
+    read = {name: _floats(arrays[name], (shapes | {"base": (devices,)})[name]) for name in arrays}
+    if not points:
+        raise ValueError("no points")
+    _check_scale(read["scale"])
+    return Smooth(**read, covariance=covariance)
+
+
+def _check_scale(scale: NDArray[np.float64]) -> None:
+    if (scale < 0).any() or (scale[scale > 0] < 1e-6).any():
+        raise ValueError("a scale is out of range")
 
 
 def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Fits `TimesHead`: an expert for each source, and how far each errs on kernels and on sources that it has not seen."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,34 +13,29 @@ from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.head import INTERVAL, KernelInputs
 from ncc.devices.physics import PRIORS, Physics
 from ncc.devices.table import LaunchTimes
-from ncc.devices.times_head import (
+from ncc.devices.times_columns import (
     CODE,
-    LEVELS,
-    Errors,
-    Expert,
-    Smooth,
-    TimesHead,
-    bent,
+    NUM_COLUMNS,
+    NUM_PUBLISHED,
     code_distances,
     complete_sizes,
     launch_columns,
     launch_physics,
-    smooth_covariance,
-    sureness,
-    times_of,
 )
+from ncc.devices.times_head import LEVELS, Errors, Expert, TimesHead, sureness, times_of
+from ncc.devices.times_models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance
 from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
 
-__all__ = ["MODELS", "Model", "fit_model", "fit_times"]
+__all__ = ["MODELS", "Model", "Trial", "Trials", "fit_model", "fit_times", "hold_out", "targets_of"]
 
 Array = NDArray[np.float64]
-Model = Literal["gp", "trees"]
-MODELS: tuple[Model, ...] = ("gp", "trees")
+Model = Literal["gp", "trees", "lstm"]
+MODELS: tuple[Model, ...] = ("gp", "trees", "lstm")
 
 _FOLDS = 4
 _POINTS = 1000
-_NOISE = 0.05
+NOISE = 0.05
 _ITERATIONS = 100
 _LARGEST = 4.0
 _MANY = 5000
@@ -68,6 +63,8 @@ def fit_times(
     platform: str = "own",
     seed: int = 204,
     about: dict[str, Any] | None = None,
+    embedding_id: str | None = None,
+    trials: Mapping[str, "Trials"] | None = None,
 ) -> TimesHead:
     """Fits a head to launches.
 
@@ -81,14 +78,16 @@ def fit_times(
         platform: Name for the answers.
         seed: Of folds and of training.
         about: The card.
+        embedding_id: Fingerprint of the embedding that the statements' vectors come from.
+        trials: Source → what `hold_out` gave for its rows, where that is known already.
 
     Raises:
         InputError: There are fewer than four kernels.
     """
-    columns, kernels = launch_columns(inputs, table.sizes), table.groups("kernel")
+    kernels = table.groups("kernel")
     if len(set(kernels)) < _FOLDS:
         raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
-    owner = np.array([(sources or {}).get(suite, "all") for suite in table.suite])
+    owner = owners(table, sources)
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_physics(inputs, table.sizes)
     trusted = np.flatnonzero((owner == whole) if whole else np.ones(len(table), bool))
@@ -96,15 +95,61 @@ def fit_times(
     others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
     physics, astray = _physics_errors(physics, table.rows(others), terms[others])
     said = physics.targets(terms)
-    experts = []
+    experts, launched = [], knows_launches(table, sources)
     for name in names:
         rows = np.flatnonzero(owner == name)
+        samples = Samples.of(table.rows(rows), inputs.rows(rows), launched=launched)
         chosen = model if isinstance(model, str) else model[name]
-        expert = _fit_expert(table.rows(rows), columns[rows], said[rows], name, chosen, seed)
+        known = (trials or {}).get(name) or hold_out(samples, chosen, seed)
+        expert = _fit_expert(samples, said[rows], name, chosen, seed, known)
         experts.append(replace(expert, reach=_SHORT_REACH) if whole not in (None, name) else expert)
     group = float(np.nanmedian(complete_sizes(inputs, table.sizes)[:, 1]))
     group = group if group >= 1 else 64.0
-    return TimesHead(table.devices, tuple(experts), physics, astray, group, platform, about or {})
+    reads = any(isinstance(expert.model, Reader) for expert in experts)
+    return TimesHead(
+        table.devices, tuple(experts), physics, astray, group, platform, about or {}, embedding_id if reads else None
+    )
+
+
+def knows_launches(table: LaunchTimes, sources: Mapping[str, str] | None) -> bool:
+    """Whether processes and trees are told what a thread does at a launch: in tables of one's own with work-items."""
+    return sources is None and bool(np.isfinite(table.global_size).any())
+
+
+def owners(table: LaunchTimes, sources: Mapping[str, str] | None) -> np.ndarray:
+    """Source of each row, (n,) str."""
+    return np.array([(sources or {}).get(suite, "all") for suite in table.suite])
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Launches as models learn them; row i of every array is launch i.
+
+    Attributes:
+        table: The n launches.
+        columns: (n, NUM_COLUMNS) float64.
+        targets: (n, d) float64, see `targets_of`.
+        sequences: (n,) of vectors of statements.
+        launched: Whether processes and trees are told what a thread does at the launch.
+    """
+
+    table: LaunchTimes
+    columns: Array
+    targets: Array
+    sequences: NDArray[np.object_]
+    launched: bool
+
+    @classmethod
+    def of(cls, table: LaunchTimes, inputs: KernelInputs, *, launched: bool) -> "Samples":
+        """Those of a table."""
+        columns = launch_columns(inputs, table.sizes)
+        columns = np.where(np.isfinite(columns), columns, 0)
+        return cls(table, columns, targets_of(table), inputs.sequences, launched)
+
+    def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
+        """A model of some rows."""
+        given = self.columns[rows], self.targets[rows], seed, self.sequences[rows]
+        return fit_model(kind, *given, launched=self.launched)
 
 
 def _fit_physics(table: LaunchTimes, terms: Array) -> Physics:
@@ -152,30 +197,54 @@ def targets_of(table: LaunchTimes) -> Array:
     return np.hstack([logs.mean(axis=1, keepdims=True), logs[:, :1] - logs[:, 1:]])
 
 
-def fit_model(kind: Model, columns: Array, targets: Array, seed: int) -> Boosted | Smooth:
-    """A model of some rows."""
-    columns = np.where(np.isfinite(columns), columns, 0)
+def fit_model(
+    kind: Model,
+    columns: Array,
+    targets: Array,
+    seed: int,
+    sequences: NDArray[np.object_] | None = None,
+    *,
+    launched: bool = True,
+) -> TimesModel:
+    """A model of some rows.
+
+    Args:
+        kind: One of `MODELS`.
+        columns: (n, NUM_COLUMNS) float64.
+        targets: (n, d) float64, see `targets_of`.
+        seed: Of training.
+        sequences: (n,) of vectors of statements, which "lstm" reads.
+        launched: Whether processes and trees are told what a thread does at the launch.
+    """
     ratios = np.clip(targets[:, 1:], -_LARGEST, _LARGEST)
     if kind == "trees":
-        return _fit_trees(columns, np.hstack([targets[:, :1], ratios]), seed)
-    return _fit_smooth(columns, np.hstack([targets[:, :1], bent(ratios)]), seed)
+        seen = columns[:, : NUM_COLUMNS if launched else NUM_PUBLISHED]
+        return _fit_trees(seen, np.hstack([targets[:, :1], ratios]), seed)
+    learnt = np.hstack([targets[:, :1], bent(ratios)])
+    if kind == "gp":
+        return _fit_smooth(columns, learnt, seed, "launch" if launched else "code")
+    from ncc.devices.times_lstm import fit_reader  # with torch
+
+    assert sequences is not None
+    return fit_reader(columns, sequences, learnt, seed)
 
 
-def _fit_smooth(columns: Array, targets: Array, seed: int) -> Smooth:
+def _fit_smooth(columns: Array, targets: Array, seed: int, covariance: str) -> Smooth:
     """A process on all rows, or where they are many on some that stand for them (subset of regressors)."""
-    columns = columns[:, : CODE.stop]
-    scale = np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
-    model = Smooth(columns.mean(axis=0), scale, np.zeros((0, columns.shape[1])), np.zeros((0, 0)), targets.mean(axis=0))
+    seen = columns[:, COVARIANCES[covariance][0]]
+    scale = np.where(np.ptp(seen, axis=0) > 0, seen.std(axis=0), 0.0)
+    none = np.zeros((0, seen.shape[1])), np.zeros((0, 0))
+    model = Smooth(seen.mean(axis=0), scale, *none, targets.mean(axis=0), covariance)
     rows = model.standardise(columns)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_POINTS])
     points, rest = rows[chosen], targets - model.base
-    inner = smooth_covariance(points, points)
+    inner = smooth_covariance(points, points, covariance)
     if len(points) == len(rows):
-        matrix, right = inner + _NOISE * np.eye(len(points)), rest
+        matrix, right = inner + NOISE * np.eye(len(points)), rest
     else:
-        cross = smooth_covariance(points, rows)
-        matrix, right = _NOISE * inner + cross @ cross.T + 1e-6 * len(rows) * np.eye(len(points)), cross @ rest
-    return Smooth(model.mean, scale, points, cho_solve(cho_factor(matrix), right), model.base)
+        cross = smooth_covariance(points, rows, covariance)
+        matrix, right = NOISE * inner + cross @ cross.T + 1e-6 * len(rows) * np.eye(len(points)), cross @ rest
+    return replace(model, points=points, weights=cho_solve(cho_factor(matrix), right))
 
 
 def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
@@ -196,22 +265,49 @@ def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
     return trees_of([(number, model, 1.0) for number, model in enumerate(fitted)], kept, len(fitted))
 
 
-def _fit_expert(table: LaunchTimes, columns: Array, physics: Array, source: str, kind: Model, seed: int) -> Expert:
-    kernels = table.groups("kernel")
-    targets, logs = targets_of(table), table.log_times
-    trials: list[_Trial] = []
-    folds = list(balanced_folds(kernels, _FOLDS, seed))
-    for train, test in folds[: _FOLDS if len(table) < _MANY else _FOLDS // 2]:
-        trials.append(_trial(columns, targets, train, test, kind, seed))
-    rows = np.concatenate([one.rows for one in trials])
-    near = _errors(np.concatenate([one.said for one in trials]), targets[rows], logs[rows], 1.0)
-    others = [_trial(columns, targets, *split, kind, seed) for split in _suites(table)]
-    names, first = np.unique(kernels, return_index=True)
-    familiar = _familiar(trials, others, targets)
+class Trial(NamedTuple):
+    """Rows that were held out, what was said of them, how far they are from the rest, and the model that said it."""
+
+    rows: NDArray[np.int64]
+    said: Array
+    distance: Array
+    model: TimesModel
+
+
+class Trials(NamedTuple):
+    """Kernels held out, and suites."""
+
+    kernels: list[Trial]
+    suites: list[Trial]
+
+
+def hold_out(samples: Samples, kind: Model, seed: int) -> Trials:
+    """Tries a kind of model on parts that are held out: what it errs there is what intervals are made of."""
+    folds = list(balanced_folds(samples.table.groups("kernel"), _FOLDS, seed))
+    number = 1 if kind == "lstm" else _FOLDS if len(samples.table) < _MANY else _FOLDS // 2
+    kernels = [try_split(samples, *split, kind, seed) for split in folds[:number]]
+    return Trials(kernels, [try_split(samples, *split, kind, seed) for split in _suites(samples.table)])
+
+
+def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -> Trial:
+    """What a kind of model says of rows when it learns from others."""
+    model, columns = samples.fit(kind, train, seed), samples.columns
+    said = predict_targets(model, columns[test], samples.sequences[test])
+    distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
+    return Trial(test, said, distance[_code_of(columns[test])], model)
+
+
+def _fit_expert(samples: Samples, physics: Array, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
+    columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
+    rows = np.concatenate([one.rows for one in trials.kernels])
+    near = _errors(np.concatenate([one.said for one in trials.kernels]), targets[rows], logs[rows], 1.0)
+    others = trials.suites
+    names, first = np.unique(samples.table.groups("kernel"), return_index=True)
+    familiar = _familiar(*trials, targets)
     farthest = float(np.median(np.concatenate([one.distance for one in others]))) if others else 0.0
     return Expert(
         source=source,
-        model=fit_model(kind, columns, targets, seed),
+        model=samples.fit(kind, slice(None), seed),
         names=tuple(name.rpartition("/")[2] for name in names.tolist()),
         code=columns[first, CODE],
         low=columns[:, :3].min(axis=0),
@@ -220,28 +316,14 @@ def _fit_expert(table: LaunchTimes, columns: Array, physics: Array, source: str,
         far=_far_errors(others, targets, logs),
         familiar=familiar,
         strange=max(farthest, 1.5 * familiar),
-        reach=_reach([*trials, *others], targets, physics, familiar),
+        reach=_reach([*trials.kernels, *others], targets, physics, familiar),
     )
 
 
-class _Trial(NamedTuple):
-    """Rows that were held out, what was said of them, and how far they are from the rest."""
-
-    rows: NDArray[np.int64]
-    said: Array
-    distance: Array
-
-
-def _trial(columns: Array, targets: Array, train: Any, test: Any, kind: Model, seed: int) -> _Trial:
-    said = fit_model(kind, columns[train], targets[train], seed).predict(columns[test])
-    distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
-    return _Trial(test, said, distance[_code_of(columns[test])])
-
-
-def _familiar(kernels: list[_Trial], suites: list[_Trial], targets: Array) -> float:
+def _familiar(kernels: list[Trial], suites: list[Trial], targets: Array) -> float:
     """Distance up to which errors are no larger than on kernels held out, and no farther than most of these are."""
 
-    def errors(trials: list[_Trial]) -> tuple[Array, Array]:
+    def errors(trials: list[Trial]) -> tuple[Array, Array]:
         wrong = [np.abs(targets[one.rows, 1:] - one.said[:, 1:]).max(axis=1) for one in trials]
         return np.concatenate([one.distance for one in trials]), np.concatenate(wrong)
 
@@ -256,7 +338,7 @@ def _familiar(kernels: list[_Trial], suites: list[_Trial], targets: Array) -> fl
     return max(largest, _SAME_CODE)
 
 
-def _reach(trials: list[_Trial], targets: Array, physics: Array, familiar: float) -> tuple[float, float]:
+def _reach(trials: list[Trial], targets: Array, physics: Array, familiar: float) -> tuple[float, float]:
     """Where constants take over: after the familiar rows if they err less than the model there, else after all rows."""
     distance = np.concatenate([one.distance for one in trials])
     rows, said = np.concatenate([one.rows for one in trials]), np.concatenate([one.said for one in trials])
@@ -286,7 +368,7 @@ def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
     return Errors(ratio, times, slope, float(sharpness[np.abs(sure - right).argmin()]))
 
 
-def _far_errors(suites: list[_Trial], targets: Array, logs: Array) -> Errors:
+def _far_errors(suites: list[Trial], targets: Array, logs: Array) -> Errors:
     """Those that hold for four suites in five, each held out; a prior where there are not enough of them."""
     prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE)
     if len(suites) < 4:

@@ -20,152 +20,23 @@ from ncc.devices.head import (
     checked_ratio,
     kernel_inputs,
 )
-from ncc.devices.physics import Physics, launch_terms
-from ncc.encoder.trees import Boosted
+from ncc.devices.physics import Physics
+from ncc.devices.times_columns import CODE, code_distances, launch_columns, launch_physics
+from ncc.devices.times_models import TimesModel, predict_targets
 from ncc.errors import AssetError, InputError
-from ncc.ir import OPCODES
-from ncc.kernels import FEATURE_NAMES
 from ncc.kernels.reading import Kernel
 
-__all__ = [
-    "CODE",
-    "CODE_WIDTH",
-    "LEVELS",
-    "NUM_SIZES",
-    "Errors",
-    "Expert",
-    "Smooth",
-    "TimesHead",
-    "bent",
-    "code_columns",
-    "launch_columns",
-    "launch_physics",
-]
+__all__ = ["FAMILIAR", "LEVELS", "Errors", "Expert", "TimesHead", "sureness", "times_of"]
 
 Array = NDArray[np.float64]
 
 LEVELS = np.arange(1, 40) / 40
 """Levels of the quantiles of errors that are kept."""
-NUM_SIZES = 3 + 3
-"""Columns of `launch_columns` that depend on sizes; those of the code follow."""
-_PROFILE = slice(2, 27)
-_POINTERS, _FLOPS = FEATURE_NAMES.index("pointer_arguments"), FEATURE_NAMES.index("weighted_flops")
-_DIMENSIONS = FEATURE_NAMES.index("dimensions")
-_ACCESSES = 20
-CODE_WIDTH = _PROFILE.stop - _PROFILE.start + len(OPCODES)
-"""Columns of the code, which say how far kernels are from each other; those that follow only trees look at."""
-CODE = slice(NUM_SIZES, NUM_SIZES + CODE_WIDTH)
 _NEAREST = 3
-_BYTES = 8.0
 _CHANCE = 1e-6
 _LARGEST_LOG = 100.0
-_BEND, _MOST_BENT = 3.0, 5.5
 FAMILIAR = 1.0
 """Distance up to which kernels are like others: what they do differs by a factor of e."""
-
-
-def code_columns(inputs: KernelInputs) -> Array:
-    """(n, k) float64 of what kernels do, whatever their sizes: logarithms of counts, and shares."""
-    one = np.ones(len(inputs))
-    return np.hstack([inputs.blocks(one, one)["profile"][:, _PROFILE], np.log1p(inputs.opcodes)])
-
-
-def launch_columns(inputs: KernelInputs, sizes: Array) -> Array:
-    """What models see of launches.
-
-    Work-items and bytes stand for each other where one is not known: a pointer argument is taken to hold four bytes a
-    work-item, moved there and back.
-
-    Args:
-        inputs: Of n kernels.
-        sizes: (n, 3) float64 transfer bytes, work-group size and global size, NaN where not known.
-
-    Returns:
-        (n, CODE.stop + len(FEATURE_NAMES)) float64: what depends on sizes, the code, and the whole profile.
-    """
-    transfer, group, items = complete_sizes(inputs, sizes).T
-    code = code_columns(inputs)
-    transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
-    work = [transfer - items, items + inputs.profile[:, _FLOPS], items + code[:, _ACCESSES]]
-    return np.column_stack([transfer, group, items, *work, code, inputs.profile])
-
-
-def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
-    """The same sizes with bytes for work-items and work-items for bytes; (n, 3) float64."""
-    each = _item_bytes(inputs)
-    transfer, group, items = sizes.T
-    return np.stack(
-        [
-            np.where(np.isfinite(transfer), transfer, items * each),
-            group,
-            np.where(np.isfinite(items), items, np.maximum(transfer / each, 1)),
-        ],
-        axis=1,
-    )
-
-
-def _item_bytes(inputs: KernelInputs) -> Array:
-    result: Array = _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
-    return result
-
-
-def launch_physics(inputs: KernelInputs, sizes: Array) -> Array:
-    """Terms of the times of launches, see `launch_terms`; a kernel that never asks for its number runs alone."""
-    moved, _, items = complete_sizes(inputs, sizes).T
-    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / _item_bytes(inputs), 1), items)
-    many = np.isfinite(sizes[:, 2]) | (inputs.profile[:, _DIMENSIONS] > 0)
-    return launch_terms(inputs.work, data, moved, np.where(many, items, 1))
-
-
-def bent(ratio: Array) -> Array:
-    """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
-    result: Array = np.arcsinh(_BEND * ratio)
-    return result
-
-
-@dataclass(frozen=True, eq=False)
-class Smooth:
-    """A Gaussian process for each target, all of one covariance: a term in sizes and profile, one in opcodes and sizes.
-
-    Attributes:
-        mean, scale: (k,) float64 of the columns in training; scale 0 where one was constant.
-        points: (m, k) float64 standardised rows that stand for the training.
-        weights: (m, targets) float64.
-        base: (targets,) float64 far from all of them.
-    """
-
-    mean: Array
-    scale: Array
-    points: Array
-    weights: Array
-    base: Array
-
-    def standardise(self, columns: Array) -> Array:
-        """Columns in units of their spread, cut where a line would leave the world."""
-        result: Array = np.clip(
-            (columns[:, : len(self.mean)] - self.mean) / np.where(self.scale > 0, self.scale, np.inf), -5, 5
-        )
-        return result
-
-    def predict(self, columns: Array) -> Array:
-        """(n, targets) float64."""
-        result: Array = self.base + smooth_covariance(self.standardise(columns), self.points) @ self.weights
-        result[:, 1:] = np.sinh(np.clip(result[:, 1:], -_MOST_BENT, _MOST_BENT)) / _BEND
-        return result
-
-
-def smooth_covariance(a: Array, b: Array) -> Array:
-    """(n, m) float64 between standardised rows."""
-    middle = NUM_SIZES + _PROFILE.stop - _PROFILE.start
-    profile = np.arange(middle)
-    opcodes = np.r_[np.arange(NUM_SIZES), middle : NUM_SIZES + CODE_WIDTH]
-    return np.exp(-_distances(a[:, profile], b[:, profile]) / 2) + np.exp(-_distances(a[:, opcodes], b[:, opcodes]))
-
-
-def _distances(a: Array, b: Array) -> Array:
-    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
-    result: Array = np.sqrt(np.maximum(squared, 0) / a.shape[1])
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +84,7 @@ class Expert:
     """
 
     source: str
-    model: Boosted | Smooth
+    model: TimesModel
     names: tuple[str, ...]
     code: Array
     low: Array
@@ -229,6 +100,26 @@ class Expert:
         sizes = columns[:, :3]
         beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
         result: Array = np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
+        return result
+
+    def centre(self, said: Array, distance: Array, errors: Sequence[Errors], physics: Array | None) -> Array:
+        """What is answered, from what the model said: ratios shrunk as errors have it, and constants from `reach` on.
+
+        Args:
+            said: (n, targets) float64.
+            distance: (n,) float64 from training.
+            errors: Those to expect, one each.
+            physics: (n, targets) float64 by the machine's constants; None where they have no say.
+
+        Returns:
+            (n, targets) float64.
+        """
+        slopes = np.array([one.slope for one in errors])[:, None]
+        said = np.hstack([said[:, :1], slopes * said[:, 1:]])
+        if physics is None:
+            return said
+        share = np.interp(distance, self.reach, (0, 1))[:, None]
+        result: Array = (1 - share) * said + share * physics
         return result
 
     def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
@@ -255,14 +146,6 @@ def sureness(log_ratio: Array | float, errors: Array, sharpness: float = 1.0) ->
     return 0.5 + np.maximum(inside / 2, _CHANCE)
 
 
-def code_distances(a: Array, b: Array) -> Array:
-    """(n, m) float64 between kernels: about the factor, in log units, by which what they do differs."""
-    width = _PROFILE.stop - _PROFILE.start
-    profile, opcodes = _distances(a[:, :width], b[:, :width]), _distances(a[:, width:], b[:, width:])
-    result: Array = np.hypot(profile, opcodes)
-    return result
-
-
 def times_of(said: Array) -> Array:
     """(n, d) log times from targets: their mean, and by how much each device but the first is faster than that."""
     first = said[:, :1] + said[:, 1:].sum(axis=1, keepdims=True) / said.shape[1]
@@ -281,6 +164,7 @@ class TimesHead:
         group: Work-group size that stands for one that is not given.
         platform: Name for the answers.
         about: Data, command and scores; nothing that an answer needs.
+        embedding_id: Fingerprint of the embedding, if a model reads statements.
     """
 
     devices: tuple[str, ...]
@@ -290,7 +174,7 @@ class TimesHead:
     group: float
     platform: str
     about: dict[str, Any] = field(default_factory=dict)
-    embedding_id: None = None
+    embedding_id: str | None = None
 
     def __repr__(self) -> str:
         kernels = sum(len(expert.names) for expert in self.experts)
@@ -347,18 +231,16 @@ class TimesHead:
         answers: list[RatioPrediction | None] = [None] * len(columns)
         for number, expert in enumerate(experts):
             rows = np.flatnonzero(chosen == number)
-            for row, said in zip(rows.tolist(), expert.model.predict(columns[rows]), strict=True):
-                constants = physics[row] if source is None else None
-                answers[row] = self._answer(expert, said, distances[number][row], constants)
+            said = predict_targets(expert.model, columns[rows], inputs.sequences[rows])
+            distance = distances[number][rows]
+            errors = [expert.errors_at(one, None if source else self.astray) for one in distance.min(axis=1).tolist()]
+            said = expert.centre(said, distance.min(axis=1), errors, None if source else physics[rows])
+            for row, *own in zip(rows.tolist(), said, errors, distance, strict=True):
+                answers[row] = self._answer(expert, *own)
         return [checked_ratio(answer) for answer in answers if answer is not None]
 
-    def _answer(self, expert: Expert, said: Array, distances: Array, physics: Array | None) -> RatioPrediction:
+    def _answer(self, expert: Expert, said: Array, errors: Errors, distances: Array) -> RatioPrediction:
         distance = float(distances.min())
-        errors = expert.errors_at(distance, None if physics is None else self.astray)
-        said = np.append(said[:1], errors.slope * said[1:])
-        if physics is not None:
-            share = float(np.interp(distance, expert.reach, (0, 1)))
-            said = (1 - share) * said + share * physics
         logs = times_of(said[None, :])[0]
         if not np.abs(logs).max() + errors.times.max() < _LARGEST_LOG:
             raise AssetError(f"the head says that a launch takes e^{np.abs(logs).max():.3g} ms; its file is damaged")

@@ -14,20 +14,25 @@ from ncc.kernels.counting import AtLaunch, count_kernel
 from ncc.kernels.launch import Launch, launch_threads
 from ncc.kernels.types import split_fields
 
-__all__ = ["NUM_KINDS", "WORK_WIDTH", "launch_work", "work_at"]
+__all__ = ["NUM_KINDS", "WORK_WIDTH", "counts_at", "launch_work", "work_at"]
 
 Array = NDArray[np.float64]
 
 _SIZES = (2.0**12, 2.0**20)
 _SIDES = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
-_KINDS = (
-    ("integer", "comparison", "conversion", "branch", "divergent_branch", "float", "double", "local_load",
-     "local_store", "lane_shuffle", "barrier"),
-    ("special", "division"),
-    ("global_bytes",),
-    ("global_far", "global_irregular", "atomic"),
+_OPERATIONS = (
+    "integer", "comparison", "conversion", "branch", "divergent_branch", "float", "double", "local_load",
+    "local_store", "lane_shuffle", "barrier",
 )  # fmt: skip
+_COSTLY, _BYTES, _UNSHARED = ("special", "division"), ("global_bytes",), ("global_far", "global_irregular", "atomic")
+_OTHERS = (
+    "global_load", "global_store", "global_coalesced", "global_strided", "global_uniform", "constant_load",
+    "private_load", "private_store", "thread_query",
+)  # fmt: skip
+_KINDS = (*_OPERATIONS, *_COSTLY, *_BYTES, *_UNSHARED, *_OTHERS)
+_GROUPS = [[_KINDS.index(name) for name in names] for names in (_OPERATIONS, _COSTLY, _BYTES, _UNSHARED)]
 NUM_KINDS = len(_KINDS)
+"""Columns of `counts_at`."""
 WORK_WIDTH = len(_SIZES) * NUM_KINDS
 """Columns of `launch_work`."""
 
@@ -42,8 +47,7 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         without: Statements that are not counted.
 
     Returns:
-        (WORK_WIDTH,) float64 logarithms (log1p): for each launch operations, costly operations, bytes of global memory,
-        and accesses of it that neighbours do not share.
+        (WORK_WIDTH,) float64 logarithms (log1p): for each launch how often a thread does each kind of work.
     """
     block = _SIDES[min(max(dimensions, 1), 3)]
     header = module.statement_text(int(module.function_start[function]))
@@ -56,21 +60,43 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         threads = launch_threads(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
         arguments = {node: np.full(len(threads.weight), float(int(side))) for node in whole}
         done = count_kernel(module, function, without, AtLaunch(threads, arguments)).weighted
-        found += [np.log1p(sum(done[name] for name in names)) for names in _KINDS]
+        found += [np.log1p(done[name]) for name in _KINDS]
     return np.array(found)
 
 
-def work_at(work: Array, items: Array) -> Array:
-    """What a thread does at launches of other sizes: its logarithm lies on a line over that of the size.
+def counts_at(work: Array, items: Array) -> Array:
+    """How often a thread does each kind of work at launches of other sizes.
 
     Args:
         work: (n, WORK_WIDTH) float64, see `launch_work`.
         items: (n,) float64 data items.
 
     Returns:
-        (n, NUM_KINDS) float64 amounts.
+        (n, NUM_KINDS) float64 logarithms (log1p), on a line over that of the size.
     """
-    small, large = work[:, :NUM_KINDS], work[:, NUM_KINDS:]
+    return _on_line(work[:, :NUM_KINDS], work[:, NUM_KINDS:], items)
+
+
+def work_at(work: Array, items: Array) -> Array:
+    """What a thread does at launches of other sizes, in the kinds that a machine's constants tell apart.
+
+    Args:
+        work: (n, WORK_WIDTH) float64, see `launch_work`.
+        items: (n,) float64 data items.
+
+    Returns:
+        (n, 4) float64 amounts: operations, costly operations, bytes of global memory, and accesses of it that
+        neighbours do not share.
+    """
+    small, large = (
+        np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _GROUPS], axis=1)
+        for part in (work[:, :NUM_KINDS], work[:, NUM_KINDS:])
+    )
+    result: Array = np.expm1(_on_line(small, large, items))
+    return result
+
+
+def _on_line(small: Array, large: Array, items: Array) -> Array:
     share = (np.log(items) - np.log(_SIZES[0])) / (np.log(_SIZES[1]) - np.log(_SIZES[0]))
-    result: Array = np.expm1(np.clip(small + share[:, None] * (large - small), 0, 80))
+    result: Array = np.clip(small + share[:, None] * (large - small), 0, 80)
     return result

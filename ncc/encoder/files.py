@@ -16,7 +16,7 @@ from ncc.encoder.inference import Ensemble, NumpyNetwork
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_model, write_model
 
-__all__ = ["HeadFiles", "HeadParts"]
+__all__ = ["HeadFiles", "HeadParts", "join_ensemble", "split_ensemble"]
 
 H = TypeVar("H")
 
@@ -86,18 +86,25 @@ def _split(head: Any) -> HeadParts:
     for name in head.__dataclass_fields__:
         value = getattr(head, name)
         if isinstance(value, Ensemble):
-            parts.card.update(members=len(value.members), encoder=asdict(value.members[0].encoder.config))
-            for number, member in enumerate(value.members):
-                parts.tensors.update({f"member{number}.{key}": tensor for key, tensor in member.tensors.items()})
+            own = split_ensemble(value)
+            parts.card.update(own.card)
+            parts.tensors.update(own.tensors)
         else:
             (parts.tensors if isinstance(value, np.ndarray) else parts.card)[name] = value
     return parts
 
 
+def split_ensemble(ensemble: Ensemble) -> HeadParts:
+    """Number and sizes of the networks, and what they learnt."""
+    card = {"members": len(ensemble.members), "encoder": asdict(ensemble.members[0].encoder.config)}
+    members = enumerate(ensemble.members)
+    return HeadParts(card, {f"member{n}.{key}": tensor for n, one in members for key, tensor in one.tensors.items()})
+
+
 def _join(kind: type[H], parts: HeadParts) -> H:
     def read(name: str, annotation: Any) -> Any:
         if annotation is Ensemble:
-            return _ensemble(parts)
+            return join_ensemble(parts)
         if get_origin(annotation) is not np.ndarray:
             return convert(parts.card[name], annotation)
         if parts.tensors[name].dtype.kind != "f":
@@ -109,7 +116,12 @@ def _join(kind: type[H], parts: HeadParts) -> H:
     return kind(**{one.name: read(one.name, hints[one.name]) for one in fields(kind)})  # type: ignore[arg-type]
 
 
-def _ensemble(parts: HeadParts) -> Ensemble:
+def join_ensemble(parts: HeadParts) -> Ensemble:
+    """The ensemble that `split_ensemble` took apart.
+
+    Raises:
+        LookupError, TypeError, ValueError, InputError: They are of none.
+    """
     sizes, members = parts.card["encoder"], convert(parts.card["members"], int)
     if not 1 <= members <= len(parts.tensors) or sizes.keys() != EncoderConfig.__dataclass_fields__.keys():
         raise ValueError(f"{members} members of {sizes!r:.80}")

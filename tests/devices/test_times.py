@@ -96,7 +96,7 @@ def test_the_card_says_how_it_was_measured(head):
     assert json.dumps(head.about)
 
 
-@pytest.mark.parametrize("model", ["gp", "trees"])
+@pytest.mark.parametrize("model", ["gp", "trees", "lstm"])
 def test_files_keep_a_head(table, tmp_path, model):
     head = train_devmap(tmp_path / "h", tables=[table], model=model)
     kernel = table.with_name("k3.cl")
@@ -117,7 +117,7 @@ def test_three_devices(table, tmp_path):
 
 
 def test_bad_tables_and_models_are_refused(table, tmp_path):
-    with pytest.raises(InputError, match="model is 'times'; expected gp or trees"):
+    with pytest.raises(InputError, match="model is 'times'; expected gp, trees, lstm"):
         train_devmap(tables=[table], model="times")
     text = table.read_text().replace(",k1,", ",other,")
     bad = table.with_name("bad.csv")

@@ -4,7 +4,7 @@ Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverag
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
@@ -15,16 +15,30 @@ from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.head import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.table import LaunchTimes, Unit
-from ncc.devices.times_fit import fit_times
-from ncc.devices.times_head import launch_columns
+from ncc.devices.times_columns import launch_columns, launch_physics
+from ncc.devices.times_fit import MODELS, Samples, fit_times, hold_out, knows_launches, owners, targets_of
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
+from ncc.study.devices.intervals import (
+    Claims,
+    calibration_error,
+    compare_intervals,
+    group_trials,
+    score_claims,
+)
 
-__all__ = ["PROTOCOLS", "TimesScore", "calibration_error", "evaluate_times", "score_controls", "score_times"]
+__all__ = [
+    "PROTOCOLS",
+    "TimesScore",
+    "calibration_error",
+    "evaluate_times",
+    "num_folds",
+    "score_controls",
+    "score_times",
+]
 
 Array = NDArray[np.float64]
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
-_BINS = 10
 _MOST = 4000
 
 
@@ -66,16 +80,6 @@ class TimesScore:
         )
 
 
-def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
-    """Expected calibration error over ten bins of confidence from 0.5 to 1.
-
-    Reference: Guo et al. 2017, section 2.
-    """
-    bins = np.minimum(((confidence - 0.5) * 2 * _BINS).astype(int), _BINS - 1)
-    chosen = [bins == one for one in np.unique(bins)]
-    return float(sum(one.mean() * abs(confidence[one].mean() - right[one].mean()) for one in chosen))
-
-
 def score_times(
     table: LaunchTimes,
     inputs: KernelInputs,
@@ -93,34 +97,74 @@ def score_times(
         table: The n launches.
         inputs: Of their kernels, n rows.
         unit: What is held out together.
-        model: "gp" or "trees".
+        model: "gp", "trees" or "lstm".
         seed: Of folds and of training.
-        folds: Number of them; None for 10, 4 where launches are many, and one for each suite.
+        folds: Number of them; None for those of `num_folds`; suites are held out one after the other.
         most: Folds that are held out at most; None for all.
         published: The launches are those of `SOURCES`; how the suites were measured is then known of rows held out.
     """
-    splits = islice(_splits(table, unit, seed, folds), most)
-    return measure_times(table, _held_out(table, inputs, splits, model, seed, published))
+    splits = islice(_splits(table, unit, seed, folds or num_folds(table, model)), most)
+    return measure_times(table, _held_out(table, inputs, splits, model, seed, published).answers)
 
 
-def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int | None = None) -> Iterator[Split]:
+def num_folds(table: LaunchTimes, model: str) -> int:
+    """Parts that launches are held out in: 10, or 4 where a model takes long."""
+    return 4 if len(table) > _MOST or model == "lstm" else 10
+
+
+def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int) -> Iterator[Split]:
     groups = table.groups(unit)
-    few = 4 if len(table) > _MOST else 10
-    number = len(set(groups)) if unit == "suite" else min(folds or few, len(set(groups)))
+    number = len(set(groups)) if unit == "suite" else min(folds, len(set(groups)))
     return balanced_folds(groups, number, seed)
 
 
+@dataclass(frozen=True, eq=False)
+class _Answered:
+    """What heads answered of launches that they had not seen, and what each kind of interval claimed of them."""
+
+    answers: dict[int, RatioPrediction] = field(default_factory=dict)
+    claims: dict[str, list[tuple[NDArray[np.int64], Claims]]] = field(default_factory=dict)
+
+    def scores(self, table: LaunchTimes) -> dict[str, dict[str, Any]]:
+        """Way of making intervals → its figures, see `IntervalScore`."""
+        measured = targets_of(table)[:, 1:].max(axis=1)
+        found = {}
+        for name, parts in self.claims.items():
+            rows = np.concatenate([one for one, _ in parts])
+            joined = Claims(*(np.concatenate(arrays) for arrays in zip(*(some for _, some in parts), strict=True)))
+            found[name] = asdict(score_claims(joined, measured[rows]))
+        return found
+
+
 def _held_out(
-    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int, published: bool
-) -> dict[int, RatioPrediction]:
-    answers: dict[int, RatioPrediction] = {}
-    known = {"sources": SOURCES, "whole": "clgen"} if published else {}
+    table: LaunchTimes,
+    inputs: KernelInputs,
+    splits: Iterable[Split],
+    model: str,
+    seed: int,
+    published: bool,
+    compared: bool = False,
+) -> _Answered:
+    """What heads answer of parts held out; compared, also what other intervals would be, which takes longer."""
+    answered = _Answered()
+    known: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
+    launched = knows_launches(table, known.get("sources"))
+    is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
+    source = "suites" if is_suite else None
     for train, test in splits:
-        head = fit_times(table.rows(train), inputs.rows(train), model=model, seed=seed, **known)  # type: ignore[arg-type]
-        is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
-        said = head.predict(inputs.rows(test), table.rows(test).sizes, "suites" if is_suite else None)
-        answers |= dict(zip(test.tolist(), said, strict=True))
-    return answers
+        trained, asked = (Samples.of(table.rows(one), inputs.rows(one), launched=launched) for one in (train, test))
+        trials = hold_out(trained, model, seed)  # type: ignore[arg-type]
+        of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
+        head = fit_times(trained.table, inputs.rows(train), model=model, seed=seed, trials=of_all, **known)  # type: ignore[arg-type]
+        said = head.predict(inputs.rows(test), asked.table.sizes, source)
+        answered.answers.update(zip(test.tolist(), said, strict=True))
+        if compared:
+            constants = head.physics.targets(launch_physics(inputs.rows(train), trained.table.sizes))
+            groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
+            named = compare_intervals(head, trained, (trials, groups), asked, said, None if source else constants)
+            for name, claims in named.items():
+                answered.claims.setdefault(name, []).append((test, claims))
+    return answered
 
 
 def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) -> TimesScore:
@@ -167,7 +211,7 @@ def score_controls(
     logs = table.log_times
     sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
     said = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
-    for train, test in _splits(table, unit, seed):
+    for train, test in _splits(table, unit, seed, num_folds(table, "")):
         said["median"][test] = np.median(logs[train], axis=0)
         trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
         said["sizes only"][test] = trees.predict(sizes[test])
@@ -196,34 +240,34 @@ def evaluate_times(
         protocol: "kernel", "application" and "suite" hold out parts of the suites, "clgen-kernel" a quarter of CLgen's
             kernels after the other; "clgen-to-suites" and "suites-to-clgen" ask about the other source. Or "all".
         platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: "gp", "trees", or "all".
+        model: "gp", "trees", "lstm", or "all".
         seed: Of folds and of training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         progress: Called with a line of text after each protocol.
 
     Returns:
-        Protocol → method → its figures, see `TimesScore`.
+        Protocol → method → its figures, see `TimesScore`, and what other intervals around its answers are worth, see
+        `ncc.study.devices.intervals`.
 
     Raises:
         InputError: There is no such protocol or model.
         DataError: The tables or the IR are missing or damaged.
     """
-    if protocol not in ("all", *PROTOCOLS) or model not in ("all", "gp", "trees"):
+    if protocol not in ("all", *PROTOCOLS) or model not in ("all", *MODELS):
         raise InputError(
-            f"no protocol {protocol!r} or no model {model!r}; expected {', '.join(PROTOCOLS)} and gp or trees"
+            f"no protocol {protocol!r} or no model {model!r}; expected {', '.join(PROTOCOLS)} and {', '.join(MODELS)}"
         )
     embedding = load_embedding(None)
     suites = suite_launches(platform, embedding, data)
     protocols = PROTOCOLS if protocol == "all" else (protocol,)
-    clgen = (
-        clgen_launches(platform, embedding.vectors.shape[1], data) if any("clgen" in one for one in protocols) else None
-    )
+    clgen = clgen_launches(platform, embedding, data) if any("clgen" in one for one in protocols) else None
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in protocols:
         found[name] = {}
-        for one in ("gp", "trees") if model == "all" else (model,):
-            score = _score(name, suites, clgen, one, seed)
-            found[name][f"ncc times, {one}"] = score.to_dict()
+        for one in MODELS if model == "all" else (model,):
+            table, answered = _answer(name, suites, clgen, one, seed)
+            score = measure_times(table, answered.answers)
+            found[name][f"ncc times, {one}"] = score.to_dict() | {"intervals": answered.scores(table)}
             if progress:
                 progress(f"{platform}, {name}, {one}: {score}")
         unit: Unit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
@@ -233,20 +277,20 @@ def evaluate_times(
     return found
 
 
-def _score(
+def _answer(
     protocol: str,
     suites: tuple[LaunchTimes, KernelInputs],
     clgen: tuple[LaunchTimes, KernelInputs] | None,
     model: str,
     seed: int,
-) -> TimesScore:
-    if clgen is None or protocol == "clgen-kernel":
+) -> tuple[LaunchTimes, _Answered]:
+    if clgen is None or "-to-" not in protocol:
+        table, inputs = clgen if clgen and protocol == "clgen-kernel" else suites
         unit: Unit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
-        return score_times(*(clgen or suites), unit, model, seed=seed, published=True)
-    if "-to-" not in protocol:
-        return _score(protocol, suites, None, model, seed)
-    table, inputs = combine(suites, clgen)
-    is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
-    train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
-    split = (np.flatnonzero(train), np.flatnonzero(test))
-    return measure_times(table, _held_out(table, inputs, [split], model, seed, published=True))
+        splits = list(_splits(table, unit, seed, num_folds(table, model)))
+    else:
+        table, inputs = combine(suites, clgen)
+        is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
+        train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
+        splits = [(np.flatnonzero(train), np.flatnonzero(test))]
+    return table, _held_out(table, inputs, splits, model, seed, published=True, compared=True)

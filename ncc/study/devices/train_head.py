@@ -14,6 +14,7 @@ from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.samples import Platform, load_samples
 from ncc.devices.table import LaunchTimes, Unit, read_times
+from ncc.devices.times_fit import MODELS as TIMES_MODELS
 from ncc.devices.times_fit import fit_times
 from ncc.devices.times_head import TimesHead
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
@@ -21,7 +22,7 @@ from ncc.errors import DataError, InputError
 from ncc.kernels.reading import read_kernels
 from ncc.runtime.writable import check_folder
 from ncc.study.devices.task import DeviceMapping
-from ncc.study.devices.times import TimesScore, score_controls, score_times
+from ncc.study.devices.times import TimesScore, num_folds, score_controls, score_times
 from ncc.study.evaluation import evaluate
 
 __all__ = ["MODELS", "train_devmap"]
@@ -50,9 +51,10 @@ def train_devmap(
         output: Folder that gets the head.
         tables: Of times, see `ncc.devices.table.COLUMNS`, all of the same devices.
         platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes and what
-            kernels do. Without "times", the default: the head that ships, processes for the suites and trees for
-            CLgen's kernels; "lstm" learns the ratio of times from the suites alone, for an hour.
+        model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes, what
+            kernels do and what a thread does at the launch, or "lstm", which reads statements and takes longer. Without
+            "times", the default: the head that ships, processes for the suites and trees for CLgen's kernels; "lstm"
+            learns the ratio of times from the suites alone, for an hour.
         embedding: What the head of ratios is to work on; default the one that ships with ncc.
         seed: Of the folds, and of all that is drawn in training.
         data: Folder of datasets; default NCC_DATA, then the cache.
@@ -91,8 +93,8 @@ def train_devmap(
 def _from_tables(
     paths: list[Path], model: str, embedding: Embedding, seed: int, tell: Callable[[str], None]
 ) -> TimesHead:
-    if model not in ("gp", "trees"):
-        raise InputError(f"model is {model!r}; expected gp or trees for tables of times")
+    if model not in TIMES_MODELS:
+        raise InputError(f"model is {model!r}; expected {', '.join(TIMES_MODELS)} for tables of times")
     start = time.perf_counter()
     table = _read_all(paths)
     if (found := len(set(table.groups("kernel")))) < _LEAST_KERNELS:
@@ -110,10 +112,11 @@ def _from_tables(
         "num_launches": len(table),
         "num_kernels": len(set(table.groups("kernel"))),
         "devices": list(table.devices),
-        "protocol": f"4 folds, one run, seed {seed}",
+        "protocol": f"{num_folds(table, model)} folds, one run, seed {seed}",
         "scores": scores,
     }
-    head = fit_times(table, inputs, model=model, platform=paths[0].stem, seed=seed)  # type: ignore[arg-type]
+    known = {"platform": paths[0].stem, "seed": seed, "embedding_id": embedding.fingerprint}
+    head = fit_times(table, inputs, model=model, **known)  # type: ignore[arg-type]
     head.about.update(card | {"seconds": round(time.perf_counter() - start, 1)})
     return head
 
@@ -154,7 +157,7 @@ def _from_published(
 ) -> TimesHead:
     start = time.perf_counter()
     suites = suite_launches(platform, embedding, data)
-    clgen = clgen_launches(platform, embedding.vectors.shape[1], data)
+    clgen = clgen_launches(platform, embedding, data)
     scores: dict[str, TimesScore] = {}
     for name, rows, model in (("suites", suites, "gp"), ("clgen", clgen, "trees")):
         for unit in ("kernel", "family") if name == "suites" else ("kernel",):

@@ -95,8 +95,12 @@ def ask_times_head(folder: Path) -> dict[str, Any]:
 
     blocks = [np.linspace(low, high, len(FEATURE_NAMES)) for low, high in ((0, 4), (3, 1))]
     opcodes = [np.arange(len(OPCODES)) % 5.0, np.arange(len(OPCODES)) % 3.0]
-    work = [np.linspace(1, 5, WORK_WIDTH), np.linspace(2, 9, WORK_WIDTH)]
-    inputs = KernelInputs(*(np.array(block) for block in (blocks, opcodes, np.zeros((2, 1)), work)))
+    # one kind of work of each of the four that the machine's constants tell apart
+    kinds = np.ravel([first + np.array([0, 11, 13, 14]) for first in (0, WORK_WIDTH // 2)])
+    work = np.zeros((2, WORK_WIDTH))
+    work[:, kinds] = [np.linspace(1, 5, 8), np.linspace(2, 9, 8)]
+    known = (np.array(block) for block in (blocks, opcodes, np.zeros((2, 1)), work))
+    inputs = KernelInputs(*known, np.empty(2, object))
     sizes = np.array([[1e5, 64, np.nan], [1e8, 256, 1e6]])
     answers = [one for source in (None, "one") for one in head.predict(inputs, sizes, source)]
     return {

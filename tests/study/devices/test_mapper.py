@@ -29,7 +29,8 @@ def make_inputs(num_kernels: int, repeat: int) -> KernelInputs:
     profile[:, FEATURE_NAMES.index("dimensions")] = 1 + opcodes[:, 0] / 40
     vectors = rng.normal(size=(num_kernels, 6)) + opcodes[:, :1] / 10
     work = np.zeros((num_kernels, WORK_WIDTH))
-    return KernelInputs(*(np.repeat(block, repeat, axis=0) for block in (profile, opcodes, vectors, work)))
+    blocks = profile, opcodes, vectors, work, np.empty(num_kernels, object)
+    return KernelInputs(*(np.repeat(block, repeat, axis=0) for block in blocks))
 
 
 def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingSamples, KernelInputs]:

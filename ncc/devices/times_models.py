@@ -1,0 +1,145 @@
+"""Models of times: what learns from columns of launches, and what reads statements beside, in NumPy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.devices.times_columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PROFILE_COLUMNS, scaled_distances
+from ncc.encoder.inference import Ensemble
+from ncc.encoder.trees import Boosted
+
+__all__ = ["COVARIANCES", "Reader", "Smooth", "TimesModel", "bent", "predict_targets", "smooth_covariance", "unbent"]
+
+Array = NDArray[np.float64]
+
+_BEND, _MOST_BENT = 3.0, 5.5
+_FARTHEST = 5.0
+_CODE_AND_LAUNCH = np.r_[0 : CODE.stop, LAUNCH[LAUNCH >= NUM_PUBLISHED]]
+
+
+@dataclass(frozen=True)
+class _Term:
+    """variance × exp(-distance / length), over some of the columns that a process looks at."""
+
+    columns: NDArray[np.int64]
+    variance: float
+    length: float
+
+
+_OPCODES = _Term(OPCODE_COLUMNS, 1.0, 1.0)
+COVARIANCES: Mapping[str, tuple[NDArray[np.int64], tuple[_Term, ...]]] = {
+    "code": (np.arange(CODE.stop), (_Term(PROFILE_COLUMNS, 1.0, 2.0), _OPCODES)),
+    "launch": (
+        _CODE_AND_LAUNCH,
+        (_Term(np.flatnonzero(np.isin(_CODE_AND_LAUNCH, LAUNCH)), 2.0, 3.0), _OPCODES),
+    ),
+}
+"""Name → columns that a process looks at, and the terms of its covariance: what a thread would do at any launch, or
+what it does at this one; and opcodes."""
+
+
+def bent(ratio: Array) -> Array:
+    """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
+    result: Array = np.arcsinh(_BEND * ratio)
+    return result
+
+
+def unbent(learnt: Array) -> Array:
+    """Log ratios of what `bent` made of them."""
+    result: Array = np.sinh(np.clip(learnt, -_MOST_BENT, _MOST_BENT)) / _BEND
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A Gaussian process for each target, all of one covariance.
+
+    Attributes:
+        mean, scale: (k,) float64 of the columns in training; scale 0 where one was constant.
+        points: (m, k) float64 standardised rows that stand for the training.
+        weights: (m, targets) float64.
+        base: (targets,) float64 far from all of them.
+        covariance: Name in `COVARIANCES`.
+    """
+
+    mean: Array
+    scale: Array
+    points: Array
+    weights: Array
+    base: Array
+    covariance: str = "code"
+
+    def standardise(self, columns: Array) -> Array:
+        """The columns that count in units of their spread, cut where a line would leave the world."""
+        chosen = columns[:, COVARIANCES[self.covariance][0]]
+        return _standard(chosen, self.mean, self.scale)
+
+    def predict(self, columns: Array) -> Array:
+        """(n, targets) float64."""
+        learnt = smooth_covariance(self.standardise(columns), self.points, self.covariance) @ self.weights
+        result: Array = self.base + learnt
+        result[:, 1:] = unbent(result[:, 1:])
+        return result
+
+
+def smooth_covariance(a: Array, b: Array, name: str = "code") -> Array:
+    """(n, m) float64 between standardised rows."""
+    parts = (
+        term.variance * np.exp(-scaled_distances(a[:, term.columns], b[:, term.columns]) / term.length)
+        for term in COVARIANCES[name][1]
+    )
+    result: Array = sum(parts, start=np.zeros((len(a), len(b))))
+    return result
+
+
+def _standard(columns: Array, mean: Array, scale: Array) -> Array:
+    result: Array = np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -_FARTHEST, _FARTHEST)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """LSTMs that read a kernel's statements, and take sizes and what a thread does at the launch beside.
+
+    Attributes:
+        ensemble: The networks; their outputs are the targets, ratios bent.
+        mean, scale: (len(LAUNCH),) float64 of those columns in training; scale 0 where one was constant.
+    """
+
+    ensemble: Ensemble
+    mean: Array
+    scale: Array
+
+    def auxiliary(self, columns: Array) -> NDArray[np.float32]:
+        """(n, len(LAUNCH)) float32 of what the networks take beside statements."""
+        return _standard(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
+
+    def predict(self, columns: Array, sequences: NDArray[np.object_]) -> Array:
+        """(n, targets) float64.
+
+        Args:
+            columns: (n, NUM_COLUMNS) float64.
+            sequences: (n,) of (time, dim) float32 vectors of statements; launches of one kernel share an array.
+        """
+        auxiliary = self.auxiliary(columns)
+        result = np.empty((len(columns), self.ensemble.members[0].head.num_outputs))
+        owner = np.array([id(one) for one in sequences])
+        for kernel in np.unique(owner):
+            rows = np.flatnonzero(owner == kernel)
+            statements = sequences[rows[0]]
+            if not len(statements):  # all of them are taken to do nothing
+                statements = np.zeros((1, statements.shape[1]), np.float32)
+            encoded = self.ensemble.encode(statements)
+            result[rows] = self.ensemble.outputs(encoded, auxiliary[rows]).mean(axis=0)
+        result[:, 1:] = unbent(result[:, 1:])
+        return result
+
+
+TimesModel = Boosted | Smooth | Reader
+
+
+def predict_targets(model: TimesModel, columns: Array, sequences: NDArray[np.object_]) -> Array:
+    """(n, targets) float64 of any model; see `Reader.predict`."""
+    return model.predict(columns, sequences) if isinstance(model, Reader) else model.predict(columns)

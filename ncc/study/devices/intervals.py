@@ -1,0 +1,267 @@
+"""Ways to say how far a predicted log ratio may err, side by side: what each is worth on launches held out.
+
+All are around the same answers, those of a head, and are fitted on its training launches alone. Kernels held out say
+how far a model errs near what it knows. Groups held out, suites, or clusters of like code where there are too few of
+these, say how far it errs on what is as strange to it as another source of kernels.
+
+References: Vovk et al. 2005 (split and Mondrian conformal prediction); Rasmussen and Williams 2006, section 8.3.4
+(variance of a projected process); Lakshminarayanan et al. 2017 (ensembles); Guo et al. 2017 (calibration, temperature).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import ndtr
+
+from ncc.devices.head import INTERVAL, RatioPrediction
+from ncc.devices.times_columns import CODE
+from ncc.devices.times_fit import NOISE, Model, Samples, Trial, Trials, try_split
+from ncc.devices.times_head import LEVELS, Expert, TimesHead, sureness
+from ncc.devices.times_models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
+
+__all__ = ["Claims", "IntervalScore", "calibration_error", "compare_intervals", "group_trials", "score_claims"]
+
+Array = NDArray[np.float64]
+
+SHARES = (1.0, 0.75, 0.5, 0.25)
+_BINS = 10
+_GROUPS = 5
+_CLUSTERS = 4
+_FEWEST_SUITES = 4
+_SAMPLE = 500
+
+
+class Claims(NamedTuple):
+    """What is said of n launches: the log ratio, both ends of its 80 % interval, and the probability of its sign."""
+
+    ratio: Array
+    low: Array
+    high: Array
+    sure: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalScore:
+    """What claims are worth.
+
+    Attributes:
+        coverage: Share of measured log ratios in the 80 % interval.
+        width: Median width of that in log units.
+        calibration_error: Mean distance between confidence and accuracy over ten bins of confidence.
+        confidence: Mean of it.
+        surest: Accuracy among the most confident 100, 75, 50 and 25 % of launches.
+    """
+
+    coverage: float
+    width: float
+    calibration_error: float
+    confidence: float
+    surest: Mapping[str, float]
+
+
+def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
+    """Expected calibration error over ten bins of confidence from 0.5 to 1.
+
+    Reference: Guo et al. 2017, section 2.
+    """
+    bins = np.minimum(((confidence - 0.5) * 2 * _BINS).astype(int), _BINS - 1)
+    chosen = [bins == one for one in np.unique(bins)]
+    return float(sum(one.mean() * abs(confidence[one].mean() - right[one].mean()) for one in chosen))
+
+
+def score_claims(claims: Claims, measured: Array) -> IntervalScore:
+    """Scores of what was said of launches, by the log ratios that were measured."""
+    right = (claims.ratio > 0) == (measured > 0)
+    order = np.argsort(-claims.sure, kind="stable")
+    surest = {f"{share:.0%}": right[order[: max(int(len(order) * share), 1)]].mean() for share in SHARES}
+    return IntervalScore(
+        coverage=round(float(((claims.low <= measured) & (measured <= claims.high)).mean()), 4),
+        width=round(float(np.median(claims.high - claims.low)), 4),
+        calibration_error=round(calibration_error(claims.sure, right), 4),
+        confidence=round(float(claims.sure.mean()), 4),
+        surest={name: round(float(one), 4) for name, one in surest.items()},
+    )
+
+
+def group_trials(samples: Samples, trials: Trials, kind: Model, seed: int) -> list[Trial]:
+    """Suites held out, or where there are fewer than four of them, clusters of kernels of like code."""
+    from sklearn.cluster import KMeans
+
+    if len(trials.suites) >= _FEWEST_SUITES:
+        return trials.suites
+    kernels, owner = np.unique(samples.columns[:, CODE], axis=0, return_inverse=True)
+    number = min(_CLUSTERS, len(kernels))
+    found = KMeans(number, n_init=4, random_state=seed).fit_predict(kernels)[owner.ravel()]
+    splits = [(np.flatnonzero(found != one), np.flatnonzero(found == one)) for one in range(number)]
+    return [try_split(samples, *split, kind, seed) for split in splits if min(map(len, split)) >= 10]
+
+
+class _Errors(NamedTuple):
+    """Launches that were held out: what was said, what was measured, and how far they are from training."""
+
+    said: Array
+    measured: Array
+    distance: Array
+
+    @property
+    def size(self) -> Array:
+        return np.abs(self.said - self.measured)
+
+
+def _errors_of(head: TimesHead, samples: Samples, trials: Sequence[Trial], physics: Array | None) -> _Errors:
+    """Errors of answers, constants' say included."""
+    expert = head.experts[0]
+    said, measured = [], []
+    for one in trials:
+        others = None if physics is None else head.astray
+        errors = [expert.errors_at(distance, others) for distance in one.distance.tolist()]
+        constants = None if physics is None else physics[one.rows]
+        said.append(expert.centre(one.said, one.distance, errors, constants)[:, 1:].max(axis=1))
+        measured.append(samples.targets[one.rows, 1:].max(axis=1))
+    return _Errors(np.concatenate(said), np.concatenate(measured), np.concatenate([one.distance for one in trials]))
+
+
+def compare_intervals(
+    head: TimesHead,
+    samples: Samples,
+    trials: tuple[Trials, Sequence[Trial]],
+    tested: Samples,
+    answers: Sequence[RatioPrediction],
+    physics: Array | None,
+) -> dict[str, Claims]:
+    """What each way says of launches.
+
+    Args:
+        head: Of one expert, fitted on the samples.
+        samples: Of training.
+        trials: Its parts that were held out, and groups of it, see `group_trials`.
+        tested: The n launches.
+        answers: The head's.
+        physics: Targets of the samples by the machine's constants; None where they have no say.
+    """
+    ratio, odds, distance = np.array([(one.log_ratio, one.probability_gpu, one.distance or 0.0) for one in answers]).T
+    low, high = np.array([one.interval for one in answers]).T
+    shipped = Claims(ratio, low, high, np.maximum(odds, 1 - odds))
+    near = _errors_of(head, samples, trials[0].kernels, physics)
+    apart = [_errors_of(head, samples, [one], physics) for one in trials[1]] or [near]
+    groups = _Errors(*(np.concatenate(arrays) for arrays in zip(*apart, strict=True)))
+    both = _Errors(*(np.concatenate(pair) for pair in zip(near, groups, strict=True)))
+    split = _around(ratio, np.tile(np.quantile(near.size, LEVELS), (len(ratio), 1)))
+    by_group = _around(ratio, _by_distance(both, distance))
+    expert = head.experts[0]
+    spread = "predictive variance" if isinstance(expert.model, Smooth) else "variance of models"
+    return {
+        "as answered": shipped,
+        spread: _variance(expert, samples, trials[0], tested, ratio),
+        "split conformal": split,
+        "conformal by distance": _around(ratio, _by_distance(near, distance)),
+        "conformal by distance, groups held out": by_group,
+        "tempered by distance": by_group._replace(sure=_tempered(near, both, ratio, distance)),
+        "tempered for four groups in five": by_group._replace(sure=_for_most_groups(near, apart, ratio, distance)),
+        "odds fitted on groups held out": by_group._replace(sure=_fitted_odds(both, ratio, distance)),
+    }
+
+
+def _around(ratio: Array, errors: Array) -> Claims:
+    """Claims from quantiles of errors at `LEVELS`, (n, 39)."""
+    half = np.array([np.interp(INTERVAL, LEVELS, row) for row in errors])
+    sure = np.array([float(sureness(one, row)) for one, row in zip(ratio.tolist(), errors, strict=True)])
+    return Claims(ratio, ratio - half, ratio + half, sure)
+
+
+def _by_distance(errors: _Errors, distance: Array) -> Array:
+    """(n, 39) quantiles of the errors in the group of launches that were as far from training."""
+    edges = np.unique(np.quantile(errors.distance, np.arange(1, _GROUPS) / _GROUPS))
+    group = np.searchsorted(edges, errors.distance, side="right")
+    known = {number: np.quantile(errors.size[group == number], LEVELS) for number in np.unique(group).tolist()}
+    wanted = np.searchsorted(edges, distance, side="right")
+    return np.array([known[min(known, key=lambda other: abs(other - one))] for one in wanted.tolist()])
+
+
+def _tempered(near: _Errors, both: _Errors, ratio: Array, distance: Array) -> Array:
+    """Confidence by errors of kernels held out, which falls to even odds with distance as fast as groups show."""
+    errors = np.quantile(near.size, LEVELS)
+    plain = sureness(both.said, errors)
+    right = (both.said > 0) == (both.measured > 0)
+
+    def fall(sure: Array | float, distance: Array, scale: float) -> Array:
+        return np.asarray(0.5 + (sure - 0.5) * np.exp(-distance / scale))
+
+    scales = np.geomspace(0.05, 50, 61)
+    bins = np.searchsorted(np.quantile(both.distance, np.arange(1, _GROUPS) / _GROUPS), both.distance)
+    chosen = [bins == one for one in np.unique(bins)]
+    gaps = [
+        sum(rows.sum() * abs(fall(plain, both.distance, scale)[rows].mean() - right[rows].mean()) for rows in chosen)
+        for scale in scales.tolist()
+    ]
+    return fall(sureness(ratio, errors), distance, float(scales[int(np.argmin(gaps))]))
+
+
+def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Array, distance: Array) -> Array:
+    """Confidence by errors of kernels held out; farther off, so much less that it holds for four groups in five."""
+    errors = np.quantile(near.size, LEVELS)
+    borne = []
+    for one in groups:
+        claimed = float(sureness(one.said, errors).mean()) - 0.5
+        right = float(((one.said > 0) == (one.measured > 0)).mean()) - 0.5
+        borne.append(np.clip(right / max(claimed, 1e-9), 0, 1))
+    share = np.where(distance > np.quantile(near.distance, 0.9), np.quantile(borne, 1 - INTERVAL), 1.0)
+    return np.asarray(0.5 + share * (sureness(ratio, errors) - 0.5))
+
+
+def _fitted_odds(errors: _Errors, ratio: Array, distance: Array) -> Array:
+    """Confidence by logistic regression on the size of the ratio and the distance, at least 0.5."""
+    from sklearn.linear_model import LogisticRegression
+
+    def inputs(said: Array, distance: Array) -> Array:
+        size, far = np.log1p(np.abs(said)), np.log1p(distance)
+        return np.stack([size, far, size * far], axis=1)
+
+    right = (errors.said > 0) == (errors.measured > 0)
+    if right.all() or not right.any():
+        return np.full(len(ratio), max(float(right.mean()), 0.5))
+    fitted = LogisticRegression(max_iter=1000).fit(inputs(errors.said, errors.distance), right)
+    # farther than what was held out, odds are those at the farthest
+    inside = np.minimum(distance, errors.distance.max())
+    return np.asarray(np.maximum(fitted.predict_proba(inputs(ratio, inside))[:, 1], 0.5), np.float64)
+
+
+def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples, ratio: Array) -> Claims:
+    """A process's own variance, or how far models of parts of the data differ, with the error that is left in training.
+
+    Of more than two devices the ratio with the second stands for all.
+    """
+    model = expert.model
+    if isinstance(model, Smooth):
+        deviation = _process_deviation(model, samples, tested)
+        learnt = bent(ratio)
+        width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
+        return Claims(ratio, unbent(learnt - width), unbent(learnt + width), ndtr(np.abs(learnt) / deviation))
+    models = [model, *(one.model for part in trials for one in part)]
+    said = [predict_targets(one, tested.columns, tested.sequences)[:, 1] for one in models]
+    some = np.random.default_rng(0).permutation(len(samples.columns))[:_SAMPLE]
+    trained = predict_targets(model, samples.columns[some], samples.sequences[some])
+    noise = np.mean((trained[:, 1] - samples.targets[some, 1]) ** 2)
+    deviation = np.sqrt(np.var(said, axis=0) + noise)
+    width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
+    return Claims(ratio, ratio - width, ratio + width, ndtr(np.abs(ratio) / deviation))
+
+
+def _process_deviation(model: Smooth, samples: Samples, tested: Samples) -> Array:
+    """(n,) standard deviations of the bent ratio."""
+    points, rows = model.points, model.standardise(samples.columns)
+    inner, cross = (smooth_covariance(points, some, model.covariance) for some in (points, rows))
+    asked = smooth_covariance(points, model.standardise(tested.columns), model.covariance)
+    jitter = 1e-6 * len(rows) * np.eye(len(points))
+    known = (asked * cho_solve(cho_factor(inner + 1e-6 * np.eye(len(points))), asked)).sum(axis=0)
+    left = (asked * cho_solve(cho_factor(NOISE * inner + cross @ cross.T + jitter), asked)).sum(axis=0)
+    learnt = bent(samples.targets[:, 1]) - model.base[1]
+    scale = float(np.mean(learnt * (learnt - cross.T @ model.weights[:, 1]))) / NOISE
+    total = sum(term.variance for term in COVARIANCES[model.covariance][1])
+    variance = np.maximum(total - known, 0) + NOISE * left + NOISE
+    return np.asarray(np.sqrt(max(scale, 1e-6) * variance))
