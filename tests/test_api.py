@@ -4,7 +4,7 @@ import inspect
 import os
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import numpy as np
@@ -225,6 +225,26 @@ def test_embeddings_and_heads_are_given_as_objects_or_folders(tree, tmp_path):
     assert ncc.classify(SOURCES / "dot.c", head=assets / "classify") == ncc.classify(SOURCES / "dot.c")
 
 
+def test_an_encoder_is_given_as_an_object_or_a_folder_wherever_one_is_used(tmp_path):
+    path = IR / "tree.clang22.ll"
+    shipped = ncc.load_encoder()
+    assert ncc.load_encoder(shipped) is shipped
+    turned = replace(shipped, centre=-shipped.centre)
+    ncc.save_encoder(turned, tmp_path / "encoder")
+    vector = ncc.embed(path, encoder=turned).vector
+    assert not np.array_equal(vector, ncc.embed(path).vector)
+    for encoder in (turned, tmp_path / "encoder", str(tmp_path / "encoder")):
+        assert np.array_equal(ncc.embed(path, encoder=encoder).vector, vector)
+        assert np.array_equal(next(iter(ncc.embed_many([path], encoder=encoder))).vector, vector)
+        assert np.array_equal(ncc.CodeVectorizer(encoder=encoder).fit_transform([path])[0], vector)
+        assert ncc.similarity(path, vector, encoder=encoder) == pytest.approx(1)
+    assert np.array_equal(ncc.embed(path, encoder=turned, embedding=ncc.load_embedding()).vector, vector)
+    with pytest.raises(InputError, match="an encoder is given, and pooling is 'mean'"):
+        ncc.embed(path, encoder=turned, pooling="mean")
+    with pytest.raises(InputError, match="the pooler has another encoder"):
+        ncc.embed(path, encoder=turned, pooling=ncc.embed(path).pooler)
+
+
 HOSTILE = (
     'define spir_kernel void @"<script>alert(1)</script>&\\0A"(ptr addrspace(1) %p) {\n'
     "  store i32 0, ptr addrspace(1) %p\n  ret void\n}\n"
@@ -376,6 +396,7 @@ VERBS = {
     "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
     "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
     "count_contexts", "load_counts", "require_confinement", "limits", "list_devices", "measure_kernels", "calibrate",
+    "load_calibration",
 }  # fmt: skip
 
 

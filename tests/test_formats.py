@@ -11,7 +11,7 @@ import ncc
 from ncc.classification.files import FILES as CLASSIFIERS
 from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.search.calibration import load_calibration
+from ncc.search.calibration import shipped_calibration
 
 FOLDER = Path(__file__).parent / "data" / "formats"
 ASSETS = Path(ncc.__file__).parent / "assets"
@@ -86,7 +86,7 @@ def test_everything_that_ships_is_read() -> None:
     calibrated = [path.stem for path in (ASSETS / "search").iterdir()]
     assert calibrated
     for name in calibrated:
-        calibration = load_calibration(name)
+        calibration = shipped_calibration(name)
         assert calibration is not None
         assert calibration.pooler_id == name
     assert ncc.embed("define void @f() {\n  ret void\n}\n").pooler.id in calibrated

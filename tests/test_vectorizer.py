@@ -27,7 +27,7 @@ def test_it_has_the_manners_of_an_estimator():
     vectorizer = ncc.CodeVectorizer("idf", language="c", on_error="zeros")
     again = clone(vectorizer)
     assert again.get_params() == vectorizer.get_params()
-    assert set(again.get_params()) == {"pooling", "embedding", "options", "language", "jobs", "on_error"}
+    assert set(again.get_params()) == {"pooling", "embedding", "encoder", "options", "language", "jobs", "on_error"}
     assert repr(vectorizer).startswith("CodeVectorizer(")
     assert again.fit(TEXTS) is again
     copy = pickle.loads(pickle.dumps(again))

@@ -16,7 +16,6 @@ _HOMES = {
         "save_coarsening_head",
         "save_device_head",
     ),
-    "ncc.api.encoding": ("train_encoder",),
     "ncc.api.search": ("index", "train_calibration"),
     "ncc.api.training": ("build_corpus", "load_counts", "train_embedding"),
     "ncc.api.many": ("embed_many",),
@@ -33,7 +32,7 @@ _HOMES = {
         "predict_device_curve",
     ),
     "ncc.embedding": ("Embedding", "load_embedding", "save_embedding"),
-    "ncc.encoder.discriminant": ("load_encoder", "save_encoder"),
+    "ncc.encoder.encoders": ("load_encoder", "save_encoder"),
     "ncc.errors": (
         "AssetError",
         "CompileError",
@@ -53,7 +52,7 @@ _HOMES = {
     "ncc.measure": ("Device", "Measurements", "list_devices", "measure_kernels"),
     "ncc.runtime.confinement": ("require_confinement",),
     "ncc.runtime.workers": ("limits",),
-    "ncc.search": ("Duplicates", "Index", "Matches", "load_index"),
+    "ncc.search": ("Calibration", "Duplicates", "Index", "Matches", "load_calibration", "load_index"),
     "ncc.study.classification.comparison": ("evaluate_classification",),
     "ncc.study.classification.robustness": ("evaluate_classifier",),
     "ncc.study.classification.train_head": ("train_classifier",),
@@ -69,6 +68,7 @@ _HOMES = {
     "ncc.study.report": ("write_report",),
     "ncc.study.retrieval.functions": ("evaluate_functions",),
     "ncc.study.retrieval.programs": ("evaluate_retrieval",),
+    "ncc.study.retrieval.train_encoder": ("train_encoder",),
     "ncc.study.scaling": ("bench_scaling",),
 }
 """Where a public name is defined, or re-exported."""

@@ -7,6 +7,7 @@ from functools import partial
 
 from ncc.api.vectors import EmbeddedModule, Source, embed
 from ncc.embedding import AnyEmbedding, Lookup
+from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
@@ -24,6 +25,7 @@ def embed_many(
     options: CompileOptions | None = None,
     language: str | None = None,
     embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     pooling: str | Pooler | None = None,
     seconds: float = 300.0,
 ) -> Iterator[EmbeddedModule | NccError]:
@@ -36,6 +38,7 @@ def embed_many(
         options: As for `embed`.
         language: As for `embed`, of all sources.
         embedding: As for `embed`.
+        encoder: As for `embed`.
         pooling: As for `embed`.
         seconds: Time for an input in a worker.
 
@@ -54,10 +57,10 @@ def embed_many(
     options = CompileOptions.of(options, language)
     if jobs < 1:
         raise InputError(f"jobs is {jobs}; expected 1 or more")
-    pooler = load_pooler(pooling, embedding)
+    pooler = load_pooler(pooling, embedding, encoder)
     results = in_order(
         sources,
-        partial(_read, options=options, embedding=embedding, pooling=pooling),
+        partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
         jobs=jobs,
         seconds=seconds,
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
@@ -80,10 +83,15 @@ def _results(
 
 
 def _read(
-    source: Source, *, options: CompileOptions | None, embedding: AnyEmbedding | None, pooling: str | Pooler | None
+    source: Source,
+    *,
+    options: CompileOptions | None,
+    embedding: AnyEmbedding | None,
+    encoder: AnyEncoder | None,
+    pooling: str | Pooler | None,
 ) -> tuple[Module, Lookup]:
     """What a worker sends: the vectors are here already."""
-    found = embed(source, options=options, embedding=embedding, pooling=pooling)
+    found = embed(source, options=options, embedding=embedding, encoder=encoder, pooling=pooling)
     return found.module, found.lookup
 
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ncc.encoder.pooling import Pooler
+from ncc.embedding import AnyEmbedding
+from ncc.encoder.encoders import AnyEncoder
+from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.frontend import CompileOptions
 from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.writable import check_folder, check_writable
@@ -24,7 +26,8 @@ def index(
     *,
     options: CompileOptions | None = None,
     pooling: str | None = None,
-    embedding: Path_ | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
     executor: Executor | None = None,
@@ -39,7 +42,8 @@ def index(
         output: Folder of the index.
         options: How source is compiled; it is always compiled with lines.
         pooling: How functions get vectors; as for `ncc.embed`.
-        embedding: Folder of an embedding; default the one that ships.
+        embedding: As for `ncc.embed`; what is given as an object is kept in the index's folder.
+        encoder: The same.
         jobs: Worker processes, where a file that kills, hangs or fills one costs itself.
         scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
         executor: Any other executor to work on instead, under the same condition.
@@ -63,6 +67,7 @@ def index(
             options=options,
             pooling=pooling,
             embedding=embedding,
+            encoder=encoder,
             jobs=jobs,
             executor=workers,
             progress=(lambda done, total: progress(f"{done} of {total} batches")) if progress else None,
@@ -77,6 +82,8 @@ def train_calibration(
     levels: Sequence[str] = ("1", "2", "s"),
     options: CompileOptions | None = None,
     pooling: str | Pooler | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     min_statements: int = 10,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -88,13 +95,15 @@ def train_calibration(
         output: File that gets the calibration, as JSON.
         levels: Of optimisation, two or more.
         options: How source is compiled, but for the level.
-        pooling: How functions get vectors.
+        pooling: How functions get vectors; as for `ncc.embed`.
+        embedding: As for `ncc.embed`.
+        encoder: As for `ncc.embed`.
         min_statements: Functions that are smaller at a level are left out.
         about: What else its file should say, such as the command.
         progress: Called with a line of text after each file.
 
     Returns:
-        The calibration, which `ncc.search.load_calibration` finds by the pooling's id.
+        The calibration, for `ncc.load_index`.
 
     Raises:
         InputError: There are fewer than two levels, or than two functions at all of them.
@@ -107,7 +116,12 @@ def train_calibration(
     path = None if output is None else Path(output)
     check_writable(path)
     made = calibrate_similarity(
-        inputs, levels=levels, options=options, pooling=pooling, min_statements=min_statements, progress=progress
+        inputs,
+        levels=levels,
+        options=options,
+        pooling=load_pooler(pooling, embedding, encoder),
+        min_statements=min_statements,
+        progress=progress,
     )
     made = replace(made, about=made.about | (about or {}))
     if path:

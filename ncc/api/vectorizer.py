@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ncc.api.many import embed_many
 from ncc.api.vectors import Source
-from ncc.encoder.pooling import load_pooler
+from ncc.embedding import AnyEmbedding
+from ncc.encoder.encoders import AnyEncoder
+from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 
@@ -22,7 +24,8 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         pooling: How a program's vector is made, as for `ncc.embed`.
-        embedding: Folder of an embedding; default the one that ships.
+        embedding: Vectors of statements, or their folder, as for `ncc.embed`.
+        encoder: An encoder, or its folder, as for `ncc.embed`.
         options: How source is compiled; default `ncc.CompileOptions` as it is.
         language: That of texts; default IR.
         jobs: Worker processes.
@@ -39,7 +42,8 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         pooling: str | None = None,
         *,
-        embedding: str | os.PathLike[str] | None = None,
+        embedding: AnyEmbedding | None = None,
+        encoder: AnyEncoder | None = None,
         options: CompileOptions | None = None,
         language: str | None = None,
         jobs: int = 1,
@@ -47,6 +51,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.pooling = pooling
         self.embedding = embedding
+        self.encoder = encoder
         self.options = options
         self.language = language
         self.jobs = jobs
@@ -61,7 +66,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _check(sources)
         if self.on_error not in ("raise", "zeros"):
             raise InputError(f"on_error is {self.on_error!r}; expected 'raise' or 'zeros'")
-        self.pooler_id_ = load_pooler(self.pooling, self.embedding).id
+        self.pooler_id_ = self._pooler().id
         return self
 
     def transform(self, sources: Iterable[Source]) -> NDArray[np.float32]:
@@ -72,7 +77,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             InputError: The embedding is another one than when it was fitted.
         """
         _check(sources)
-        pooler = load_pooler(self.pooling, self.embedding)
+        pooler = self._pooler()
         if pooler.id != getattr(self, "pooler_id_", pooler.id):
             raise InputError(f"was fitted with {self.pooler_id_}; this ncc has {pooler.id}")
         rows = []
@@ -82,6 +87,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             options=self.options,
             language=self.language,
             embedding=self.embedding,
+            encoder=self.encoder,
             pooling=self.pooling,
         )
         for result in done:
@@ -95,8 +101,11 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Names of the columns: the pooling and a number from 0."""
-        pooler = load_pooler(self.pooling, self.embedding)
+        pooler = self._pooler()
         return np.array([f"{pooler.name}{number}" for number in range(pooler.dim)], object)
+
+    def _pooler(self) -> Pooler:
+        return load_pooler(self.pooling, self.embedding, self.encoder)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

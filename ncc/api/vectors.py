@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
+from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
@@ -174,6 +175,7 @@ def embed(
     options: CompileOptions | None = None,
     language: str | None = None,
     embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     pooling: str | Pooler | None = None,
 ) -> EmbeddedModule:
     """Embeds a file or a text.
@@ -184,10 +186,11 @@ def embed(
         options: How source is compiled; default `ncc.CompileOptions` as it is.
         language: That of source: "c", "c++", "opencl" or "cuda"; default by the file's extension.
         embedding: Vectors of statements, or their folder; default those that ship with ncc.
+        encoder: For pooling by the encoder, one of your own, or its folder; default the one that ships with ncc.
         pooling: How vectors of functions and of the module are made: by the "encoder", from patterns of the code; or of
             the vectors of statements, by their "mean", or by "idf", which weights them by how rare they were in the
             corpus, subtracts the corpus's mean and scales to length 1. Default the encoder, and the mean where an
-            embedding is given.
+            embedding alone is given.
 
     Returns:
         Vectors of statements, functions and the module, float32, and what was read.
@@ -200,7 +203,7 @@ def embed(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    pooler = load_pooler(pooling, embedding)
+    pooler = load_pooler(pooling, embedding, encoder)
     module = load_module(source, options=options, language=language, abstraction=pooler.abstraction)
     if not module.num_functions:
         raise InputError(f"{module.name}: no function has a body, so there is nothing to embed")
@@ -216,6 +219,7 @@ def similarity(
     options: CompileOptions | None = None,
     language: str | None = None,
     embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     pooling: str | Pooler | None = None,
 ) -> float:
     r"""How alike two programs are: the cosine of their vectors, from -1 to 1.
@@ -226,6 +230,7 @@ def similarity(
         options: As for `embed`.
         language: As for `embed`.
         embedding: As for `embed`.
+        encoder: As for `embed`.
         pooling: As for `embed`.
 
     Raises:
@@ -243,7 +248,7 @@ def similarity(
         raise InputError(
             f"vectors of pooling {given[0].pooler.id} can't be compared with those of {given[1].pooler.id}"
         )
-    pooling = given[0].pooler if given else load_pooler(pooling, embedding)
+    pooling = given[0].pooler if given else load_pooler(pooling, embedding, encoder)
     vectors = []
     for one in (a, b):
         if isinstance(one, np.ndarray):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, Inputs, Json, PoolingName, Scheduler, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, EncoderFolder, Inputs, Json, PoolingName, Scheduler, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError, NccError
 from ncc.runtime.printable import source_name
@@ -53,6 +53,7 @@ def embed(
     level: Annotated[Literal["module", "function", "statement"], typer.Option(help="What gets a vector.")] = "module",
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
+    encoder: EncoderFolder = None,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Worker processes; an input that ends one costs itself.")
     ] = 1,
@@ -76,7 +77,7 @@ def embed(
         raise InputError("--scheduler goes with -o FILE.parquet")
     check_writable(output)
     gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
-    name = _pooler(pooling, embedding).name  # what is wrong with it is said once
+    name = _pooler(pooling, embedding, encoder).name  # what is wrong with it is said once
     pooled = None if level == "statement" else name
 
     def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
@@ -107,7 +108,9 @@ def embed(
             vectors = np.concatenate([answer.vectors for answer in gathered])
             write_vectors(output, names, labels, vectors, places, pooling=pooled)
 
-    work = functools.partial(_embed, level=level, pooling=pooling, embedding=embedding, options=options)
+    work = functools.partial(
+        _embed, level=level, pooling=pooling, embedding=embedding, encoder=encoder, options=options
+    )
     with VectorFile(table, pooling=pooled) if table else nullcontext() as rows:
         run_over(
             inputs,
@@ -120,7 +123,7 @@ def embed(
                 _in_parts,
                 work=work,
                 output=table,
-                plan=(level, _pooler(pooling, embedding).id),
+                plan=(level, _pooler(pooling, embedding, encoder).id),
                 jobs=jobs,
                 scheduler=scheduler,
             )
@@ -208,16 +211,18 @@ def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.
 
 
 @functools.lru_cache(maxsize=1)
-def _pooler(name: str | None, embedding: Path | None) -> "Pooler":
+def _pooler(name: str | None, embedding: Path | None, encoder: Path | None) -> "Pooler":
     from ncc.encoder.pooling import load_pooler
 
-    return load_pooler(name, embedding)
+    return load_pooler(name, embedding, encoder)
 
 
-def _embed(name: Input, *, level: Any, pooling: str | None, embedding: Path | None, options: Any) -> _Answer:
+def _embed(
+    name: Input, *, level: Any, pooling: str | None, embedding: Path | None, encoder: Path | None, options: Any
+) -> _Answer:
     from ncc import api
 
-    result = api.embed(name, options=options, pooling=_pooler(pooling, embedding))
+    result = api.embed(name, options=options, pooling=_pooler(pooling, embedding, encoder))
     vectors = result.at(level)
     fields = {
         "num_statements": result.num_statements,

@@ -34,7 +34,7 @@ def evaluate_retrieval(
     ] = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also measure this encoder of 'ncc train encoder --model lstm'."),
+        typer.Option(metavar="FOLDER", help="Also measure this encoder, of 'ncc train encoder'."),
     ] = None,
     levels: Levels = "1",
     rerank: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, PoolingName, Scheduler, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, EncoderFolder, PoolingName, Scheduler, takes_compile_options
 from ncc.cli.output import now_and_then, print_answer, say
 
 __all__ = ["index"]
@@ -17,6 +17,7 @@ def index(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="INDEX", help="Folder of the index.")],
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
+    encoder: EncoderFolder = None,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Worker processes; a file that ends one costs itself.")
     ] = 1,
@@ -37,6 +38,7 @@ def index(
         options=options,
         pooling=pooling,
         embedding=embedding,
+        encoder=encoder,
         jobs=jobs,
         scheduler=scheduler,
         progress=now_and_then(),

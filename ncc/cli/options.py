@@ -45,6 +45,10 @@ Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 EmbeddingFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
 ]
+EncoderFolder = Annotated[
+    Path | None,
+    typer.Option("--encoder", metavar="FOLDER", help="Encoder for --pooling encoder; default the shipped one."),
+]
 PoolingName = Annotated[
     str | None,
     typer.Option(

@@ -28,6 +28,10 @@ def search(
     threshold: Annotated[
         float | None, typer.Option(metavar="T", help="Least similarity in a group; default one that is sure.")
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="How sure similarities are, by ncc train calibration; default shipped."),
+    ] = None,
     min_statements: Annotated[int, typer.Option(min=1, help="Size of functions from which groups are made.")] = 10,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write a page with the source.")
@@ -55,7 +59,7 @@ def search(
     if output and output.suffix != ".html":
         raise InputError(f"{output}: extension {output.suffix!r} is not .html")
     check_writable(output)
-    opened = api.load_index(index)
+    opened = api.load_index(index, calibration=calibration)
     answers: Duplicates | list[Matches]
     if query is None:
         answers = opened.duplicates(threshold, min_statements=min_statements, most=top)

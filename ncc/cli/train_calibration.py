@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import Levels, PoolingName, split_list, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, EncoderFolder, Levels, PoolingName, split_list, takes_compile_options
 from ncc.cli.output import now_and_then, print_answer
 from ncc.runtime.provenance import command_line
 
@@ -18,6 +18,8 @@ def train_calibration(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.json", help="File for the calibration.")],
     levels: Levels = "1,2,s",
     pooling: PoolingName = None,
+    embedding: EmbeddingFolder = None,
+    encoder: EncoderFolder = None,
     min_statements: Annotated[int, typer.Option(min=1, help="Smaller functions are left out.")] = 10,
     *,
     options: Any,
@@ -34,6 +36,8 @@ def train_calibration(
         levels=split_list(levels),
         options=options,
         pooling=pooling,
+        embedding=embedding,
+        encoder=encoder,
         min_statements=min_statements,
         progress=now_and_then(),
         about={"command": command_line()},

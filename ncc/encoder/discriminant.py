@@ -12,7 +12,7 @@ too well, and find others worse: see the benchmarks.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +24,14 @@ from ncc.errors import AssetError, InputError
 from ncc.ir import Module
 from ncc.runtime.storage import read_model, write_model
 
-__all__ = ["DiscriminantEncoder", "Level", "load_encoder", "pattern_values", "save_encoder"]
+__all__ = [
+    "DiscriminantEncoder",
+    "Level",
+    "load_discriminant_encoder",
+    "load_shipped_encoder",
+    "pattern_values",
+    "save_discriminant_encoder",
+]
 
 Level = Literal["module", "function"]
 Float32Array = NDArray[np.float32]
@@ -136,12 +143,8 @@ def pattern_values(
     return (value / np.maximum(length[group], _SMALLEST)).astype(np.float32)
 
 
-def save_encoder(encoder: DiscriminantEncoder, folder: str | os.PathLike[str]) -> None:
+def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.PathLike[str]) -> None:
     """Writes ``encoder.safetensors`` and ``encoder.json``.
-
-    Args:
-        encoder: What to write.
-        folder: Where; it is made where it is not there.
 
     Raises:
         OutputError: The folder can't be written.
@@ -155,19 +158,23 @@ def save_encoder(encoder: DiscriminantEncoder, folder: str | os.PathLike[str]) -
     write_model(Path(folder), "encoder", card, {name: getattr(encoder, name) for name in _ARRAYS})
 
 
-def load_encoder(folder: str | os.PathLike[str] | DiscriminantEncoder | None = None) -> DiscriminantEncoder:
-    """Reads what `save_encoder` wrote.
+@cache
+def load_shipped_encoder() -> DiscriminantEncoder:
+    """The encoder that ships with ncc, read once a process.
 
-    Args:
-        folder: Default that of the encoder that ships with ncc; an encoder is returned as it is.
+    Raises:
+        AssetError: As for `load_discriminant_encoder`.
+    """
+    return load_discriminant_encoder(Path(__file__).parents[1] / "assets" / "encoder")
+
+
+def load_discriminant_encoder(folder: str | os.PathLike[str]) -> DiscriminantEncoder:
+    """Reads what `save_discriminant_encoder` wrote.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    if isinstance(folder, DiscriminantEncoder):
-        return folder
-    place = Path(__file__).parents[1] / "assets" / "encoder" if folder is None else Path(folder)
-    card, arrays = read_model(place, "encoder", _FORMAT_VERSION, _ARRAYS)
+    card, arrays = read_model(Path(folder), "encoder", _FORMAT_VERSION, _ARRAYS)
     try:
         return DiscriminantEncoder(
             **{name: arrays[name] for name in _ARRAYS},
@@ -176,4 +183,4 @@ def load_encoder(folder: str | os.PathLike[str] | DiscriminantEncoder | None = N
             about=dict(card["about"]),
         )
     except (LookupError, TypeError, ValueError, InputError) as error:
-        raise AssetError(f"{place}: is not an encoder ({error}); it is damaged") from error
+        raise AssetError(f"{folder}: is not an encoder ({error}); it is damaged") from error

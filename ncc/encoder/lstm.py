@@ -3,9 +3,11 @@
 `ncc train encoder --model lstm` writes one. What ships is `ncc.encoder.discriminant`, better on unseen classes.
 """
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,18 @@ class LSTMEncoder:
             raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
         if self.longest < 1:
             raise InputError(f"an LSTM that reads {self.longest} statements")
+
+    def __repr__(self) -> str:
+        return f"LSTMEncoder({len(self.vectors)} statements, {self.encoder.config.hidden} units → {self.dim})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of what it learnt."""
+        digest = hashlib.sha256(repr((self.encoder.config, self.longest)).encode())
+        halves = self.vectors.astype(np.float16)  # as they are kept
+        for array in (halves, self.projection, *(tensor for _, tensor in sorted(self.encoder.tensors.items()))):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:12]
 
     @property
     def dim(self) -> int:

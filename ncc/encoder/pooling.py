@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
-from ncc.encoder.discriminant import DiscriminantEncoder, load_encoder
+from ncc.encoder.discriminant import DiscriminantEncoder, load_shipped_encoder
+from ncc.encoder.encoders import AnyEncoder, load_encoder
+from ncc.encoder.literals import statement_literals
+from ncc.encoder.lstm import LSTMEncoder
 from ncc.encoder.program import own_functions
 from ncc.errors import InputError
 from ncc.ir import Abstraction, Module
@@ -24,6 +27,7 @@ __all__ = [
     "POOLERS",
     "EncoderPooler",
     "IdfPooler",
+    "LSTMPooler",
     "MeanPooler",
     "Pooler",
     "load_pooler",
@@ -145,7 +149,7 @@ class EncoderPooler(Pooler):
         encoder: Default the one that ships with ncc.
     """
 
-    encoder: DiscriminantEncoder = field(default_factory=load_encoder)
+    encoder: DiscriminantEncoder = field(default_factory=load_shipped_encoder)
     name: ClassVar[str] = "encoder"
 
     @property
@@ -184,29 +188,93 @@ class EncoderPooler(Pooler):
         return self.encoder.vectors(module, bag, "function")
 
 
+@dataclass(frozen=True, eq=False)
+class LSTMPooler(Pooler):
+    """The vector of an LSTM of one's own, which reads statements in order, and their literals; length 1.
+
+    Attributes:
+        encoder: Trained on the same embedding.
+    """
+
+    encoder: LSTMEncoder
+    name: ClassVar[str] = "encoder"
+
+    def __post_init__(self) -> None:
+        """Checks that the encoder knows the embedding's words.
+
+        Raises:
+            InputError: It was trained on another embedding.
+        """
+        known = self.encoder.about.get("embedding")
+        if known != self.embedding.fingerprint:
+            raise InputError(
+                f"the encoder was trained on embedding {known}, but {self.embedding.fingerprint} is loaded; name the "
+                "one that it was trained on"
+            )
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return self.encoder.dim
+
+    @property
+    def id(self) -> str:
+        """What it is and a hash of what the encoder learnt."""
+        return f"lstm-{self.encoder.fingerprint}"
+
+    def vectors(
+        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
+    ) -> NDArray[np.float32]:
+        """As `Pooler.vectors` says; rows of length 1."""
+        word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
+        if functions is None:
+            parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
+        else:
+            parts = [np.arange(*module.function_start[number : number + 2]) for number in functions]
+        found = np.zeros((len(parts), self.dim), np.float32)
+        for row, statements in enumerate(parts):
+            read = statements[: self.encoder.longest].astype(np.int32)
+            start, literals = statement_literals(module, read)
+            found[row] = self.encoder.encode(word[read], literals, start)
+        return found
+
+
 POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, IdfPooler, EncoderPooler)}
 """By their names."""
 
 
-def load_pooler(pooling: str | Pooler | None = None, embedding: AnyEmbedding | None = None) -> Pooler:
+def load_pooler(
+    pooling: str | Pooler | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
+) -> Pooler:
     """A way of pooling by its name.
 
     Args:
         pooling: One of `POOLERS`; a pooler is returned as it is. Default "encoder", which needs no vectors of
-            statements, and "mean" where those are given.
+            statements, and "mean" where those alone are given.
         embedding: Vectors of statements, or their folder; default those that ship with ncc.
+        encoder: For pooling by the encoder, one of your own, or its folder; default the one that ships with ncc.
 
     Raises:
-        InputError: There is none of this name, or a pooler and another embedding are given.
-        AssetError: The embedding can't be read.
+        InputError: There is none of this name, a pooler and another embedding or encoder are given, an encoder and
+            another way of pooling, or one that was trained on another embedding.
+        AssetError: The embedding or the encoder can't be read.
     """
     if isinstance(pooling, Pooler):
         if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
             raise InputError("the pooler has another embedding than the one that is given")
+        if encoder is not None and load_encoder(encoder).fingerprint not in pooling.id:
+            raise InputError("the pooler has another encoder than the one that is given")
         return pooling
-    pooling = pooling or ("encoder" if embedding is None else "mean")
+    pooling = pooling or ("encoder" if embedding is None or encoder is not None else "mean")
     if pooling not in POOLERS:
         raise InputError(f"pooling is {pooling!r}; expected one of {', '.join(POOLERS)}")
+    if encoder is not None:
+        if pooling != "encoder":
+            raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
+        words, found = load_embedding(embedding), load_encoder(encoder)
+        return LSTMPooler(words, found) if isinstance(found, LSTMEncoder) else EncoderPooler(words, found)
     return _shipped(pooling) if embedding is None else POOLERS[pooling](load_embedding(embedding))
 
 

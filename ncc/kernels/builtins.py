@@ -4,16 +4,16 @@ import re
 
 from ncc.kernels.types import lanes_of
 
-__all__ = ["asked_dimension", "builtin_name", "work_of_call"]
+__all__ = ["builtin_name", "work_of_call"]
 
 _NOTHING = ("llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant")
-_BARRIER = re.compile(r"barrier|__syncthreads|mem_fence")
+_BARRIER = re.compile(r"[bB]arrier|__syncthreads|mem_fence")
 _ATOMIC = re.compile(r"atom(?:ic)?_")
-_QUERY = re.compile(r"get_(?:global|local|group|num|work|enqueued|sub_group)_|ptx\.sreg|amdgcn\.work(?:item|group)\.id")
-_DIMENSION = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
-_THREAD = re.compile(r"get_(?:global|local)_(?:linear_)?id|ptx\.sreg\.tid|workitem\.id")
-
-_AXIS = re.compile(r"\.t?id\.([xyz])")
+_QUERY = re.compile(
+    r"get_(?:global|local|group|num|work|enqueued|sub_group)_|ptx\.sreg|amdgcn\.work(?:item|group)\.id"
+    r"|__spirv_(?:BuiltIn)?(?:Global|Local|Num|Workgroup|EnqueuedWorkgroup|Sub[gG]roup)\w*(?:I[dn]|Size|Workgroups|Offset)"
+    r"|llvm\.spv\.(?:thread|group|flattened|global|local|num|workgroup|wave|subgroup)\."
+)
 _MANGLED = re.compile(r"_Z(\d{1,3})(.*)", re.DOTALL)
 _INTRINSIC = re.compile(r"llvm\.(?:nvvm\.|amdgcn\.)?(\w+)")
 _PREFIX = re.compile(r"__nv_|__ocml_|fast_|__")
@@ -63,16 +63,6 @@ def builtin_name(callee: str) -> str:
         if name not in _KIND and name[:-size] in _KIND and _SUFFIX.fullmatch(name[-size:]):
             return name[:-size]
     return name
-
-
-def asked_dimension(callee: str, source: str) -> str:
-    """Dimension whose thread number a call asks for; empty if it asks for none, "?" if it depends on a value."""
-    if not _THREAD.search(callee):
-        return ""
-    if found := _AXIS.search(callee):
-        return str("xyz".index(found[1]))
-    found = _DIMENSION.search(source)
-    return found[1] if found else "0" if "()" in source else "?"
 
 
 def work_of_call(callee: str, text: str) -> dict[str, float]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.ir import Module
-from ncc.kernels.builtins import asked_dimension, work_of_call
+from ncc.kernels.builtins import work_of_call
 from ncc.kernels.control_flow import find_loops
 from ncc.kernels.costs import flops_of, integer_operations_of
 from ncc.kernels.frequencies import FunctionRuns
 from ncc.kernels.launch import LoopTrips, Threads
 from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
+from ncc.kernels.registers import asked_dimension, reads_variable
 from ncc.kernels.threads import called_function, callee_name, thread_strides
 from ncc.kernels.types import lanes_of
 
@@ -182,7 +183,9 @@ class _Function:
             self.counts.shape["statements"] += 1
             if self.at_launch:
                 self._count_instructions(statement, opcode, operands, weight)
-            if opcode in ("load", "store", "atomicrmw", "cmpxchg"):
+            if reads_variable(module, statement):
+                self.counts.add("thread_query", weight)
+            elif opcode in ("load", "store", "atomicrmw", "cmpxchg"):
                 pattern = self._count_accesses(statement, operands, weight)
                 if opcode in ("atomicrmw", "cmpxchg"):
                     self.counts.add("atomic", weight)
@@ -196,6 +199,8 @@ class _Function:
                 divergent = self._count_branch(operands, block, weight)
             else:
                 self._count_arithmetic(opcode, module.statement_text(statement), weight)
+            if dimension := asked_dimension(module, statement):
+                self.counts.dimensions.add(dimension)
             self.counts.rows.append(_Row(statement, weight, pattern, divergent))
         return calls
 
@@ -251,8 +256,6 @@ class _Function:
         module, name = self.module, callee_name(self.module, statement)
         if accesses := accesses_of(module, statement, arguments, self.stride, self.spaces):
             return "".join([self.counts.add_access(access, weight) for access in accesses][:1])
-        if dimension := asked_dimension(name, module.statement_source(statement)):
-            self.counts.dimensions.add(dimension)
         for kind, amount in work_of_call(name, module.statement_text(statement)).items():
             self.counts.add(kind, weight, amount)
         return ""

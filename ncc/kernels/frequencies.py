@@ -11,11 +11,11 @@ from ncc.kernels.arguments import argument_names, given_arguments
 from ncc.kernels.branches import likely_share
 from ncc.kernels.control_flow import Loop, find_loops, successors
 from ncc.kernels.launch import Launch, LoopTrips, Threads, launch_threads
+from ncc.kernels.registers import register_of
 from ncc.kernels.values import (
     formula_of,
     operand_tokens,
     predicate_of,
-    register_of,
     token_value,
     trips_until,
     value_of,
@@ -170,9 +170,7 @@ class FunctionRuns:
             same = all(np.array_equal(found[0], other) for other in found[1:])
             self.values[node] = found[0] if same else self.unknown
             return
-        callee = int(module.callee[statement]) if opcode == "call" else -1
-        register = register_of(module, statement, module.node_name(callee)) if callee >= 0 else ""
-        if register:
+        if register := register_of(module, statement):
             self.values[node] = self._register(register)
         elif opcode in ("load", "getelementptr", "alloca", "fcmp"):
             return

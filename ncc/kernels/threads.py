@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.ir import Module, NodeKind
+from ncc.kernels.registers import reads_variable, register_of
 from ncc.kernels.strides import HANDLERS, join_strides, same_stride
 
 __all__ = ["POINTER_STEPS", "called_function", "callee_name", "thread_strides"]
@@ -23,8 +24,11 @@ _MOST_CALLS = 256
 
 _INDEX_ARGUMENT = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
 _THREAD_NUMBER = re.compile(
-    r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id|ptx\.sreg\.(?:tid\.x|laneid)|workitem\.id\.x"
+    r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id"
+    r"|__spirv_BuiltIn(?:LocalInvocationIndex|GlobalLinearId)|llvm\.spv\.flattened\.thread\.id"
 )
+_NEIGHBOURS = ("tid.x", "global_id.x", "laneid")
+"""Numbers that grow by one from thread to thread."""
 _ATOMIC = re.compile(r"atom(?:ic)?_")
 POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that make a pointer of pointers."""
@@ -165,18 +169,24 @@ class _Strides:
     def _result(self, statement: int) -> float | None:
         """Stride of what a statement defines; None where too little is known of its operands yet."""
         operands, opcode = self.operands(statement), self.opcode(statement)
+        if opcode in ("load", "extractelement", "call") and (register := register_of(self.module, statement)):
+            return 1.0 if register in _NEIGHBOURS else 0.0
         if opcode == "phi":
             return join_strides(self.known_strides(operands[::2]))
         if opcode == "load" and operands[0] in self.variables:
             return self.content.get(operands[0])
         if not self.known[operands].all():
             return None
+        return self._of_operands(statement, opcode, operands)
+
+    def _of_operands(self, statement: int, opcode: str, operands: list[int]) -> float | None:
+        """The same, where the strides of all operands are known."""
         strides = [float(self.stride[node]) for node in operands]
         if opcode in ("call", "invoke", "callbr"):
             return self._call(statement, strides[1:])
         if opcode in HANDLERS:
             return HANDLERS[opcode](self.module, statement, operands, strides)
-        loaded = opcode == "load" and operands[0] in self.private
+        loaded = opcode == "load" and (operands[0] in self.private or reads_variable(self.module, statement))
         return 0.0 if not any(strides) and not loaded else math.nan
 
     def _call(self, statement: int, arguments: list[float]) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ncc.ir import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
+from ncc.kernels.registers import register_of
 from ncc.kernels.types import split_fields
 
 __all__ = [
@@ -16,7 +17,6 @@ __all__ = [
     "formula_of",
     "operand_tokens",
     "predicate_of",
-    "register_of",
     "token_value",
     "trips_until",
     "value_of",
@@ -24,14 +24,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-_REGISTER = re.compile(r"ptx\.sreg\.((?:n?ctaid|n?tid)\.[xyz]|warpsize|laneid)")
-_OPENCL = re.compile(
-    r"get_(global_id|local_id|group_id|local_size|num_groups|global_size)j?\(i32 (?:noundef )?([012])\)"
-)
 _PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")
 _NAMES = {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}
-_OPENCL_NAMES = {"local_id": "tid", "group_id": "ctaid", "local_size": "ntid", "num_groups": "nctaid"}
 _DEEPEST = 7
 
 Operation = Callable[..., Array]
@@ -103,15 +98,6 @@ def token_value(token: str) -> float:
     return float(token) if _NUMBER.fullmatch(token) else np.nan
 
 
-def register_of(module: Module, statement: int, name: str) -> str:
-    """The number of the hardware that a call reads, as "tid.x"; empty for other calls."""
-    if found := _REGISTER.search(name):
-        return found[1]
-    if name.startswith("_Z") and (found := _OPENCL.search(module.statement_source(statement))):
-        return f"{_OPENCL_NAMES.get(found[1], found[1])}.{'xyz'[int(found[2])]}"
-    return ""
-
-
 def value_of(module: Module, statement: int, operands: list[Array]) -> Array:
     """What a statement computes, by thread; NaN where it is not known.
 
@@ -168,7 +154,7 @@ def formula_of(module: Module, node: int, token: str, names: dict[int, str], dep
     statement = int(module.node_definition[node])
     opcode = module.opcode_name(statement)
     name = _callee(module, statement) if opcode == "call" else ""
-    if register := register_of(module, statement, name):
+    if register := register_of(module, statement):
         kind, _, axis = register.partition(".")
         return f"{_NAMES[kind]}.{axis}" if kind in _NAMES else register
     operands = module.operands(statement)[1 if name else 0 :]

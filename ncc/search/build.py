@@ -9,10 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ncc.embedding import AnyEmbedding, save_embedding
 from ncc.embedding.table import normalised
+from ncc.encoder.encoders import AnyEncoder, save_encoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
@@ -55,23 +58,34 @@ class IndexReport:
 
 
 @lru_cache(maxsize=1)
-def _pooler(pooling: str, embedding: str | None) -> Pooler:
-    return load_pooler(pooling, embedding)
+def _pooler(pooling: str, embedding: str | None, encoder: str | None) -> Pooler:
+    return load_pooler(pooling, embedding, encoder)
 
 
-def read_functions(file: FoundFile, *, pooling: str, embedding: str | None, options: CompileOptions) -> Rows:
+def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str | None:
+    """The folder of an embedding or encoder; an object is written into a folder of the index, which has its name."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return None if given is None else os.path.abspath(given)  # noqa: PTH100
+    save(given, own)
+    return own.name
+
+
+def read_functions(
+    file: FoundFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
+) -> Rows:
     """The functions of a file, where they are, and their vectors, of length 1.
 
     Args:
         file: To be read; source is compiled with lines.
         pooling: Name of a way of pooling.
         embedding: Its embedding's folder; None for the one that ships.
+        encoder: The same of its encoder.
         options: How source is compiled.
 
     Raises:
         NccError: As from `load_module`.
     """
-    pooler = _pooler(pooling, embedding)
+    pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
     places = function_places(module)
     columns = {
@@ -90,7 +104,8 @@ def build_index(
     *,
     options: CompileOptions | None = None,
     pooling: str | None = None,
-    embedding: str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -102,7 +117,9 @@ def build_index(
         output: Folder of the index.
         options: How source is compiled; a file that was compiled in another way is read again.
         pooling: How functions get vectors; one that the index was not made with is refused.
-        embedding: Folder of an embedding; default the one that ships.
+        embedding: Vectors of statements, or their folder; default the one that ships. What is given as an object is
+            kept in the index's folder.
+        encoder: The same of an encoder.
         jobs: Worker processes, where a file that kills, hangs or fills one costs itself.
         executor: Any ``concurrent.futures`` executor to work on instead, which must see the files.
         progress: Called with batches done and batches in all.
@@ -115,8 +132,7 @@ def build_index(
     options, folder = options or CompileOptions(), Path(output).absolute()
     if options.commands:
         options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
-    embedding = None if embedding is None else os.path.abspath(embedding)  # noqa: PTH100
-    pooler = load_pooler(pooling, embedding)
+    pooler = load_pooler(pooling, embedding, encoder)
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
     if any(os.fspath(one) == STDIN for one in inputs):
         raise InputError("an index is of files and folders, not of standard input")
@@ -134,14 +150,23 @@ def build_index(
         gone = [path for path in gone if path not in kept and path not in files]
         if old and not fresh and not gone:
             return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
+        words = _folder_of(embedding, save_embedding, folder / "embedding")
+        encoding = _folder_of(encoder, save_encoder, folder / "encoder")
         card = Card(
             pooler_id=pooler.id,
             pooling=pooler.name,
-            embedding=embedding,
+            embedding=words,
+            encoder=encoding,
             dim=pooler.dim,
             generation=old.card.generation + 1 if old else 1,
         )
-        work = partial(read_functions, pooling=pooler.name, embedding=embedding, options=options)
+        work = partial(
+            read_functions,
+            pooling=pooler.name,
+            embedding=words and str(folder / words),
+            encoder=encoding and str(folder / encoding),
+            options=options,
+        )
         parts = in_parts(
             fresh,
             work,

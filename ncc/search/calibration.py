@@ -6,6 +6,7 @@ of true pairs among those that alike follows by Bayes' rule; it never falls wher
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_json, write_atomically
 
-__all__ = ["Calibration", "fit_calibration", "load_calibration", "save_calibration"]
+__all__ = ["Calibration", "fit_calibration", "load_calibration", "save_calibration", "shipped_calibration"]
 
 FORMAT_VERSION = 1
 PARTNERS = 0.1
@@ -141,15 +142,26 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
 
 
 @lru_cache(maxsize=4)
-def load_calibration(pooler_id: str, folder: Path = _ASSETS) -> Calibration | None:
-    """The calibration of vectors of a kind; None where there is none.
+def shipped_calibration(pooler_id: str) -> Calibration | None:
+    """The calibration of vectors of a kind that ships with ncc; None where there is none.
 
     Raises:
         AssetError: It is damaged.
     """
-    path = folder / f"{pooler_id}.json"
-    if not re.fullmatch(r"[\w-]+", pooler_id) or not path.is_file():
-        return None
+    path = _ASSETS / f"{pooler_id}.json"
+    return load_calibration(path) if re.fullmatch(r"[\w-]+", pooler_id) and path.is_file() else None
+
+
+def load_calibration(path: str | os.PathLike[str]) -> Calibration:
+    """Reads how sure similarities are.
+
+    Args:
+        path: File that ``ncc train calibration`` made.
+
+    Raises:
+        AssetError: It is missing, damaged or of another format version.
+    """
+    path = Path(path)
     about = read_json(path, FORMAT_VERSION)
     about.pop("format_version")
     try:

@@ -21,7 +21,7 @@ from ncc.runtime.found import FoundFile
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
 from ncc.search.build import IndexReport
-from ncc.search.calibration import Calibration, load_calibration
+from ncc.search.calibration import Calibration, load_calibration, shipped_calibration
 from ncc.search.store import Store
 
 if TYPE_CHECKING:
@@ -129,10 +129,12 @@ class Index:
     Attributes:
         store: Its files.
         report: What became of the files that it was just made of; None where it was opened.
+        own_calibration: How sure a similarity is; None for what ships with ncc for vectors of this kind.
     """
 
     store: Store
     report: IndexReport | None = None
+    own_calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return self.store.card.num_functions
@@ -164,7 +166,8 @@ class Index:
             InputError: The embedding or encoder that it was made with is no longer there.
         """
         card = self.store.card
-        pooler = load_pooler(card.pooling, card.embedding)
+        embedding, encoder = (path and self.store.folder / path for path in (card.embedding, card.encoder))
+        pooler = load_pooler(card.pooling, embedding, encoder)
         if pooler.id != card.pooler_id:
             raise InputError(
                 f"{self.store.folder}: was made with {card.pooler_id}; this ncc has {pooler.id}: index again, into "
@@ -175,7 +178,7 @@ class Index:
     @cached_property
     def calibration(self) -> Calibration | None:
         """How sure a similarity is; None where that was not measured for vectors of this kind."""
-        return load_calibration(self.store.card.pooler_id)
+        return self.own_calibration or shipped_calibration(self.store.card.pooler_id)
 
     def at(self, row: int, similarity: float = 1.0) -> Found:
         """A function by its row."""
@@ -278,17 +281,28 @@ class Index:
         return dataframe(table)
 
 
-def load_index(folder: str | os.PathLike[str]) -> Index:
+def load_index(
+    folder: str | os.PathLike[str], *, calibration: Calibration | str | os.PathLike[str] | None = None
+) -> Index:
     """Opens an index that `ncc.index` made.
 
     Args:
         folder: Of the index.
+        calibration: How sure similarities are, or its file, as ``ncc train calibration`` makes it; default the one that
+            ships with ncc for vectors of this kind.
 
     Raises:
-        InputError: There is none.
-        AssetError: It is damaged or of another format version.
+        InputError: There is none, or the calibration is of vectors of another kind.
+        AssetError: A file is damaged or of another format version.
     """
-    return Index(Store.open(Path(folder)))
+    store = Store.open(Path(folder))
+    if isinstance(calibration, str | os.PathLike):
+        calibration = load_calibration(calibration)
+    if calibration and calibration.pooler_id != store.card.pooler_id:
+        raise InputError(
+            f"{folder}: has vectors of {store.card.pooler_id}; the calibration is of {calibration.pooler_id}"
+        )
+    return Index(store, own_calibration=calibration)
 
 
 def _functions_called(module: Module, name: str | None) -> list[int]:

@@ -44,7 +44,8 @@ class Card:
     Attributes:
         pooler_id: Of what made the vectors.
         pooling: Its name.
-        embedding: Folder of the embedding; None for the one that ships.
+        embedding: Folder of the embedding, absolute or below that of the index; None for the one that ships.
+        encoder: The same of the encoder.
         dim: Number of dimensions.
         num_functions: Rows of vectors.
         generation: Number in the names of the files.
@@ -54,6 +55,7 @@ class Card:
     pooler_id: str
     pooling: str
     embedding: str | None
+    encoder: str | None = None
     dim: int
     num_functions: int = 0
     generation: int = 0

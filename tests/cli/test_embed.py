@@ -147,9 +147,10 @@ def test_another_embedding_is_used(ncc, code, tmp_path):
 
     save_embedding(load_embedding(), tmp_path / "embedding")
     assert ncc("embed", code / "dot.c", "--embedding", tmp_path / "embedding").code == 0
-    finished = ncc("embed", code / "dot.c", "--embedding", tmp_path / "nowhere")
-    assert finished.code == 1
-    assert "nowhere/embedding.json: can't be read" in finished.err
+    for option, file in (("--embedding", "embedding.json"), ("--encoder", "encoder.json")):
+        finished = ncc("embed", code / "dot.c", option, tmp_path / "nowhere")
+        assert finished.code == 1
+        assert f"nowhere/{file}: can't be read" in finished.err
 
 
 # ---- files of vectors

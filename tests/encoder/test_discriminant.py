@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.encoder.discriminant import DiscriminantEncoder, load_encoder, save_encoder
+from ncc.encoder.discriminant import DiscriminantEncoder
 from ncc.encoder.discriminant_fit import DiscriminantTraining, LabelledPatterns, fit_encoder
+from ncc.encoder.encoders import load_encoder, save_encoder
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.encoder.pooling import load_pooler
 from ncc.errors import AssetError, InputError

@@ -7,7 +7,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, InputError
-from ncc.search.calibration import Calibration, fit_calibration, load_calibration, save_calibration
+from ncc.search.calibration import Calibration, fit_calibration, load_calibration, save_calibration, shipped_calibration
 from tests.search.conftest import write_code
 
 
@@ -57,14 +57,14 @@ def test_functions_of_the_same_text_are_no_different_ones(noisy):
 def test_a_calibration_is_written_and_read(noisy, tmp_path):
     made = fit_calibration("x-1", noisy, command="none")
     save_calibration(made, tmp_path / "x-1.json")
-    assert load_calibration("x-1", tmp_path) == made
-    assert load_calibration("x-2", tmp_path) is None
-    assert load_calibration("../x-1", tmp_path) is None
+    assert load_calibration(tmp_path / "x-1.json") == made
+    assert shipped_calibration("x-2") is None
+    assert shipped_calibration("../search/idf") is None
     about = json.loads((tmp_path / "x-1.json").read_text())
     for number, change in enumerate(({"same": [1.0]}, {"other": "x"}, {"similarity": [0.0] * 256})):
         (tmp_path / f"y-{number}.json").write_text(json.dumps(about | change))
         with pytest.raises(AssetError, match="is damaged"):
-            load_calibration(f"y-{number}", tmp_path)
+            load_calibration(tmp_path / f"y-{number}.json")
 
 
 def test_functions_at_several_levels_calibrate(tmp_path):
@@ -73,8 +73,14 @@ def test_functions_at_several_levels_calibrate(tmp_path):
     made = ncc.train_calibration(code, tmp_path / "out.json", pooling="idf", levels=("0", "1", "2"))
     assert made.about["same_pairs"] == 9
     assert made.about["num_files"] == 3
-    assert load_calibration.__wrapped__(made.pooler_id, tmp_path) is None
-    assert json.loads((tmp_path / "out.json").read_text())["pooler_id"] == made.pooler_id
+    index = ncc.index(code, tmp_path / "index", pooling="idf")
+    assert index.calibration != made
+    own = ncc.load_index(tmp_path / "index", calibration=tmp_path / "out.json")
+    assert own.calibration == made
+    assert own.duplicates().threshold == (made.threshold(0.9, len(own)) or 0.98)
+    with pytest.raises(InputError, match="the calibration is of idf-"):
+        other = ncc.index(code / "a.c", tmp_path / "other", pooling="mean")
+        ncc.load_index(other.store.folder, calibration=made)
     with pytest.raises(InputError, match="two or more different"):
         ncc.train_calibration(code, levels=("0", "0"))
     with pytest.raises(InputError, match="0 functions are there at all levels"):

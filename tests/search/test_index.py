@@ -3,6 +3,7 @@
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,23 @@ def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
         assert np.array_equal(other.vectors, serial.vectors)
     again = ncc.index(code, tmp_path / "serial", options=ncc.CompileOptions(optimization="0"))
     assert again.report.num_read == 3
+
+
+def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
+    shipped = ncc.load_encoder()
+    turned = replace(shipped, centre=-shipped.centre)
+    ncc.save_encoder(turned, tmp_path / "encoder")
+    given, named = (
+        ncc.index(code, tmp_path / name, encoder=one, jobs=jobs)
+        for name, one, jobs in (("given", turned, 2), ("named", tmp_path / "encoder", 1))
+    )
+    assert np.array_equal(given.vectors, named.vectors)
+    (tmp_path / "given").rename(tmp_path / "moved")
+    moved = ncc.load_index(tmp_path / "moved")
+    assert moved.pooler.id == ncc.embed(code / "a.c", encoder=turned).pooler.id
+    assert moved.search(code / "b.c")[0][0].function == "first_sum"
+    with pytest.raises(InputError, match="has vectors of encoder-"):
+        ncc.index(code, tmp_path / "moved")
 
 
 def test_a_build_that_was_stopped_goes_on(code, tmp_path, monkeypatch):

@@ -5,14 +5,12 @@ None of them learns from labels. Document frequencies are those of the code that
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ncc.classification.samples import ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.lstm import LSTMEncoder
 from ncc.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.errors import NccError
 from ncc.ir import Module, read_module
@@ -73,15 +71,17 @@ class Pooled:
 
     Attributes:
         pooler: The way.
+        called: Its name in tables; default as options name it.
     """
 
     pooler: Pooler
+    called: str = ""
     kind: Final = "ours"
 
     @property
     def name(self) -> str:
-        """As options name it."""
-        return f"ncc, --pooling {self.pooler.name}"
+        """For tables."""
+        return self.called or f"ncc, --pooling {self.pooler.name}"
 
     def vectors(self, units: Units, /) -> Matrix:
         """Returns (n, dim) float32; zeros for what can't be read again."""
@@ -107,36 +107,12 @@ class Pooled:
             return None
 
 
-@dataclass(frozen=True)
-class _LSTM:
-    """An LSTM encoder that was trained."""
-
-    encoder: LSTMEncoder
-    embedding: Embedding
-    name: Final = "ncc, LSTM encoder"
-    kind: Final = "ours"
-
-    def vectors(self, units: Units, /) -> Matrix:
-        table = units.table
-        words = self.embedding.look_up(table.texts).word[table.text_id]
-        found = np.zeros((len(table), self.encoder.dim), np.float32)
-        for row, (begin, end) in enumerate(pairwise(table.start.tolist())):
-            if end > begin:
-                start = table.literal_start[begin : end + 1]
-                literals = table.literal[start[0] : start[-1]]
-                found[row] = self.encoder.encode(words[begin:end], literals, start - start[0])
-        return found
-
-
-def all_representations(
-    embedding: Embedding, seed: int = 204, lstm: LSTMEncoder | None = None
-) -> tuple[Representation, ...]:
+def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Representation, ...]:
     """Every way to make vectors that can be measured, in the order of tables.
 
     Args:
         embedding: Vectors of statements.
         seed: Of the encoder that is not trained.
-        lstm: One that was trained on the embedding.
     """
     from ncc.study.retrieval.ir2vec import IR2VecWheel, is_installed
 
@@ -151,7 +127,6 @@ def all_representations(
         _Counted("idf-weighted mean", lambda table: _mean(table, embedding, weighted=True)),
         _Counted("idf-weighted mean, centred", lambda table: _centred(_mean(table, embedding, weighted=True))),
         *(Pooled(load_pooler(name, embedding)) for name in POOLERS if name != "mean"),
-        *([_LSTM(lstm, embedding)] if lstm else []),
         *([IR2VecWheel()] if is_installed() else []),
         _Counted("encoder, not trained", lambda table: _untrained(table, embedding, seed)),
     )

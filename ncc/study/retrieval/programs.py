@@ -16,7 +16,8 @@ from ncc.classification.loading import labelled_files, programs_cache, tell_batc
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples, load_programs
 from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.encoder.lstm import load_lstm_encoder
+from ncc.encoder.encoders import AnyEncoder
+from ncc.encoder.pooling import load_pooler
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.found import FoundFile
@@ -26,7 +27,7 @@ from ncc.runtime.writable import check_folder, check_writable
 from ncc.study.bootstrap import Estimate, estimate
 from ncc.study.evaluation import Comparison, Score, choose_methods
 from ncc.study.report.table import Column, Table, score_row, table_of
-from ncc.study.retrieval.methods import Representation, Units, all_representations
+from ncc.study.retrieval.methods import Pooled, Representation, Units, all_representations
 from ncc.study.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
 
 __all__ = [
@@ -142,7 +143,7 @@ def evaluate_retrieval(
     classes: str | None = None,
     per_class: int | None = None,
     method: Sequence[str] | None = None,
-    encoder: str | Path | None = None,
+    encoder: AnyEncoder | None = None,
     levels: Sequence[str] = ("1",),
     rerank: bool = False,
     output: str | Path | None = None,
@@ -160,7 +161,7 @@ def evaluate_retrieval(
         classes: Those to compare, as "81-104" or "sort,search"; default all.
         per_class: So many programs of each class, drawn at random by the seed; default all.
         method: Patterns of names of methods, as a shell matches files; default all.
-        encoder: Folder of an LSTM encoder, which is measured as well.
+        encoder: An encoder of your own, or its folder, which is measured as well.
         levels: Optimisation levels to compile programs at; vectors of several stand side by side.
         rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
         output: File that gets what was compared, of one method: ``input``, ``label`` and ``vectors``, a row of zeros
@@ -187,7 +188,8 @@ def evaluate_retrieval(
     files, names = labelled_files(folder, levels, data)
     if classes or per_class:
         files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
-    known = all_representations(embedding, seed, load_lstm_encoder(encoder) if encoder else None)
+    own = [Pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
+    known = [*all_representations(embedding, seed), *own]
     chosen = choose_methods(method or ("*",), [one.name for one in known])
     if output:
         check_format(Path(output))

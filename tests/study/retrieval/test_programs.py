@@ -1,6 +1,7 @@
 """Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,10 +123,21 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
     assert [line.split(":")[0] for line in told if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
     assert sorted(path.name for path in (tmp_path / "encoder").iterdir()) == ["lstm.json", "lstm.safetensors"]
     found = ncc.evaluate_retrieval(
-        classes, per_class=6, method=["ncc, LSTM*"], encoder=tmp_path / "encoder", programs=cache
+        classes, per_class=6, method=["ncc, this*"], encoder=tmp_path / "encoder", programs=cache
     )
     (score,) = found.scores
     assert score.num_samples == 12
     assert score.metrics.map_at_r.value > 0.6  # chance is 5 of 11
+    read = ncc.load_encoder(tmp_path / "encoder")
+    assert read.fingerprint == encoder.fingerprint
+    vectors = ncc.embed(tmp_path / "some.c", encoder=encoder)
+    assert vectors.functions.shape == (2, 16)
+    assert np.array_equal(ncc.embed(tmp_path / "some.c", encoder=tmp_path / "encoder").vector, vectors.vector)
+    np.testing.assert_allclose(np.linalg.norm(vectors.functions, axis=1), 1, rtol=1e-5)
+    with pytest.raises(InputError, match="trained on embedding"):
+        embedding = ncc.load_embedding()
+        ncc.embed(
+            tmp_path / "some.c", encoder=encoder, embedding=replace(embedding, vectors=embedding.vectors[:, ::-1])
+        )
     with pytest.raises(InputError, match="expected linear or lstm"):
         ncc.train_encoder(tmp_path / "encoder", functions=tmp_path / "some.toml", model="tree")

@@ -132,7 +132,7 @@ def train_encoder(
 
     builds = partial(_functions, recipe, clangs, place, abstraction=abstraction, jobs=jobs, tell=tell)
     if words is None:
-        from ncc.encoder.discriminant import save_encoder
+        from ncc.encoder.encoders import save_encoder
 
         found = _fit_linear(labelled(), builds(), dim=dim, least=least, about=about, seed=seed, progress=tell)
         save_encoder(found, output)

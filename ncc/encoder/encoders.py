@@ -1,0 +1,50 @@
+"""Encoders of either kind: the linear one that ships, and the LSTM that ``ncc train encoder --model lstm`` makes."""
+
+import os
+from pathlib import Path
+
+from ncc.encoder.discriminant import (
+    DiscriminantEncoder,
+    load_discriminant_encoder,
+    load_shipped_encoder,
+    save_discriminant_encoder,
+)
+from ncc.encoder.lstm import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
+
+__all__ = ["AnyEncoder", "load_encoder", "save_encoder"]
+
+AnyEncoder = DiscriminantEncoder | LSTMEncoder | str | os.PathLike[str]
+"""An encoder, or the folder that it is in."""
+
+
+def load_encoder(folder: AnyEncoder | None = None) -> DiscriminantEncoder | LSTMEncoder:
+    """Reads an encoder of functions and modules.
+
+    Args:
+        folder: Written by `save_encoder` or ``ncc train encoder``; default the one that ships with ncc. An encoder is
+            returned as it is.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    if isinstance(folder, DiscriminantEncoder | LSTMEncoder):
+        return folder
+    if folder is None:
+        return load_shipped_encoder()
+    return load_lstm_encoder(folder) if (Path(folder) / "lstm.json").exists() else load_discriminant_encoder(folder)
+
+
+def save_encoder(encoder: DiscriminantEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
+    """Writes an encoder that `ncc.train_encoder` made.
+
+    Args:
+        encoder: To be written.
+        folder: Gets ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and ``lstm.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    if isinstance(encoder, LSTMEncoder):
+        save_lstm_encoder(encoder, folder)
+    else:
+        save_discriminant_encoder(encoder, folder)

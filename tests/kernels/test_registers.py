@@ -1,0 +1,115 @@
+"""Numbers of threads, as SPIR-V and AMD name them: strides, profiles and launches as for OpenCL's own names."""
+
+import math
+
+import pytest
+
+import ncc
+from ncc.ir import Module, read_module
+from ncc.kernels import profile_kernel
+from ncc.kernels.registers import register_of
+from ncc.kernels.threads import thread_strides
+
+DECLARATIONS = """
+@__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>
+@__spirv_BuiltInLocalInvocationId = external addrspace(1) constant <3 x i64>
+@__spirv_BuiltInSubgroupLocalInvocationId = external addrspace(1) constant i32
+declare i64 @_Z13get_global_idj(i32)
+declare i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32)
+declare i64 @_Z26__spirv_BuiltInWorkgroupIdi(i32)
+declare i64 @_Z29__spirv_BuiltInGlobalLinearIdv()
+declare i64 @_Z28__spirv_GlobalInvocationId_xv()
+declare i64 @_Z28__spirv_GlobalInvocationId_yv()
+declare i32 @llvm.spv.thread.id.i32(i32)
+declare i32 @llvm.spv.thread.id.in.group.i32(i32)
+declare i32 @llvm.spv.group.id.i32(i32)
+declare i32 @llvm.spv.wave.get.lane.index()
+declare i32 @llvm.amdgcn.workitem.id.x()
+declare i32 @llvm.amdgcn.workitem.id.y()
+declare i32 @llvm.amdgcn.workgroup.id.x()
+declare void @_Z22__spirv_ControlBarrieriii(i32, i32, i32)
+"""
+INVOCATION = "ptr addrspace(1) @__spirv_BuiltInGlobalInvocationId"
+
+
+def kernel(body: str) -> Module:
+    text = f"{DECLARATIONS}\ndefine spir_kernel void @k(ptr addrspace(1) %p, i64 %n) {{\n{body}\n  ret void\n}}\n"
+    return read_module(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("lines", "register", "stride"),
+    [
+        ("%v = call i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 0)", "global_id.x", 1),
+        ("%v = call spir_func i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 noundef 1) #2", "global_id.y", 0),
+        ("%v = call i64 @_Z26__spirv_BuiltInWorkgroupIdi(i32 0)", "ctaid.x", 0),
+        ("%v = call i64 @_Z29__spirv_BuiltInGlobalLinearIdv()", "", 1),
+        ("%v = call i64 @_Z28__spirv_GlobalInvocationId_xv()", "global_id.x", 1),
+        ("%v = call i64 @_Z28__spirv_GlobalInvocationId_yv()", "global_id.y", 0),
+        ("%v = call i32 @llvm.spv.thread.id.i32(i32 0)", "global_id.x", 1),
+        ("%v = call i32 @llvm.spv.thread.id.in.group.i32(i32 2)", "tid.z", 0),
+        ("%v = call i32 @llvm.spv.group.id.i32(i32 0)", "ctaid.x", 0),
+        ("%v = call i32 @llvm.spv.wave.get.lane.index()", "laneid", 1),
+        ("%v = call i32 @llvm.amdgcn.workitem.id.x()", "tid.x", 1),
+        ("%v = call i32 @llvm.amdgcn.workitem.id.y()", "tid.y", 0),
+        ("%v = call i32 @llvm.amdgcn.workgroup.id.x()", "ctaid.x", 0),
+        (f"%v = load i64, {INVOCATION}, align 32", "global_id.x", 1),
+        (f"%v = load i64, ptr addrspacecast ({INVOCATION} to ptr), align 32", "global_id.x", 1),
+        (f"%v = load i64, ptr addrspace(1) getelementptr (i8, {INVOCATION}, i64 8), align 8", "global_id.y", 0),
+        (f"%v = load i64, ptr addrspace(1) getelementptr (<3 x i64>, {INVOCATION}, i64 0, i64 2)", "global_id.z", 0),
+        ("%v = load i32, ptr addrspace(1) @__spirv_BuiltInSubgroupLocalInvocationId", "laneid", 1),
+        (f"%w = load <3 x i64>, {INVOCATION}, align 32\n  %v = extractelement <3 x i64> %w, i64 0", "global_id.x", 1),
+        (f"%w = load <3 x i64>, {INVOCATION}, align 32\n  %v = extractelement <3 x i64> %w, i32 1", "global_id.y", 0),
+        (f"%v = load <3 x i64>, {INVOCATION}, align 32", "", math.nan),
+        ("%v = load i64, ptr addrspace(1) %p, align 8", "", 0),
+    ],
+)
+def test_numbers_of_threads_and_their_strides(lines: str, register: str, stride: float) -> None:
+    module = kernel(f"  {lines}")
+    last = int(module.body(0)[-2])
+    assert register_of(module, last) == register
+    assert thread_strides(module, 0)[module.result[last]] == pytest.approx(stride, nan_ok=True)
+
+
+BODY = """
+  {read}
+  %in = getelementptr float, ptr addrspace(1) %p, i64 %i
+  %x = load float, ptr addrspace(1) %in, align 4
+  %y = fmul float %x, 2.0
+  store float %y, ptr addrspace(1) %in, align 4"""
+WAYS = {
+    "OpenCL": "%i = call i64 @_Z13get_global_idj(i32 0)",
+    "SPIR-V's function": "%i = call i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 0)",
+    "SPIR-V's variable": f"%i = load i64, {INVOCATION}, align 32",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_kernel_does_the_same_by_any_name(way: str) -> None:
+    expected = profile_kernel(kernel(BODY.format(read=WAYS["OpenCL"])), 0).to_dict()
+    found = profile_kernel(kernel(BODY.format(read=WAYS[way])), 0).to_dict()
+    assert found == expected
+    assert found["dimensions"] == 1
+
+
+def test_loops_and_launches_know_spirvs_numbers() -> None:
+    text = (
+        DECLARATIONS
+        + """
+define spir_kernel void @k(ptr addrspace(1) %p) {
+entry:
+  %i = load i64, ptr addrspace(1) @__spirv_BuiltInGlobalInvocationId, align 32
+  %inside = icmp ult i64 %i, 100
+  br i1 %inside, label %work, label %end
+work:
+  %at = getelementptr float, ptr addrspace(1) %p, i64 %i
+  store float 1.0, ptr addrspace(1) %at, align 4
+  call void @_Z22__spirv_ControlBarrieriii(i32 2, i32 2, i32 272)
+  br label %end
+end:
+  ret void
+}
+"""
+    )
+    (found,) = ncc.profile(text, grid=[4], block=[50])
+    assert found.per_thread["barrier"] == pytest.approx(0.5)
