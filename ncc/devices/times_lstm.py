@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ncc.devices.times_columns import LAUNCH
-from ncc.devices.times_models import Reader
+from ncc.devices.times_models import Reader, distinct_kernels
 from ncc.encoder.batches import SequenceData, Sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.fit import fit_ensemble
@@ -24,7 +24,7 @@ __all__ = ["ReaderTraining", "fit_reader"]
 Array = NDArray[np.float64]
 
 
-_EPOCHS = (10, 60)
+_EPOCHS = (5, 30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class ReaderTraining:
         encoder: Sizes of each.
         head: Those of its last layers. Batches hold many launches of few kernels, so that norms are over features.
         batch_size: Launches a step.
-        steps: About so many, in 10 to 60 epochs.
+        steps: About so many, in 5 to 30 epochs.
     """
 
     members: int = 1
@@ -45,7 +45,7 @@ class ReaderTraining:
     )
     head: HeadConfig = field(default_factory=lambda: HeadConfig(dense=128, norm="layer", dropout=0.1))
     batch_size: int = 32
-    steps: int = 3000
+    steps: int = 1500
 
     def loop(self, launches: int) -> TrainingConfig:
         """The loop over so many launches."""
@@ -64,7 +64,7 @@ def fit_reader(
 
     Args:
         columns: (n, NUM_COLUMNS) float64, see `ncc.devices.times_columns.launch_columns`.
-        sequences: (n,) of (time, dim) float32 vectors of statements; launches of one kernel share an array.
+        sequences: (n,) of (time, dim) float32 vectors of statements.
         targets: (n, d) float64 mean log time and ratios, these bent.
         seed: Of weights and of training.
         training: How.
@@ -72,8 +72,7 @@ def fit_reader(
     training = training or ReaderTraining()
     chosen = columns[:, LAUNCH]
     scale = np.where(np.ptp(chosen, axis=0) > 0, chosen.std(axis=0), 0.0)
-    _, first, owner = np.unique([id(one) for one in sequences], return_index=True, return_inverse=True)
-    kernels = [sequences[row] for row in first.tolist()]
+    kernels, owner = distinct_kernels(sequences)
     ends = np.cumsum([len(kernel) for kernel in kernels])
     middle, spread = targets.mean(axis=0), np.maximum(targets.std(axis=0), 1e-6)
     untrained = Reader(Ensemble(()), chosen.mean(axis=0), scale)
@@ -81,7 +80,7 @@ def fit_reader(
         Sequences.of([np.arange(end - len(kernel), end) for kernel, end in zip(kernels, ends.tolist(), strict=True)]),
         ((targets - middle) / spread).astype(np.float32),
         auxiliary=untrained.auxiliary(columns),
-        owner=owner.ravel(),
+        owner=owner,
         noise=1.0,
     )
     vectors = np.concatenate(kernels).astype(np.float32)

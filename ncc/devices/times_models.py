@@ -10,12 +10,25 @@ from ncc.devices.times_columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMN
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.trees import Boosted
 
-__all__ = ["COVARIANCES", "Reader", "Smooth", "TimesModel", "bent", "predict_targets", "smooth_covariance", "unbent"]
+__all__ = [
+    "COVARIANCES",
+    "LONGEST_READ",
+    "Reader",
+    "Smooth",
+    "TimesModel",
+    "bent",
+    "distinct_kernels",
+    "predict_targets",
+    "smooth_covariance",
+    "unbent",
+]
 
 Array = NDArray[np.float64]
 
 _BEND, _MOST_BENT = 3.0, 5.5
 _FARTHEST = 5.0
+LONGEST_READ = 128
+"""Statements of a kernel that networks read, the first ones."""
 _CODE_AND_LAUNCH = np.r_[0 : CODE.stop, LAUNCH[LAUNCH >= NUM_PUBLISHED]]
 
 
@@ -121,20 +134,35 @@ class Reader:
 
         Args:
             columns: (n, NUM_COLUMNS) float64.
-            sequences: (n,) of (time, dim) float32 vectors of statements; launches of one kernel share an array.
+            sequences: (n,) of (time, dim) float32 vectors of statements.
         """
         auxiliary = self.auxiliary(columns)
         result = np.empty((len(columns), self.ensemble.members[0].head.num_outputs))
-        owner = np.array([id(one) for one in sequences])
-        for kernel in np.unique(owner):
-            rows = np.flatnonzero(owner == kernel)
-            statements = sequences[rows[0]]
-            if not len(statements):  # all of them are taken to do nothing
-                statements = np.zeros((1, statements.shape[1]), np.float32)
-            encoded = self.ensemble.encode(statements)
+        kernels, owner = distinct_kernels(sequences)
+        for number, kernel in enumerate(kernels):
+            rows = np.flatnonzero(owner == number)
+            # a kernel all of whose statements are taken to do nothing has none
+            encoded = self.ensemble.encode(kernel if len(kernel) else np.zeros((1, kernel.shape[1]), np.float32))
             result[rows] = self.ensemble.outputs(encoded, auxiliary[rows]).mean(axis=0)
         result[:, 1:] = unbent(result[:, 1:])
         return result
+
+
+def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[NDArray[np.float32]], NDArray[np.int64]]:
+    """The different ones among sequences, cut to what is read, and the number of each one's equal, (n,).
+
+    Kernels that differ in constants alone, as NPB's by the size of their data, are equal.
+    """
+    found: dict[bytes, int] = {}
+    kernels: list[NDArray[np.float32]] = []
+    known: dict[int, int] = {}
+    for sequence in sequences:
+        if id(sequence) not in known:
+            kernel = sequence[:LONGEST_READ]
+            number = known[id(sequence)] = found.setdefault(kernel.tobytes(), len(kernels))
+            if number == len(kernels):
+                kernels.append(kernel)
+    return kernels, np.array([known[id(sequence)] for sequence in sequences])
 
 
 TimesModel = Boosted | Smooth | Reader

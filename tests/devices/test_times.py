@@ -1,5 +1,6 @@
 """Heads of times: what they learn, how they widen, and that files keep them."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from ncc.devices.files import load_head, save_head
 from ncc.devices.predict import predict_device
 from ncc.devices.table import write_times
+from ncc.devices.times_models import LONGEST_READ, distinct_kernels
+from ncc.devices.work import NUM_KINDS, counts_at, work_at
 from ncc.errors import AssetError, DataError, InputError
 from ncc.kernels import FEATURE_NAMES
 from ncc.study.devices.train_head import train_devmap
@@ -105,6 +108,38 @@ def test_files_keep_a_head(table, tmp_path, model):
     assert load_head(tmp_path / "h").devices == ("CPU", "GPU")
 
 
+def test_a_reader_without_its_embedding_is_refused(table, tmp_path):
+    head = train_devmap(tables=[table], model="lstm")
+    assert head.embedding_id
+    save_head(dataclasses.replace(head, embedding_id=None), tmp_path)
+    with pytest.raises(AssetError, match="no embedding is named"):
+        load_head(tmp_path)
+    expert = head.experts[0]
+    wrong = dataclasses.replace(expert.model, scale=expert.model.scale[1:])
+    save_head(dataclasses.replace(head, experts=(dataclasses.replace(expert, model=wrong),)), tmp_path)
+    with pytest.raises(AssetError, match="is not a device-mapping head"):
+        load_head(tmp_path)
+
+
+def test_kernels_that_read_alike_are_read_once():
+    rng = np.random.default_rng(0)
+    one, other = (rng.normal(size=(length, 4)).astype(np.float32) for length in (300, 5))
+    sequences = np.empty(4, object)
+    sequences[:] = [one, other, one.copy(), np.vstack([one[:LONGEST_READ], other])]
+    kernels, owner = distinct_kernels(sequences)
+    assert [len(kernel) for kernel in kernels] == [LONGEST_READ, 5]
+    assert owner.tolist() == [0, 1, 0, 0]
+
+
+def test_counts_at_a_launch_lie_between_those_at_two_sizes():
+    work = np.log1p(np.concatenate([np.full(NUM_KINDS, 10.0), np.full(NUM_KINDS, 1000.0)]))[None, :]
+    small, middle, large = (counts_at(work, np.array([size]))[0] for size in (2.0**12, 2.0**16, 2.0**20))
+    assert np.expm1(small) == pytest.approx(10)
+    assert middle == pytest.approx((small + large) / 2)
+    # eleven kinds of operations, two that cost more, bytes, and three kinds of accesses
+    assert work_at(work, np.array([2.0**20]))[0] == pytest.approx([11e3, 2e3, 1e3, 3e3])
+
+
 def test_three_devices(table, tmp_path):
     text = table.read_text().replace("\n", "\n", 1).splitlines()
     more = [line.replace(",GPU,", ",NPU,") for line in text if ",GPU," in line]
@@ -133,8 +168,6 @@ def test_bad_tables_and_models_are_refused(table, tmp_path):
 
 
 def test_damaged_files_are_refused(head, tmp_path):
-    import dataclasses
-
     expert = head.experts[0]
     for change in (
         {"familiar": 0.0},

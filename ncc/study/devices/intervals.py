@@ -155,8 +155,10 @@ def compare_intervals(
     by_group = _around(ratio, _by_distance(both, distance))
     expert = head.experts[0]
     spread = "predictive variance" if isinstance(expert.model, Smooth) else "variance of models"
+    familiar = np.array([one.familiar for one in answers])
     return {
         "as answered": shipped,
+        "as answered, even odds where unfamiliar": shipped._replace(sure=np.where(familiar, shipped.sure, 0.5)),
         spread: _variance(expert, samples, trials[0], tested, ratio),
         "split conformal": split,
         "conformal by distance": _around(ratio, _by_distance(near, distance)),
