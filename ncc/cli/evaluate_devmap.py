@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ncc.cli.comparing import Study, takes_study_options
+from ncc.cli.options import arguments_of
 
 __all__ = ["evaluate_devmap"]
 
@@ -30,13 +31,7 @@ def evaluate_devmap(
 
     A run that was stopped goes on from the folds that were finished when the command is given again.
     """
+    own = arguments_of(locals())
     from ncc import api
 
-    study.show(
-        api.evaluate_devmap,
-        protocol=protocol,
-        platform=platform,
-        method=method,
-        network_seeds=network_seeds,
-        ir2vec=ir2vec,
-    )
+    study.show(api.evaluate_devmap, **own)

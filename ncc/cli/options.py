@@ -218,7 +218,7 @@ def may_require_confinement(command: Callable[..., None]) -> Callable[..., None]
 
 def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a verb from a command's options, of the same names, without what says where figures go."""
-    figures = {"report", "output", "as_json"} if "as_json" in options else set()
+    figures = {"report", "output", "as_json"} if "as_json" in options else {"study"}
     return {name: value for name, value in options.items() if name not in figures}
 
 

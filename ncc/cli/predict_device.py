@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import Input, run_over
-from ncc.errors import InputError
+from ncc.cli.running import Input, check_plot, run_over
 from ncc.runtime.printable import printable, source_name
 from ncc.runtime.quantities import parse_bytes, readable_bytes
-from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
     from ncc.devices import DevicePrediction, LineShare
@@ -53,10 +51,12 @@ def predict_device(
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
     from ncc import api
     from ncc.devices import plot_curves
+    from ncc.devices.head import check_sizes
     from ncc.frontend import language_of
 
     transfer_bytes = None if transfer is None else parse_bytes(transfer)
-    _check(inputs, transfer_bytes, wgsize, plot)
+    check_sizes(transfer_bytes, wgsize)
+    check_plot(plot, inputs)
     own = None if head is None else api.load_device_head(head)
     table = None if embedding is None else api.load_embedding(embedding)
 
@@ -87,24 +87,6 @@ def predict_device(
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
     run_over(inputs, work, as_json=as_json, fields=_FIELDS)
-
-
-def _check(inputs: list[str], transfer: float | None, wgsize: float | None, plot: Path | None) -> None:
-    """Refuses what no input could be answered with.
-
-    Raises:
-        InputError, OutputError: A number is out of its range, or the plot can't be written.
-    """
-    from ncc.devices import PLOT_FORMATS
-    from ncc.devices.head import check_sizes
-    from ncc.inputs import expand_inputs
-
-    check_sizes(transfer, wgsize)
-    if plot and plot.suffix not in PLOT_FORMATS:
-        raise InputError(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
-    if plot and len(expand_inputs(inputs)) != 1:
-        raise InputError("--plot takes one input")
-    check_writable(plot)
 
 
 def _read_once(name: Input) -> Input | bytes:

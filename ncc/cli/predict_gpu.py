@@ -7,9 +7,7 @@ import typer
 
 from ncc.cli.options import HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.profile import Arguments, Block, Grid, KernelName, parse_arguments, parse_sizes
-from ncc.cli.running import Input, run_over
-from ncc.errors import InputError
-from ncc.runtime.writable import check_writable
+from ncc.cli.running import Input, check_plot, run_over
 
 __all__ = ["predict_gpu"]
 
@@ -47,14 +45,9 @@ def predict_gpu(
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """
     from ncc import api
-    from ncc.gpus.picture import PLOT_FORMATS, plot_roofline
-    from ncc.inputs import expand_inputs
+    from ncc.gpus.picture import plot_roofline
 
-    if plot and plot.suffix not in PLOT_FORMATS:
-        raise InputError(f"{plot}: extension {plot.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
-    if plot and len(expand_inputs(inputs)) != 1:
-        raise InputError("--plot takes one input")
-    check_writable(plot)
+    check_plot(plot, inputs)
     asked: dict[str, Any] = {
         "grid": parse_sizes("--grid", grid),
         "block": parse_sizes("--block", block),

@@ -6,25 +6,44 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
-from ncc.errors import NccError
+from ncc.errors import InputError, NccError
 from ncc.runtime.failures import Warnings
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import is_own_stream
 from ncc.runtime.workers import in_order
+from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
     from ncc.inputs import ExpandedInput
 
-__all__ = ["Input", "run_over"]
+__all__ = ["Input", "check_plot", "run_over"]
 
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
+
+
+def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:
+    """Refuses a picture that can't be drawn, before the work.
+
+    Raises:
+        InputError: Its extension is none that is drawn, or there are several inputs.
+        OutputError: It can't be written.
+    """
+    from ncc.inputs import expand_inputs
+    from ncc.runtime.pictures import check_picture
+
+    if plot is not None:
+        check_picture(plot)
+        if len(expand_inputs(arguments)) != 1:
+            raise InputError("--plot takes one input")
+        check_writable(plot)
 
 
 def run_over(

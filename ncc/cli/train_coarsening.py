@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed
+from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed, arguments_of
 from ncc.cli.output import print_card
 from ncc.runtime.provenance import command_line
 
@@ -30,15 +30,8 @@ def train_coarsening(
 
     Example: ncc train coarsening factors.csv -o mine && ncc predict-coarsening kernel.cl --head mine
     """
+    given = arguments_of(locals())
     from ncc import api
 
-    head = api.train_coarsening(
-        output,
-        table=table,
-        model=model,
-        embedding=api.load_embedding(embedding),
-        seed=seed,
-        data=data,
-        about={"command": command_line()},
-    )
+    head = api.train_coarsening(**given, about={"command": command_line()})
     print_card(head.about)

@@ -3,13 +3,12 @@
 What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
 """
 
-from ncc.devices.curve import PLOT_FORMATS, DeviceCurve, plot_curves, predict_device_curve
+from ncc.devices.curve import DeviceCurve, plot_curves, predict_device_curve
 from ncc.devices.explain import Explanation, LineShare, explain_device
 from ncc.devices.predict import PLATFORMS, DevicePrediction, load_shipped_device_head, predict_device
 
 __all__ = [
     "PLATFORMS",
-    "PLOT_FORMATS",
     "DeviceCurve",
     "DevicePrediction",
     "Explanation",

@@ -3,8 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,18 +15,15 @@ from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
+from ncc.runtime.pictures import check_picture, save_picture
 from ncc.runtime.printable import printable, source_name
 from ncc.runtime.quantities import readable_bytes
-from ncc.runtime.storage import write_output
 from ncc.runtime.workers import limited
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PLOT_FORMATS", "DeviceCurve", "plot_curves", "predict_device_curve"]
-
-PLOT_FORMATS = (".png", ".svg", ".pdf")
-"""Extensions of files that a plot can be written to."""
+__all__ = ["DeviceCurve", "plot_curves", "predict_device_curve"]
 
 Array = NDArray[np.float64]
 
@@ -164,17 +159,13 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
         InputError: The extension is none of .png, .svg and .pdf.
         OutputError: The file can't be written.
     """
-    path = Path(path)
-    if path.suffix not in PLOT_FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    path = check_picture(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
     for number, curve in enumerate(curves, 1):
         _draw(curve, figure.add_subplot(len(curves), 1, number))
-    buffer = BytesIO()
-    figure.savefig(buffer, format=path.suffix[1:])
-    write_output(path, buffer.getvalue())
+    save_picture(figure, path)
 
 
 def _draw(curve: DeviceCurve, axes: "Axes") -> None:

@@ -3,10 +3,9 @@
 A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV.
 """
 
-import csv
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.data.tables import check_measured, read_columns, read_numbers
-from ncc.errors import DataError, InputError
+from ncc.errors import DataError
 
-__all__ = ["COLUMNS", "REQUIRED", "LaunchTimes", "Unit", "read_times", "write_times"]
+__all__ = ["COLUMNS", "REQUIRED", "LaunchTimes", "Unit", "read_times"]
 
 Array = NDArray[np.float64]
 Unit = Literal["kernel", "family", "suite"]
@@ -144,34 +143,3 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
         transfer_bytes=sizes[kept, 2],
         times_ms=times[kept],
     )
-
-
-def write_times(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes a table by its extension, .csv or .parquet; values that a row lacks are left empty.
-
-    Raises:
-        InputError: The extension is another.
-        OutputError: The file can't be written.
-    """
-    from io import BytesIO, StringIO
-
-    from ncc.runtime.storage import write_output
-
-    path = Path(path)
-    if path.suffix == ".csv":
-        text = StringIO()
-        writer = csv.DictWriter(text, list(COLUMNS), extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        write_output(path, text.getvalue().encode())
-    elif path.suffix == ".parquet":
-        import pyarrow
-        import pyarrow.parquet
-
-        kinds = {name: pyarrow.float64() if name in _NUMBERS else pyarrow.string() for name in COLUMNS}
-        columns = {name: pyarrow.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
-        out = BytesIO()
-        pyarrow.parquet.write_table(pyarrow.table(columns), out)
-        write_output(path, out.getvalue())
-    else:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of .parquet .csv")

@@ -2,22 +2,17 @@
 
 import os
 from collections.abc import Sequence
-from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 
-from ncc.errors import InputError
 from ncc.gpus.cards import find_card
 from ncc.gpus.predict import GpuPrediction
 from ncc.kernels.names import plain_kernel_name
+from ncc.runtime.pictures import check_picture, save_picture
 from ncc.runtime.printable import printable
-from ncc.runtime.storage import write_output
 
-__all__ = ["PLOT_FORMATS", "plot_roofline"]
+__all__ = ["plot_roofline"]
 
-PLOT_FORMATS = (".png", ".svg", ".pdf")
-"""Extensions of files that a picture can be written to."""
 _COLOURS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
 
 
@@ -30,9 +25,7 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
         InputError: The extension is none of .png, .svg and .pdf.
         OutputError: The file can't be written.
     """
-    path = Path(path)
-    if path.suffix not in PLOT_FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(PLOT_FORMATS)}")
+    path = check_picture(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
@@ -60,6 +53,4 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
     title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by computing{below}"
     axes.set_title(title, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-    buffer = BytesIO()
-    figure.savefig(buffer, format=path.suffix[1:])
-    write_output(path, buffer.getvalue())
+    save_picture(figure, path)

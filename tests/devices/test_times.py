@@ -8,12 +8,12 @@ import pytest
 
 from ncc.devices.files import load_head, save_head
 from ncc.devices.predict import predict_device
-from ncc.devices.table import write_times
 from ncc.devices.times_models import LONGEST_READ, distinct_kernels
 from ncc.devices.work import NUM_KINDS, counts_at, work_at
 from ncc.errors import AssetError, DataError, InputError
 from ncc.kernels import FEATURE_NAMES
 from ncc.study.devices.train_head import train_devmap
+from tests.fixtures.tables import write_times
 
 OPERATIONS = (
     "a[i] + 1",
