@@ -14,6 +14,7 @@ from ncc.cli.options import (
     ProgramFolder,
     ProgramsCache,
     Seed,
+    arguments_of,
     split_list,
 )
 from ncc.cli.output import now_and_then, print_figures
@@ -55,22 +56,8 @@ def evaluate_retrieval(
 
     ncc evaluate retrieval my-programs --method 'TF-IDF bag*' -o vectors.npz
     """
+    given = arguments_of(locals()) | {"levels": split_list(levels), "output": output}
     from ncc import api
 
-    found = api.evaluate_retrieval(
-        folder,
-        classes=classes,
-        per_class=per_class,
-        method=method,
-        encoder=encoder,
-        levels=split_list(levels),
-        rerank=rerank,
-        output=output,
-        embedding=embedding,
-        seed=seed,
-        jobs=jobs,
-        programs=programs,
-        data=data,
-        progress=now_and_then(),
-    )
+    found = api.evaluate_retrieval(**given, progress=now_and_then())
     print_figures(found.to_dict(), found.parts(), None, as_json)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, EncoderFolder, PoolingName, Scheduler, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, EncoderFolder, PoolingName, Scheduler, arguments_of, takes_compile_options
 from ncc.cli.output import now_and_then, print_answer, say
 
 __all__ = ["index"]
@@ -30,19 +30,10 @@ def index(
 
     ncc index src include -o code.index
     """
+    given = arguments_of(locals()) | {"output": output}
     from ncc import api
 
-    made = api.index(
-        inputs,
-        output,
-        options=options,
-        pooling=pooling,
-        embedding=embedding,
-        encoder=encoder,
-        jobs=jobs,
-        scheduler=scheduler,
-        progress=now_and_then(),
-    )
+    made = api.index(**given, progress=now_and_then())
     report = made.report
     assert report is not None
     for reason in report.failures.values():

@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, EncoderFolder, Levels, PoolingName, split_list, takes_compile_options
+from ncc.cli.options import (
+    EmbeddingFolder,
+    EncoderFolder,
+    Levels,
+    PoolingName,
+    arguments_of,
+    split_list,
+    takes_compile_options,
+)
 from ncc.cli.output import now_and_then, print_answer
 from ncc.runtime.provenance import command_line
 
@@ -28,20 +36,10 @@ def train_calibration(
 
     ncc train calibration sources -o calibration.json --pooling idf
     """
+    given = arguments_of(locals()) | {"levels": split_list(levels)}
     from ncc import api
 
-    made = api.train_calibration(
-        inputs,
-        output,
-        levels=split_list(levels),
-        options=options,
-        pooling=pooling,
-        embedding=embedding,
-        encoder=encoder,
-        min_statements=min_statements,
-        progress=now_and_then(),
-        about={"command": command_line()},
-    )
+    made = api.train_calibration(**given, progress=now_and_then(), about={"command": command_line()})
     about = made.about
     print_answer(
         f"{made.pooler_id}: {about['same_pairs']} pairs of the same function, {about['other_pairs']} of others"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed
+from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed, arguments_of
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
@@ -36,17 +36,8 @@ def train_devmap(
 
     Example: ncc train devmap times.csv -o mine && ncc predict-device kernel.cl --global-size 1048576 --head mine
     """
+    given = arguments_of(locals()) | {"tables": tables or ()}
     from ncc import api
 
-    head = api.train_devmap(
-        output,
-        tables=tables or (),
-        platform=platform,
-        model=model,
-        embedding=api.load_embedding(embedding),
-        seed=seed,
-        data=data,
-        about={"command": command_line()},
-        progress=say,
-    )
+    head = api.train_devmap(**given, about={"command": command_line()}, progress=say)
     print_card(head.about)
