@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ncc.devices.columns import launch_columns
+from ncc.devices.fit import fit_model, targets_of
 from ncc.devices.folds import balanced_folds
+from ncc.devices.head import times_of
+from ncc.devices.models import predict_targets
 from ncc.devices.table import read_times
-from ncc.devices.times_columns import launch_columns
-from ncc.devices.times_fit import fit_model, targets_of
-from ncc.devices.times_head import times_of
 from ncc.embedding import load_embedding
 from ncc.measure.choice import Chooser
 from ncc.measure.table import MeasuredTable
@@ -109,7 +110,7 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
                 if len(taken) not in CHECKPOINTS:
                     continue
                 model = fit_model("gp", columns[taken], targets[taken], 204)
-                said = times_of(model.predict(columns[test]))
+                said = times_of(predict_targets(model, columns[test], inputs.sequences[test]))
                 factor = float(np.exp(np.median(np.abs(said - logs[test]))))
                 right = float((said.argmin(axis=1) == logs[test].argmin(axis=1)).mean())
                 found[name].setdefault(len(taken), []).append((minutes, factor, right))

@@ -10,12 +10,12 @@ from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.devices.head import KernelInputs
+from ncc.devices.columns import CODE, launch_columns
+from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
+from ncc.devices.models import Smooth
 from ncc.devices.physics import PRIORS, Physics
-from ncc.devices.times_columns import CODE, launch_columns
-from ncc.devices.times_head import LEVELS, Errors, Expert, TimesHead
-from ncc.devices.times_models import Smooth
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised

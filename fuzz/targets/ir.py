@@ -12,7 +12,7 @@ from fuzz.grammar import random_module
 from fuzz.mutation import mutate_bytes
 from fuzz.samples import ROOT
 from fuzz.targets import Target
-from ncc.devices.head import describe_kernel
+from ncc.devices.inputs import describe_kernel
 from ncc.embedding import load_embedding
 from ncc.encoder.program import describe_program
 from ncc.errors import IRError

@@ -19,10 +19,10 @@ from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.head import RatioPrediction
+from ncc.devices.head import TimesHead
+from ncc.devices.inputs import RatioPrediction
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
-from ncc.devices.times_head import TimesHead
 from ncc.embedding import load_embedding, save_embedding
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.program import EncodedProgram

@@ -51,7 +51,7 @@ def predict_device(
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
     from ncc import api
     from ncc.devices import plot_curves
-    from ncc.devices.head import check_sizes
+    from ncc.devices.inputs import check_sizes
     from ncc.frontend import language_of
 
     transfer_bytes = None if transfer is None else parse_bytes(transfer)

@@ -1,219 +1,272 @@
-"""What every device head is told of a kernel and its sizes, and what it answers."""
+"""`TimesHead`: the time of a launch on each device, from what the kernel does and its sizes, in NumPy.
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+Experts, one for each source of measurements, each with what it was told of kernels and how far it erred on others. A
+kernel is answered by the expert whose kernels are nearest; the farther it is from them, the more the constants of the
+machine have a say instead, and the wider the intervals, from errors on kernels held out to those on sources held out.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.work import launch_work
+from ncc.devices.columns import CODE, code_distances, launch_columns, launch_physics
+from ncc.devices.inputs import (
+    INTERVAL,
+    KernelInputs,
+    RatioPrediction,
+    check_sizes,
+    checked_ratio,
+    kernel_inputs,
+)
+from ncc.devices.models import TimesModel, predict_targets
+from ncc.devices.physics import Physics
 from ncc.errors import AssetError, InputError
-from ncc.graph import reachable_statements
-from ncc.ir import OPCODES, Module
-from ncc.kernels import FEATURE_NAMES, profile_kernel
-from ncc.kernels.reading import LONGEST, Kernel
-from ncc.runtime.quantities import LARGEST_BYTES
+from ncc.kernels.reading import Kernel
 
-__all__ = [
-    "INTERVAL",
-    "Blocks",
-    "KernelInputs",
-    "RatioPrediction",
-    "check_sizes",
-    "checked_ratio",
-    "describe_kernel",
-    "fill_sizes",
-    "kernel_inputs",
-    "sample_sizes",
-]
+__all__ = ["FAMILIAR", "LEVELS", "Errors", "Expert", "TimesHead", "sureness", "times_of"]
 
 Array = NDArray[np.float64]
-Blocks = dict[str, Array]
-"""Name of a block of columns → (n, k) float64."""
 
-INTERVAL = 0.8
-_LARGEST_GROUP = 1 << 16
+LEVELS = np.arange(1, 40) / 40
+"""Levels of the quantiles of errors that are kept."""
+_NEAREST = 3
+_CHANCE = 1e-6
 _LARGEST_LOG = 100.0
-"""Of a ratio of times: e¹⁰⁰ is out of this world."""
-
-_COLUMN = {name: number for number, name in enumerate(FEATURE_NAMES)}
-_PROFILE = (
-    "dimensions", "depth", "open_depth", "fixed_trips", "weighted_flops", "intensity", "coalesced_share",
-    "weighted_global_irregular", "local_share", "weighted_barrier", "divergent_share", "weighted_divergent_branch",
-    "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
-    "weighted_division", "divergent_loops",
-)  # fmt: skip
-_REFERENCE_ROWS = 64
+FAMILIAR = 1.0
+"""Distance up to which kernels are like others: what they do differs by a factor of e."""
 
 
 @dataclass(frozen=True, eq=False)
-class KernelInputs:
-    """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
+class Errors:
+    """How far an expert erred on launches that it had not seen, at `LEVELS`.
 
     Attributes:
-        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.graph.profile_kernel`.
-        opcodes: (n, num_opcodes) float64 how often each opcode occurs.
-        vectors: (n, dim) float64 means of the vectors of the kernels' statements.
-        work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.devices.work.launch_work`.
-        sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
+        ratio: (39,) float64 quantiles of the error of a log ratio of two devices.
+        times: (devices,) float64: what holds the error of a log time in 80 % of cases.
+        slope: Log ratio measured for each unit predicted, 0 to 1.
+        sharpness: By how much log ratios are multiplied before it is asked how probably they have the right sign.
     """
 
-    profile: Array
-    opcodes: Array
-    vectors: Array
-    work: Array
-    sequences: NDArray[np.object_]
+    ratio: Array
+    times: Array
+    slope: float
+    sharpness: float = 1.0
 
-    def __len__(self) -> int:
-        return len(self.profile)
+    def towards(self, other: "Errors", share: float, stretch: float) -> "Errors":
+        """Errors part of the way to others, and stretched."""
 
-    def rows(self, index: NDArray[np.int64]) -> "KernelInputs":
-        """Some of the rows."""
-        return KernelInputs(*(getattr(self, name)[index] for name in KernelInputs.__annotations__))
+        def mix(a: Any, b: Any) -> Any:
+            return (1 - share) * a + share * np.maximum(a, b)
 
-    def repeat(self, times: int) -> "KernelInputs":
-        """The first row as often as that."""
-        return self.rows(np.zeros(times, np.int64))
+        slope = (1 - share) * self.slope + share * min(self.slope, other.slope)
+        sharpness = (1 - share) * self.sharpness + share * min(self.sharpness, other.sharpness)
+        return Errors(stretch * mix(self.ratio, other.ratio), stretch * mix(self.times, other.times), slope, sharpness)
 
-    def blocks(self, transfer_bytes: Array, wgsize: Array) -> Blocks:
-        """The blocks of columns that the members of a head look at.
 
-        ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads
-        have as many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of
-        the data.
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """What was learnt from one source of measurements.
+
+    Attributes:
+        source: Its name.
+        model: Says log times; see `times_of`.
+        names: Kernels that it was trained on.
+        code: (kernels, k) float64 of what they do.
+        low, high: (3,) float64 ends of the logarithms of the sizes in training.
+        near: Errors on kernels held out.
+        far: Errors on sources held out.
+        familiar: Distance up to which errors are as on kernels held out.
+        strange: Distance at which they are as on sources held out.
+        reach: Distances from which the machine's constants have a say, and from which they alone have.
+    """
+
+    source: str
+    model: TimesModel
+    names: tuple[str, ...]
+    code: Array
+    low: Array
+    high: Array
+    near: Errors
+    far: Errors
+    familiar: float
+    strange: float
+    reach: tuple[float, float]
+
+    def distances(self, columns: Array) -> Array:
+        """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
+        sizes = columns[:, :3]
+        beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
+        result: Array = np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
+        return result
+
+    def centre(self, said: Array, distance: Array, errors: Sequence[Errors], physics: Array | None) -> Array:
+        """What is answered, from what the model said: ratios shrunk as errors have it, and constants from `reach` on.
 
         Args:
-            transfer_bytes: (n,) float64.
-            wgsize: (n,) float64.
+            said: (n, targets) float64.
+            distance: (n,) float64 from training.
+            errors: Those to expect, one each.
+            physics: (n, targets) float64 by the machine's constants; None where they have no say.
+
+        Returns:
+            (n, targets) float64.
         """
-        transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
-        column = {name: self.profile[:, number] for name, number in _COLUMN.items()}
-        dims, depth, open_depth = column["dimensions"], column["depth"], column["open_depth"]
+        slopes = np.array([one.slope for one in errors])[:, None]
+        said = np.hstack([said[:, :1], slopes * said[:, 1:]])
+        if physics is None:
+            return said
+        share = np.interp(distance, self.reach, (0, 1))[:, None]
+        result: Array = (1 - share) * said + share * physics
+        return result
 
-        def total(*names: str) -> Array:
-            return np.log1p(sum(np.expm1(column[name]) for name in names))
-
-        data = [transfer, group]
-        profile = [
-            *(column[name] for name in _PROFILE),
-            total("weighted_global_load", "weighted_global_store"),
-            total("weighted_global_far", "weighted_global_irregular"),
-            total("weighted_private_load", "weighted_private_store"),
-            dims + depth,
-            dims + open_depth,
-            dims * transfer,
-            (dims + depth) * transfer,
-            (dims + open_depth) * transfer,
-            transfer + column["weighted_flops"],
-        ]
-        return {
-            "data": np.stack(data, axis=1),
-            "shape": np.stack([dims, depth], axis=1),
-            "growth": np.stack([dims + depth, (dims + depth) * transfer], axis=1),
-            "profile": np.stack([*data, *profile], axis=1),
-            "opcodes": np.log1p(self.opcodes),
-            "embedding": self.vectors,
-        }
+    def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
+        """What errors to expect so far from training; of launches measured in another way, towards those of others."""
+        excess = max(distance / self.familiar - 1, 0.0)
+        if others is not None:
+            return self.near.towards(others, float(np.clip(2 * (distance / self.reach[0] - 1), 0, 1)), 1.0)
+        share = excess / (self.strange / self.familiar - 1)
+        return self.near.towards(self.far, min(share, 1.0), 1 + np.log1p(excess) / 10)
 
 
-def describe_kernel(
-    module: Module, function: int, vectors: NDArray[np.floating], without: Collection[int] = ()
-) -> KernelInputs:
-    """What is known of one kernel from its IR, as inputs of one row.
+def sureness(log_ratio: Array | float, errors: Array, sharpness: float = 1.0) -> Array:
+    """Probability that a log ratio has the right sign, if errors of either sign are as probable as each other.
 
     Args:
-        module: The module.
-        function: Number of the kernel among its functions.
-        vectors: (num_statements of the module, dim) vectors of its statements.
-        without: Statements that are taken to do nothing.
+        log_ratio: (n,) or one.
+        errors: (39,) float64, see `Errors`.
+        sharpness: By how much ratios are multiplied first; of less than 1 it ends where the interval leaves 0.
     """
-    statements = reachable_statements(module, function)
-    if without:
-        statements = statements[~np.isin(statements, list(without))]
-    profile = profile_kernel(module, function, without).features
-    dimensions = int(profile[_COLUMN["dimensions"]])
-    sequence = np.empty(1, object)
-    sequence[0] = vectors[statements[:LONGEST]]
-    return KernelInputs(
-        profile[None, :],
-        np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
-        vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
-        launch_work(module, function, dimensions, without)[None, :],
-        sequence,
-    )
+    size = np.abs(log_ratio)
+    decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
+    factor = sharpness + max(1 - sharpness, 0) * decided**2
+    inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
+    return 0.5 + np.maximum(inside / 2, _CHANCE)
 
 
-def kernel_inputs(kernel: Kernel, without: Collection[int] = ()) -> KernelInputs:
-    """What a head is told of a kernel that was read, as if some statements did nothing."""
-    return describe_kernel(kernel.module, kernel.function, kernel.vectors, without)
+def times_of(said: Array) -> Array:
+    """(n, d) log times from targets: their mean, and by how much each device but the first is faster than that."""
+    first = said[:, :1] + said[:, 1:].sum(axis=1, keepdims=True) / said.shape[1]
+    return np.hstack([first, first - said[:, 1:]])
 
 
-@dataclass(frozen=True)
-class RatioPrediction:
-    """What is known of log(CPU time / GPU time) for one kernel.
+@dataclass(frozen=True, eq=False)
+class TimesHead:
+    """All that it takes to predict times.
 
     Attributes:
-        log_ratio: Positive where the GPU is the faster device.
-        interval: (low, high), which should hold the true value in 80 % of cases.
-        probability_gpu: Of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
-        times_ms: Device → expected time, and both ends of its 80 % interval; None of a head that knows no times.
-        distance: From the kernels of training; None of a head that does not know it.
-        familiar: Whether that is within what was measured.
-        nearest: Names of the nearest kernels of training.
-        devices: What is compared: the first, where the ratio is negative, with the second, called GPU here.
+        devices: Their names.
+        experts: One a source.
+        physics: The devices by their constants.
+        astray: Errors of that on kernels from elsewhere.
+        group: Work-group size that stands for one that is not given.
+        platform: Name for the answers.
+        about: Data, command and scores; nothing that an answer needs.
+        embedding_id: Fingerprint of the embedding, if a model reads statements.
     """
 
-    log_ratio: float
-    interval: tuple[float, float]
-    probability_gpu: float
-    times_ms: Mapping[str, tuple[float, ...]] | None = None
-    distance: float | None = None
-    familiar: bool = True
-    nearest: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ("CPU", "GPU")
+    devices: tuple[str, ...]
+    experts: tuple[Expert, ...]
+    physics: Physics
+    astray: Errors
+    group: float
+    platform: str
+    about: dict[str, Any] = field(default_factory=dict)
+    embedding_id: str | None = None
 
+    def __repr__(self) -> str:
+        kernels = sum(len(expert.names) for expert in self.experts)
+        return f"TimesHead({self.platform!r}: {', '.join(self.devices)}; {kernels} kernels measured)"
 
-def check_sizes(transfer_bytes: float | None, wgsize: float | None) -> None:
-    """Refuses sizes that no kernel can have.
+    @property
+    def transfer_range(self) -> tuple[float, float]:
+        """Smallest and largest transfer in training, in bytes."""
+        ends = [np.expm1([expert.low[0], expert.high[0]]) for expert in self.experts]
+        return float(np.min(ends)), float(np.max(ends))
 
-    Raises:
-        InputError: The transfer is below 0 or beyond all machines, or the work-group size is no whole number from 1.
-    """
-    if transfer_bytes is not None and not 0 <= transfer_bytes <= LARGEST_BYTES:
-        raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
-    if wgsize is not None and not (1 <= wgsize <= _LARGEST_GROUP and wgsize == int(wgsize)):
-        raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_LARGEST_GROUP}")
+    def answers(
+        self,
+        kernel: Kernel,
+        transfers: Sequence[float | None],
+        wgsize: float | None,
+        without: Collection[int] = (),
+        global_size: float | None = None,
+    ) -> list[RatioPrediction]:
+        """`predict` for a kernel that was read, at several sizes of its data, as if some statements did nothing.
 
+        A launch of neither bytes nor work-items gets those in the middle of what was seen in training.
+        """
+        usual = float(np.sqrt(np.prod(self.transfer_range))) if global_size is None else np.nan
+        moved = [usual if each is None else each for each in transfers]
+        for each in moved:
+            check_sizes(None if np.isnan(each) else each, wgsize)
+        known = [np.nan if one is None else one for one in (wgsize, global_size)]
+        sizes = np.array([[each, *known] for each in moved])
+        return self.predict(kernel_inputs(kernel, without).repeat(len(sizes)), sizes)
 
-def fill_sizes(reference: Array, transfer_bytes: float | None, wgsize: float | None) -> tuple[Array, Array]:
-    """Transfer bytes and work-group sizes to ask for: one of each where both are known, else all that stand for them.
+    def predict(self, inputs: KernelInputs, sizes: Array, source: str | None = None) -> list[RatioPrediction]:
+        """Predicts for n launches.
 
-    Raises:
-        InputError: One is out of its range.
-    """
-    check_sizes(transfer_bytes, wgsize)
-    rows = reference if transfer_bytes is None or wgsize is None else reference[:1]
-    transfer, group = (
-        np.full(len(rows), rows[:, column] if value is None else value)
-        for column, value in enumerate((transfer_bytes, wgsize))
-    )
-    return transfer, group
+        Args:
+            inputs: Of n rows.
+            sizes: (n, 3) float64 transfer bytes, work-group size, global size; NaN where not known.
+            source: Whose way of measuring is asked for, a source of training; its expert then answers alone.
 
+        Raises:
+            InputError: Neither bytes nor work-items are known, or there is no such source.
+            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
+        """
+        sizes = sizes.copy()
+        sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.group)
+        if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
+            raise InputError("times need the bytes moved or the number of work-items; found neither")
+        experts = [expert for expert in self.experts if source in (None, expert.source)]
+        if not experts:
+            raise InputError(f"no source {source!r}; expected {', '.join(one.source for one in self.experts)}")
+        columns, physics = launch_columns(inputs, sizes), self.physics.targets(launch_physics(inputs, sizes))
+        distances = [expert.distances(columns) for expert in experts]
+        chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
+        answers: list[RatioPrediction | None] = [None] * len(columns)
+        for number, expert in enumerate(experts):
+            rows = np.flatnonzero(chosen == number)
+            said = predict_targets(expert.model, columns[rows], inputs.sequences[rows])
+            distance = distances[number][rows]
+            errors = [expert.errors_at(one, None if source else self.astray) for one in distance.min(axis=1).tolist()]
+            said = expert.centre(said, distance.min(axis=1), errors, None if source else physics[rows])
+            for row, *own in zip(rows.tolist(), said, errors, distance, strict=True):
+                answers[row] = self._answer(expert, *own)
+        return [checked_ratio(answer) for answer in answers if answer is not None]
 
-def sample_sizes(values: Array) -> Array:
-    """Some of (n, 2) pairs of sizes, to stand for those that are not known."""
-    return np.random.default_rng(0).permutation(values)[:_REFERENCE_ROWS]
-
-
-def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
-    """The answer as it is.
-
-    Raises:
-        AssetError: It is no ratio that two devices can have: the head's file was damaged, or forged.
-    """
-    if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
-        raise AssetError(
-            f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
-            f"(interval {answer.interval}); its file is damaged"
+    def _answer(self, expert: Expert, said: Array, errors: Errors, distances: Array) -> RatioPrediction:
+        distance = float(distances.min())
+        logs = times_of(said[None, :])[0]
+        if not np.abs(logs).max() + errors.times.max() < _LARGEST_LOG:
+            raise AssetError(f"the head says that a launch takes e^{np.abs(logs).max():.3g} ms; its file is damaged")
+        times = {
+            name: tuple(np.exp([log, log - error, log + error]).tolist())
+            for name, log, error in zip(self.devices, logs, errors.times, strict=True)
+        }
+        # two devices: the first and the fastest of the others
+        ratio = float(said[1:].max())
+        devices = (self.devices[0], self.devices[1 + int(said[1:].argmax())])
+        half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
+        sure = float(sureness(ratio, errors.ratio, errors.sharpness))
+        familiar = distance <= max(FAMILIAR, 1.5 * expert.familiar)
+        sure = sure if familiar else min(sure, 0.5 + INTERVAL / 2)
+        # where the odds leave no doubt of the sign, the interval has none either
+        ends = np.array([ratio - half, ratio + half])
+        if sure >= 0.5 + INTERVAL / 2:
+            ends = np.maximum(ends, 0) if ratio > 0 else np.minimum(ends, 0)
+        nearest = np.argsort(distances, kind="stable")[:_NEAREST]
+        return RatioPrediction(
+            ratio,
+            (float(ends[0]), float(ends[1])),
+            sure if ratio > 0 else 1 - sure,
+            times_ms=times,
+            distance=distance,
+            familiar=familiar,
+            nearest=tuple(expert.names[one] for one in nearest),
+            devices=devices,
         )
-    return answer

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ncc.devices.head import sample_sizes
+from ncc.devices.inputs import sample_sizes
 from ncc.devices.lstm_head import LOG_SCALE_RANGE, NUM_AUXILIARY, LSTMMapperHead, auxiliary_features
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import INTERVAL, RatioPrediction, checked_ratio, fill_sizes
+from ncc.devices.inputs import INTERVAL, RatioPrediction, checked_ratio, fill_sizes
 from ncc.encoder.inference import Ensemble
 from ncc.errors import AssetError, InputError
 from ncc.kernels.reading import Kernel
@@ -91,7 +91,7 @@ class LSTMMapperHead:
             wgsize: Work-items a work-group; None likewise.
 
         Raises:
-            InputError: A size is out of its range; see `ncc.devices.head.check_sizes`.
+            InputError: A size is out of its range; see `ncc.devices.inputs.check_sizes`.
             AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
         """
         sizes = np.stack(fill_sizes(self.reference, transfer_bytes, wgsize), axis=1)

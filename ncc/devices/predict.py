@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ncc
+from ncc.devices.columns import complete_sizes
 from ncc.devices.files import DeviceHead, load_head
-from ncc.devices.head import check_sizes, kernel_inputs
-from ncc.devices.times_columns import complete_sizes
+from ncc.devices.inputs import check_sizes, kernel_inputs
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions

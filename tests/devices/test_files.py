@@ -6,8 +6,8 @@ import pytest
 
 from fuzz.samples import times_head
 from ncc.devices.files import load_head, save_head
+from ncc.devices.head import TimesHead
 from ncc.devices.predict import PLATFORMS, load_shipped_device_head
-from ncc.devices.times_head import TimesHead
 from ncc.errors import AssetError, OutputError
 
 

@@ -1,98 +1,183 @@
-"""What heads are told of a kernel, and sizes that no kernel can have."""
+"""Device heads: what they learn, how they widen, and that files keep them."""
+
+import dataclasses
+import json
 
 import numpy as np
 import pytest
 
-from ncc.devices.head import check_sizes, describe_kernel, fill_sizes
-from ncc.errors import InputError
-from ncc.ir import OPCODES, read_module
-from ncc.kernels import FEATURE_NAMES, profile_kernel
+from ncc.devices.files import load_head, save_head
+from ncc.devices.models import LONGEST_READ, distinct_kernels
+from ncc.devices.predict import predict_device
+from ncc.devices.work import NUM_KINDS, counts_at, work_at
+from ncc.errors import AssetError, DataError, InputError
+from ncc.kernels import FEATURE_NAMES
+from ncc.study.devices.train_head import train_devmap
+from tests.fixtures.tables import write_times
+
+OPERATIONS = (
+    "a[i] + 1",
+    "a[i] * a[i]",
+    "sqrt(a[i])",
+    "a[i] - 2 * a[i]",
+    "a[i] / 3",
+    "exp(a[i])",
+    "sin(a[i])",
+    "a[n-i]",
+)
+SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 22)
 
 
-@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("name", ["transfer", "wgsize"])
-def test_inputs_that_can_not_be_are_refused(name, value):
-    given = {"transfer": (value, None), "wgsize": (None, value)}[name]
-    expected = {"transfer": r"bytes; expected 0 to 1e\+15", "wgsize": "work-items; expected a whole number from 1 to"}
-    with pytest.raises(InputError, match=f"{name} is {value} {expected[name]}"):
-        check_sizes(*given)
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Eight kernels; the GPU takes 1 ms to start and is ten times as fast."""
+    folder = tmp_path_factory.mktemp("times")
+    rows = []
+    for number, operation in enumerate(OPERATIONS):
+        text = (
+            f"__kernel void k{number}(__global float* a, int n) {{ int i = get_global_id(0); a[i] = {operation}; }}\n"
+        )
+        (folder / f"k{number}.cl").write_text(text)
+        for size in SIZES:
+            own = {"kernel_file": f"k{number}.cl", "kernel": f"k{number}", "global_size": size, "local_size": 64}
+            work = size / 1e5 * (1 + number / 10)
+            rows += [own | {"device": "CPU", "time_ms": work}, own | {"device": "GPU", "time_ms": 1 + work / 10}]
+    write_times(folder / "times.csv", rows)
+    return folder / "times.csv"
 
 
-def test_missing_sizes_are_those_of_the_reference():
-    reference = np.array([[1e3, 16.0], [1e6, 64.0]])
-    assert [sizes.tolist() for sizes in fill_sizes(reference, None, None)] == reference.T.tolist()
-    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, None)] == [[5e4, 5e4], [16.0, 64.0]]
-    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, 32)] == [[5e4], [32.0]]
+@pytest.fixture(scope="module")
+def head(table):
+    return train_devmap(tables=[table])
 
 
-MODULE = b"""
-declare i64 @get_global_id(i32)
-define float @twice(float %x) {
-  %y = fadd float %x, %x
-  ret float %y
-}
-define float @unused(float %x) {
-  %y = fdiv float %x, 3.0
-  ret float %y
-}
-define spir_kernel void @k(float addrspace(1)* %a, i32 %n) {
-  %i = call i64 @get_global_id(i32 0)
-  %p = getelementptr float, float addrspace(1)* %a, i64 %i
-  %v = load float, float addrspace(1)* %p
-  %w = call float @twice(float %v)
-  store float %w, float addrspace(1)* %p
-  ret void
-}
-"""
+def test_times_of_a_like_kernel_are_near_those_measured(head, table):
+    [answer] = predict_device(table.with_name("k1.cl"), global_size=1 << 20, wgsize=64, head=head)
+    assert answer.device == "GPU"
+    assert answer.familiar
+    assert answer.distance is not None
+    assert answer.distance < 0.1
+    assert answer.nearest[0] == "k1.cl:k1"
+    assert answer.times_ms is not None
+    assert answer.times_ms["CPU"][0] == pytest.approx((1 << 20) / 1e5 * 1.1, rel=0.8)
+    for value, low, high in answer.times_ms.values():
+        assert low <= value <= high
+    assert answer.times_ms["CPU"][0] / answer.times_ms["GPU"][0] == pytest.approx(answer.speedup_gpu_over_cpu)
+    [small] = predict_device(table.with_name("k1.cl"), global_size=1 << 11, wgsize=64, head=head)
+    assert small.device == "CPU"
 
 
-@pytest.fixture
-def module():
-    return read_module(MODULE)
+def test_without_sizes_the_answer_is_where_it_flips(head, table):
+    [answer] = predict_device(table.with_name("k2.cl"), head=head)
+    assert answer.times_ms is None
+    assert answer.flips
+    assert "CPU expected below" in str(answer)
 
 
-def test_a_kernel_is_described_with_what_it_calls(module):
-    vectors = np.arange(module.num_statements)[:, None] * np.array([[1.0, -2.0]])
-    inputs = describe_kernel(module, 2, vectors)
-    assert len(inputs) == 1
-    assert np.array_equal(inputs.profile[0], profile_kernel(module, 2).features)
-    counts = dict(zip(OPCODES, inputs.opcodes[0].tolist(), strict=True))
-    assert (counts["fadd"], counts["fdiv"], counts["load"], counts["ret"], counts["call"]) == (1, 0, 1, 2, 2)
-    used = [0, 1, 2, *range(6, 13)]  # the function that is not called lies between
-    assert inputs.vectors[0] == pytest.approx(vectors[used].mean(axis=0))
+def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
+    text = b"""__kernel void far(__global double* a, __local double* b, __global int* c, __global float* d, int n) {
+      for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) { barrier(1); atomic_add(c, (int)(a[j * k] / b[k]));
+        if (d[k] > sin(d[j])) b[j] = cos(b[k]) + pow(a[k], 3.0); } }"""
+    from ncc.frontend import CompileOptions
+
+    options = CompileOptions(language="opencl")
+    [answer] = predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)
+    assert not answer.familiar
+    assert "unlike anything measured" in str(answer)
+    assert answer.confidence <= 0.9
+    near = predict_device(b"__kernel void k(__global float* a, int n) { int i = get_global_id(0); a[i] = a[i] + 2; }",
+                          global_size=1 << 20, wgsize=64, head=head, options=options)[0]  # fmt: skip
+    assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
 
 
-def test_statements_that_are_left_out_are_not_described(module):
-    vectors = np.eye(module.num_statements)
-    whole, none, rest = (describe_kernel(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
-    for name in ("profile", "opcodes", "vectors"):
-        assert np.array_equal(getattr(whole, name), getattr(none, name))
-    assert whole.vectors[0, 1] > 0
-    assert rest.vectors[0, 1] == 0
-    gone = whole.opcodes[0] - rest.opcodes[0]
-    assert [(OPCODES[i], gone[i]) for i in np.flatnonzero(gone)] == [("fadd", 1)]
-    flops = FEATURE_NAMES.index("once_flops")
-    assert whole.profile[0, flops] == pytest.approx(np.log1p(1))
-    assert rest.profile[0, flops] == 0
+def test_the_card_says_how_it_was_measured(head):
+    assert head.about["num_kernels"] == 8
+    scores = head.about["scores"]["by kernel"]
+    assert scores["accuracy"] > 0.8
+    assert set(scores["factors"]) == {"CPU", "GPU"}
+    assert set(scores["controls"]) == {"median", "sizes only"}
+    assert json.dumps(head.about)
 
 
-def test_rows_are_taken_and_repeated(kernel_inputs):
-    inputs = kernel_inputs(4)
-    some = inputs.rows(np.array([2, 0]))
-    assert np.array_equal(some.opcodes, inputs.opcodes[[2, 0]])
-    often = inputs.repeat(3)
-    assert len(often) == 3
-    assert (often.vectors == inputs.vectors[0]).all()
+@pytest.mark.parametrize("model", ["gp", "trees", "lstm"])
+def test_files_keep_a_head(table, tmp_path, model):
+    head = train_devmap(tmp_path / "h", tables=[table], model=model)
+    kernel = table.with_name("k3.cl")
+    one, other = (predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (head, tmp_path / "h"))
+    assert one.speedup_gpu_over_cpu == pytest.approx(other.speedup_gpu_over_cpu, rel=0.05)
+    assert load_head(tmp_path / "h").devices == ("CPU", "GPU")
 
 
-def test_blocks_say_how_work_grows_with_data(kernel_inputs):
-    inputs = kernel_inputs(3)
-    transfer, group = np.array([0.0, 1e3, 1e9]), np.array([1.0, 64.0, 256.0])
-    blocks = inputs.blocks(transfer, group)
-    dims, depth = (inputs.profile[:, FEATURE_NAMES.index(name)] for name in ("dimensions", "depth"))
-    assert np.array_equal(blocks["data"], np.log1p(np.stack([transfer, group], axis=1)))
-    assert np.array_equal(blocks["shape"], np.stack([dims, depth], axis=1))
-    assert blocks["growth"][:, 1] == pytest.approx((dims + depth) * np.log1p(transfer))
-    assert blocks["opcodes"] == pytest.approx(np.log1p(inputs.opcodes))
-    assert blocks["embedding"] is inputs.vectors
-    assert all(len(columns) == 3 and np.isfinite(columns).all() for columns in blocks.values())
+def test_a_reader_without_its_embedding_is_refused(table, tmp_path):
+    head = train_devmap(tables=[table], model="lstm")
+    assert head.embedding_id
+    save_head(dataclasses.replace(head, embedding_id=None), tmp_path)
+    with pytest.raises(AssetError, match="no embedding is named"):
+        load_head(tmp_path)
+    expert = head.experts[0]
+    wrong = dataclasses.replace(expert.model, scale=expert.model.scale[1:])
+    save_head(dataclasses.replace(head, experts=(dataclasses.replace(expert, model=wrong),)), tmp_path)
+    with pytest.raises(AssetError, match="is not a device-mapping head"):
+        load_head(tmp_path)
+
+
+def test_kernels_that_read_alike_are_read_once():
+    rng = np.random.default_rng(0)
+    one, other = (rng.normal(size=(length, 4)).astype(np.float32) for length in (300, 5))
+    sequences = np.empty(4, object)
+    sequences[:] = [one, other, one.copy(), np.vstack([one[:LONGEST_READ], other])]
+    kernels, owner = distinct_kernels(sequences)
+    assert [len(kernel) for kernel in kernels] == [LONGEST_READ, 5]
+    assert owner.tolist() == [0, 1, 0, 0]
+
+
+def test_counts_at_a_launch_lie_between_those_at_two_sizes():
+    work = np.log1p(np.concatenate([np.full(NUM_KINDS, 10.0), np.full(NUM_KINDS, 1000.0)]))[None, :]
+    small, middle, large = (counts_at(work, np.array([size]))[0] for size in (2.0**12, 2.0**16, 2.0**20))
+    assert np.expm1(small) == pytest.approx(10)
+    assert middle == pytest.approx((small + large) / 2)
+    # eleven kinds of operations, two that cost more, bytes, and three kinds of accesses
+    assert work_at(work, np.array([2.0**20]))[0] == pytest.approx([11e3, 2e3, 1e3, 3e3])
+
+
+def test_three_devices(table, tmp_path):
+    text = table.read_text().replace("\n", "\n", 1).splitlines()
+    more = [line.replace(",GPU,", ",NPU,") for line in text if ",GPU," in line]
+    (tmp_path / "t.csv").write_text("\n".join([text[0], *text[1:], *more]))
+    for number in range(len(OPERATIONS)):
+        (tmp_path / f"k{number}.cl").write_text(table.with_name(f"k{number}.cl").read_text())
+    head = train_devmap(tables=[tmp_path / "t.csv"])
+    [answer] = predict_device(tmp_path / "k1.cl", global_size=1 << 20, head=head)
+    assert set(answer.times_ms or {}) == {"CPU", "GPU", "NPU"}
+
+
+def test_bad_tables_and_models_are_refused(table, tmp_path):
+    with pytest.raises(InputError, match="model is 'times'; expected gp, trees, lstm"):
+        train_devmap(tables=[table], model="times")
+    text = table.read_text().replace(",k1,", ",other,")
+    bad = table.with_name("bad.csv")
+    bad.write_text(text)
+    with pytest.raises(DataError, match=r"k1\.cl: no kernel 'other', which the table has times of; found k1"):
+        train_devmap(tables=[bad])
+    bad.write_text("\n".join(line for line in table.read_text().splitlines() if not line.startswith("k7")))
+    with pytest.raises(InputError, match="7 kernels; expected at least 8"):
+        train_devmap(tables=[bad])
+    bad.write_text(table.read_text().replace(",GPU,", ",NPU,"))
+    with pytest.raises(DataError, match="devices CPU, NPU; expected CPU, GPU"):
+        train_devmap(tables=[table, bad])
+
+
+def test_damaged_files_are_refused(head, tmp_path):
+    expert = head.experts[0]
+    for change in (
+        {"familiar": 0.0},
+        {"names": ()},
+        {"low": np.full(3, np.nan)},
+        {"model": dataclasses.replace(expert.model, weights=expert.model.weights[1:])},
+        {"near": dataclasses.replace(expert.near, slope=2.0)},
+    ):
+        wrong = dataclasses.replace(head, experts=(dataclasses.replace(expert, **change),))
+        save_head(wrong, tmp_path)
+        with pytest.raises(AssetError, match="is not a device-mapping head"):
+            load_head(tmp_path)
+    assert "weighted_flops" in FEATURE_NAMES

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.devices.head import describe_kernel
+from ncc.devices.head import TimesHead
+from ncc.devices.inputs import describe_kernel
 from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
-from ncc.devices.times_head import TimesHead
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ncc.data import FileState, verify
-from ncc.devices.head import KernelInputs
+from ncc.devices.head import TimesHead
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.predict import load_shipped_device_head
 from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.devices.times_head import TimesHead
 from ncc.embedding import load_embedding
 from ncc.ir import read_module
 from ncc.kernels import profile_kernel

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
-from ncc.devices.head import INTERVAL, RatioPrediction
-from ncc.devices.times_columns import CODE
-from ncc.devices.times_fit import NOISE, Model, Samples, Trial, Trials, try_split
-from ncc.devices.times_head import LEVELS, Expert, TimesHead, sureness
-from ncc.devices.times_models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
+from ncc.devices.columns import CODE
+from ncc.devices.fit import NOISE, Model, Samples, Trial, Trials, try_split
+from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
+from ncc.devices.inputs import INTERVAL, RatioPrediction
+from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
 
 __all__ = ["Claims", "IntervalScore", "calibration_error", "compare_intervals", "group_trials", "score_claims"]
 

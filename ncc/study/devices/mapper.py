@@ -2,7 +2,7 @@
 
 Gaussian processes, each with another idea of which kernels are alike. A data size that training knows is in all
 likelihood that of a program whose other kernels it knows: there trees on sizes have a say too. Nothing of that helps
-with kernels of other programs, so that what ships predicts times instead (`ncc.devices.times_fit`).
+with kernels of other programs, so that what ships predicts times instead (`ncc.devices.fit`).
 
 Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
 """
@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.devices.folds import balanced_folds
-from ncc.devices.head import INTERVAL, Blocks, KernelInputs
+from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 

@@ -8,12 +8,12 @@ from typing import Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import KernelInputs
+from ncc.devices.fit import fit_times
+from ncc.devices.head import TimesHead
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.lstm import LSTMMethod, load_words
 from ncc.devices.published import launches_of, load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.devices.times_fit import fit_times
-from ncc.devices.times_head import TimesHead
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.ir import OPCODES, read_module

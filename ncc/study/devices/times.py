@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.devices.columns import launch_columns, launch_physics
+from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, knows_launches, owners, targets_of
 from ncc.devices.folds import Split, balanced_folds
-from ncc.devices.head import KernelInputs, RatioPrediction
+from ncc.devices.inputs import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.table import LaunchTimes, Unit
-from ncc.devices.times_columns import launch_columns, launch_physics
-from ncc.devices.times_fit import MODELS, Samples, fit_times, hold_out, knows_launches, owners, targets_of
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.study.devices.intervals import (

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ncc.devices.files import DeviceHead, save_head
-from ncc.devices.head import KernelInputs, kernel_inputs
+from ncc.devices.fit import MODELS as TIMES_MODELS
+from ncc.devices.fit import fit_times
+from ncc.devices.head import TimesHead
+from ncc.devices.inputs import KernelInputs, kernel_inputs
 from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.samples import Platform, load_samples
 from ncc.devices.table import LaunchTimes, Unit, read_times
-from ncc.devices.times_fit import MODELS as TIMES_MODELS
-from ncc.devices.times_fit import fit_times
-from ncc.devices.times_head import TimesHead
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import DataError, InputError
 from ncc.kernels.reading import read_kernels

@@ -16,7 +16,7 @@ import numpy as np
 from ncc.classification.files import FILES as CLASSIFIERS
 from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.head import KernelInputs
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
 from ncc.encoder.program import EncodedProgram
@@ -99,8 +99,7 @@ def ask_times_head(folder: Path) -> dict[str, Any]:
     kinds = np.ravel([first + np.array([0, 11, 13, 14]) for first in (0, WORK_WIDTH // 2)])
     work = np.zeros((2, WORK_WIDTH))
     work[:, kinds] = [np.linspace(1, 5, 8), np.linspace(2, 9, 8)]
-    known = (np.array(block) for block in (blocks, opcodes, np.zeros((2, 1)), work))
-    inputs = KernelInputs(*known, np.empty(2, object))
+    inputs = KernelInputs(np.array(blocks), np.array(opcodes), np.zeros((2, 1)), work, np.empty(2, object))
     sizes = np.array([[1e5, 64, np.nan], [1e8, 256, 1e6]])
     answers = [one for source in (None, "one") for one in head.predict(inputs, sizes, source)]
     return {

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fuzz import samples as invented
-from ncc.devices.head import KernelInputs
+from ncc.devices.fit import Samples, fit_times, hold_out
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.table import LaunchTimes
-from ncc.devices.times_fit import Samples, fit_times, hold_out
 from ncc.study.devices.intervals import Claims, calibration_error, compare_intervals, group_trials, score_claims
 
 KERNELS, SIZES = 24, 6

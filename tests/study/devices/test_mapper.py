@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cho_factor, cho_solve
 
-from ncc.devices.head import KernelInputs
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.devices.work import WORK_WIDTH
 from ncc.errors import InputError

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from ncc.devices.folds import Split, balanced_folds
-from ncc.devices.head import INTERVAL, KernelInputs
-from ncc.devices.physics import PRIORS, Physics
-from ncc.devices.table import LaunchTimes
-from ncc.devices.times_columns import (
+from ncc.devices.columns import (
     CODE,
     NUM_COLUMNS,
     NUM_PUBLISHED,
@@ -22,8 +18,12 @@ from ncc.devices.times_columns import (
     launch_columns,
     launch_physics,
 )
-from ncc.devices.times_head import LEVELS, Errors, Expert, TimesHead, sureness, times_of
-from ncc.devices.times_models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance
+from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.head import LEVELS, Errors, Expert, TimesHead, sureness, times_of
+from ncc.devices.inputs import INTERVAL, KernelInputs
+from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance
+from ncc.devices.physics import PRIORS, Physics
+from ncc.devices.table import LaunchTimes
 from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
 
@@ -223,7 +223,7 @@ def fit_model(
     learnt = np.hstack([targets[:, :1], bent(ratios)])
     if kind == "gp":
         return _fit_smooth(columns, learnt, seed, "launch" if launched else "code")
-    from ncc.devices.times_lstm import fit_reader  # with torch
+    from ncc.devices.reader_fit import fit_reader  # with torch
 
     assert sequences is not None
     return fit_reader(columns, sequences, learnt, seed)

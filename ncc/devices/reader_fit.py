@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from ncc.devices.times_columns import LAUNCH
-from ncc.devices.times_models import Reader, distinct_kernels
+from ncc.devices.columns import LAUNCH
+from ncc.devices.models import Reader, distinct_kernels
 from ncc.encoder.batches import SequenceData, Sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.fit import fit_ensemble
@@ -63,7 +63,7 @@ def fit_reader(
     """Trains on n launches.
 
     Args:
-        columns: (n, NUM_COLUMNS) float64, see `ncc.devices.times_columns.launch_columns`.
+        columns: (n, NUM_COLUMNS) float64, see `ncc.devices.columns.launch_columns`.
         sequences: (n,) of (time, dim) float32 vectors of statements.
         targets: (n, d) float64 mean log time and ratios, these bent.
         seed: Of weights and of training.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.head import KernelInputs
+from ncc.devices.inputs import KernelInputs
 from ncc.devices.physics import launch_terms
 from ncc.devices.work import NUM_KINDS, counts_at
 from ncc.ir import OPCODES

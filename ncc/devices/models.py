@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.times_columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PROFILE_COLUMNS, scaled_distances
+from ncc.devices.columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PROFILE_COLUMNS, scaled_distances
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.trees import Boosted
 

@@ -1,0 +1,98 @@
+"""What heads are told of a kernel, and sizes that no kernel can have."""
+
+import numpy as np
+import pytest
+
+from ncc.devices.inputs import check_sizes, describe_kernel, fill_sizes
+from ncc.errors import InputError
+from ncc.ir import OPCODES, read_module
+from ncc.kernels import FEATURE_NAMES, profile_kernel
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("name", ["transfer", "wgsize"])
+def test_inputs_that_can_not_be_are_refused(name, value):
+    given = {"transfer": (value, None), "wgsize": (None, value)}[name]
+    expected = {"transfer": r"bytes; expected 0 to 1e\+15", "wgsize": "work-items; expected a whole number from 1 to"}
+    with pytest.raises(InputError, match=f"{name} is {value} {expected[name]}"):
+        check_sizes(*given)
+
+
+def test_missing_sizes_are_those_of_the_reference():
+    reference = np.array([[1e3, 16.0], [1e6, 64.0]])
+    assert [sizes.tolist() for sizes in fill_sizes(reference, None, None)] == reference.T.tolist()
+    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, None)] == [[5e4, 5e4], [16.0, 64.0]]
+    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, 32)] == [[5e4], [32.0]]
+
+
+MODULE = b"""
+declare i64 @get_global_id(i32)
+define float @twice(float %x) {
+  %y = fadd float %x, %x
+  ret float %y
+}
+define float @unused(float %x) {
+  %y = fdiv float %x, 3.0
+  ret float %y
+}
+define spir_kernel void @k(float addrspace(1)* %a, i32 %n) {
+  %i = call i64 @get_global_id(i32 0)
+  %p = getelementptr float, float addrspace(1)* %a, i64 %i
+  %v = load float, float addrspace(1)* %p
+  %w = call float @twice(float %v)
+  store float %w, float addrspace(1)* %p
+  ret void
+}
+"""
+
+
+@pytest.fixture
+def module():
+    return read_module(MODULE)
+
+
+def test_a_kernel_is_described_with_what_it_calls(module):
+    vectors = np.arange(module.num_statements)[:, None] * np.array([[1.0, -2.0]])
+    inputs = describe_kernel(module, 2, vectors)
+    assert len(inputs) == 1
+    assert np.array_equal(inputs.profile[0], profile_kernel(module, 2).features)
+    counts = dict(zip(OPCODES, inputs.opcodes[0].tolist(), strict=True))
+    assert (counts["fadd"], counts["fdiv"], counts["load"], counts["ret"], counts["call"]) == (1, 0, 1, 2, 2)
+    used = [0, 1, 2, *range(6, 13)]  # the function that is not called lies between
+    assert inputs.vectors[0] == pytest.approx(vectors[used].mean(axis=0))
+
+
+def test_statements_that_are_left_out_are_not_described(module):
+    vectors = np.eye(module.num_statements)
+    whole, none, rest = (describe_kernel(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
+    for name in ("profile", "opcodes", "vectors"):
+        assert np.array_equal(getattr(whole, name), getattr(none, name))
+    assert whole.vectors[0, 1] > 0
+    assert rest.vectors[0, 1] == 0
+    gone = whole.opcodes[0] - rest.opcodes[0]
+    assert [(OPCODES[i], gone[i]) for i in np.flatnonzero(gone)] == [("fadd", 1)]
+    flops = FEATURE_NAMES.index("once_flops")
+    assert whole.profile[0, flops] == pytest.approx(np.log1p(1))
+    assert rest.profile[0, flops] == 0
+
+
+def test_rows_are_taken_and_repeated(kernel_inputs):
+    inputs = kernel_inputs(4)
+    some = inputs.rows(np.array([2, 0]))
+    assert np.array_equal(some.opcodes, inputs.opcodes[[2, 0]])
+    often = inputs.repeat(3)
+    assert len(often) == 3
+    assert (often.vectors == inputs.vectors[0]).all()
+
+
+def test_blocks_say_how_work_grows_with_data(kernel_inputs):
+    inputs = kernel_inputs(3)
+    transfer, group = np.array([0.0, 1e3, 1e9]), np.array([1.0, 64.0, 256.0])
+    blocks = inputs.blocks(transfer, group)
+    dims, depth = (inputs.profile[:, FEATURE_NAMES.index(name)] for name in ("dimensions", "depth"))
+    assert np.array_equal(blocks["data"], np.log1p(np.stack([transfer, group], axis=1)))
+    assert np.array_equal(blocks["shape"], np.stack([dims, depth], axis=1))
+    assert blocks["growth"][:, 1] == pytest.approx((dims + depth) * np.log1p(transfer))
+    assert blocks["opcodes"] == pytest.approx(np.log1p(inputs.opcodes))
+    assert blocks["embedding"] is inputs.vectors
+    assert all(len(columns) == 3 and np.isfinite(columns).all() for columns in blocks.values())
