@@ -11,7 +11,6 @@ import argparse
 import csv
 import json
 import random
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,24 +20,10 @@ import numpy as np
 
 from ncc import data
 from ncc.errors import NccError
-from ncc.gpus.sources import make_options
+from ncc.gpus.sources import device_sources, make_options
 from ncc.inputs import load_module
 from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.provenance import command_line, environment
-
-_DEVICE = re.compile(r'__global__|<<<|#\s*include\s*"')
-_AS_CUDA = re.compile(r"-x cu\b")
-_INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
-
-
-def device_sources(program: Path) -> list[Path]:
-    """A program's sources that may hold device code, but for those that others include."""
-    is_cuda = any(_AS_CUDA.search(file.read_text(errors="replace")) for file in program.rglob("Makefile*"))
-    suffixes = (".cu", ".c", ".cpp") if is_cuda else (".cu",)
-    files = [file for file in sorted(program.rglob("*")) if file.suffix in suffixes and file.is_file()]
-    texts = {file: file.read_text(errors="replace") for file in files}
-    included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
-    return [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
 
 
 def kernels_of(program: Path) -> tuple[set[str], list[str]]:

@@ -14,7 +14,9 @@ __all__ = ["evaluate_gpu"]
 def evaluate_gpu(
     method: Annotated[
         str,
-        typer.Option(help="ncc, process, trees, physics, counts, sizes, median, 'perfect counts' or all."),
+        typer.Option(
+            help="ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all."
+        ),
     ] = "all",
     seed: Seed = 204,
     data: DataFolder = None,

@@ -1,35 +1,33 @@
 """Measured launches with what models see of them: sources compiled once, launches counted, host code read."""
 
+import functools
 import hashlib
 import logging
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc import data
+from ncc import data, frontend
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.gpus.cards import Card
 from ncc.gpus.launches import columns_of, work_at
-from ncc.gpus.sources import host_arguments
+from ncc.gpus.sources import HOST_SUFFIXES, device_sources, host_arguments
 from ncc.gpus.table import MeasuredLaunch
-from ncc.ir import Module, read_module
+from ncc.ir import Abstraction, Module, read_module
 from ncc.kernels.names import find_kernel, plain_kernel_name
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["Launches", "measured_launches"]
+__all__ = ["Launches", "measured_launches", "program_modules"]
 
 logger = logging.getLogger(__name__)
 
 Array = NDArray[np.float64]
 Options = Callable[[Path], CompileOptions]
 
-_DEVICE = re.compile(r"__global__|<<<")
-_INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.cu)"')
 _NAMES_FLAG = "-fno-discard-value-names"
 
 
@@ -127,14 +125,8 @@ class _Reader:
     """The modules of a source, or of a folder of sources."""
 
     def __init__(self, source: Path, options_of: Options, card: Card) -> None:
-        self.card, folder = card, source if source.is_dir() else source.parent
-        self.options = options_of(folder)
-        files = sorted(source.rglob("*.cu")) if source.is_dir() else [source]
-        texts = {file: file.read_text(errors="replace") for file in files if file.is_file()}
-        included = {name for text in texts.values() for name in _INCLUDED.findall(text)} if len(texts) > 1 else set()
-        chosen = [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
-        read = [(file, self._module(file, folder)) for file in chosen]
-        self.modules = [(file, module) for file, module in read if module]
+        self.card, self.options = card, options_of(source if source.is_dir() else source.parent)
+        self.modules = list(program_modules(source, self.options))
         self.seen: dict[tuple[str, object, bool], dict[str, float]] = {}
 
     def columns(self, measured: MeasuredLaunch, told: bool) -> dict[str, float]:
@@ -157,12 +149,25 @@ class _Reader:
         logger.warning("%s: no source that compiles has it; it is left out", measured.kernel)
         return {}
 
-    def _module(self, file: Path, folder: Path) -> Module | None:
-        options = replace(self.options, flags=(_NAMES_FLAG, *self.options.flags), debug_lines=True)
-        key = hashlib.sha256(
-            repr((file.read_bytes(), file.name, replace(options, include_paths=()))).encode()
-        ).hexdigest()
-        kept = data.cache_folder() / "gpus" / f"{key[:32]}.ll"
+
+def program_modules(
+    source: Path, options: CompileOptions, abstraction: Abstraction | None = None
+) -> Iterator[tuple[Path, Module]]:
+    """Files of a program and their device code, but for those that do not compile; what compiled once is kept.
+
+    Args:
+        source: A folder, or one source.
+        options: How it is compiled.
+        abstraction: What statements keep; default `Abstraction()`.
+    """
+    folder = source if source.is_dir() else source.parent
+    options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
+    portable = replace(options, include_paths=())
+    headers = [file.read_bytes() for file in sorted(folder.rglob("*")) if file.suffix in HOST_SUFFIXES]
+    key = hashlib.sha256(repr((_front_end(), portable, headers)).encode())
+    for file in device_sources(source):
+        named = hashlib.sha256(f"{key.hexdigest()} {file.relative_to(folder)}".encode()).hexdigest()
+        kept = data.cache_folder() / "gpus" / f"{named[:32]}.ll"
         if not kept.exists():
             try:
                 ir = compile_source(file, options, readable=(folder.parent,)).ir
@@ -170,5 +175,12 @@ class _Reader:
                 logger.warning("%s is left out: %s", file, str(error).split("\n", 1)[0])
                 ir = b""
             write_atomically(kept, ir)
-        ir = kept.read_bytes()
-        return read_module(ir, name=str(file)) if ir else None
+        if ir := kept.read_bytes():
+            yield file, read_module(ir, name=str(file), abstraction=abstraction)
+
+
+@functools.cache
+def _front_end() -> str:
+    """What tells one front end, with its headers, from another."""
+    files = [file for file in sorted(Path(frontend.__file__).parent.rglob("*")) if file.suffix in (".py", ".h")]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

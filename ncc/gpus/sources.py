@@ -10,11 +10,17 @@ from ncc.frontend import CompileOptions
 from ncc.gpus.host import HostCode, ReadArguments
 from ncc.kernels.launch import Launch
 
-__all__ = ["host_arguments", "make_options"]
+__all__ = ["HOST_SUFFIXES", "device_sources", "host_arguments", "make_options"]
+
+HOST_SUFFIXES = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".hip"))
+"""Files that may hold code of a program's."""
 
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
-_HOST = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".hip"))
+_DEVICE = re.compile(r'__global__|<<<|#\s*include\s*"')
+_AS_CUDA = re.compile(r"-x cu\b")
+_INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.(?:cu|hip))"')
+
 _MOST_FILES = 64
 _MOST_BYTES = 1_000_000
 
@@ -36,6 +42,22 @@ def make_options(program: Path) -> CompileOptions:
         language="cuda",
         timeout_s=240.0,
     )
+
+
+def device_sources(program: Path) -> list[Path]:
+    """A program's sources that may hold device code, but for those that others include.
+
+    Args:
+        program: A folder, or one source, which is then all.
+    """
+    if program.is_file():
+        return [program]
+    is_cuda = any(_AS_CUDA.search(_text(file)) for file in program.rglob("Makefile*"))
+    suffixes = (".cu", ".hip", ".c", ".cpp") if is_cuda else (".cu", ".hip")
+    files = [file for file in sorted(program.rglob("*")) if file.suffix in suffixes and file.is_file()]
+    texts = {file: _text(file) for file in files}
+    included = {name for text in texts.values() for name in _INCLUDED.findall(text)}
+    return [file for file, text in texts.items() if file.name not in included and _DEVICE.search(text)]
 
 
 def host_arguments(
@@ -64,7 +86,7 @@ def host_arguments(
     found = _host_code(defines + own, given).arguments_of(kernel, launch)
     if found.found:
         return found
-    files = sorted(one for one in path.parent.glob("*") if one.suffix in _HOST and one.is_file())[:_MOST_FILES]
+    files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:_MOST_FILES]
     beside = "\n".join(_text(one) for one in files)
     if "<<<" not in beside:
         return found

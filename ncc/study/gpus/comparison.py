@@ -15,9 +15,10 @@ from ncc.gpus.cards import CARDS, MEASURED
 from ncc.gpus.fit import fit_gpus, program_folds
 from ncc.gpus.launches import KINDS
 from ncc.gpus.measured import Launches
+from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 from ncc.study.gpus.train_head import published_launches
 
-__all__ = ["METHODS", "Predictions", "evaluate_gpu", "figures_of"]
+__all__ = ["METHODS", "ON_CODE", "Predictions", "evaluate_gpu", "figures_of"]
 
 Array = NDArray[np.float64]
 
@@ -94,6 +95,21 @@ def _process(train: Launches, test: Launches, seed: int) -> Predictions:
     return Predictions(rest + test.column("physics"), 1 / (1 + np.exp(-4 * (bound - share))))
 
 
+def _with_vectors(codes: Codes) -> "Method":
+    def method(train: Launches, test: Launches, seed: int) -> Predictions:
+        return _head(*with_vectors(train, test, codes), seed)
+
+    return method
+
+
+def _recurrent(codes: Codes) -> "Method":
+    def method(train: Launches, test: Launches, seed: int) -> Predictions:
+        rest, odds = recurrent_residual(train, test, codes, seed)
+        return Predictions(test.column("physics") + rest, 1 / (1 + np.exp(-odds)))
+
+    return method
+
+
 def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
     """The roofline on counted operations and bytes, nothing learnt."""
     odds = np.max([test.column(f"intensity_{name}") - np.log10(peak / CARDS[MEASURED].bandwidth) for name, peak in (
@@ -120,6 +136,9 @@ METHODS: Mapping[str, Method] = {
 }
 """The head that ships; other models of the same columns; physics alone; and controls that know less, or all."""
 
+ON_CODE: Mapping[str, Callable[[Codes], Method]] = {"lstm": _recurrent, "vectors": _with_vectors}
+"""Models that read the kernel's code beside the columns."""
+
 
 def evaluate_gpu(
     method: str = "all",
@@ -134,7 +153,7 @@ def evaluate_gpu(
     "untold".
 
     Args:
-        method: One of `METHODS`, or "all".
+        method: One of `METHODS` or `ON_CODE`, or "all".
         seed: Of folds and of training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         progress: Called with a line of text after each method.
@@ -146,12 +165,18 @@ def evaluate_gpu(
         InputError: There is no such method.
         DataError: The files are missing or damaged.
     """
-    if method not in ("all", *METHODS):
-        raise InputError(f"no method is called {method!r}; expected {', '.join(METHODS)} or all")
+    names = (*METHODS, *ON_CODE)
+    if method not in ("all", *names):
+        raise InputError(f"no method is called {method!r}; expected {', '.join(names)} or all")
     launches = published_launches(data, progress)
     found: dict[str, dict[str, Any]] = {}
-    for name in METHODS if method == "all" else (method,):
-        run = _trees_on(launches.columns) if name == "trees" else METHODS[name]
+    codes: Codes = {}
+    for name in names if method == "all" else (method,):
+        if name in ON_CODE:
+            codes = codes or read_codes(launches, data, progress)
+            run = ON_CODE[name](codes)
+        else:
+            run = _trees_on(launches.columns) if name == "trees" else METHODS[name]
         parts: list[tuple[NDArray[np.int64], Predictions]] = []
         for train, test in program_folds(launches.program, _FOLDS, seed):
             parts.append((test, run(launches.rows(train), launches.rows(test), seed)))

@@ -1,0 +1,145 @@
+"""Models of what the roofline leaves that read the kernel's code: the LSTM encoder, and vectors beside counts."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc import data as registry
+from ncc.embedding import load_embedding
+from ncc.errors import InputError
+from ncc.gpus.measured import Launches, program_modules
+from ncc.gpus.sources import make_options
+from ncc.kernels.names import find_kernel
+from ncc.kernels.reading import kernel_words
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["Codes", "KernelCode", "read_codes", "recurrent_residual", "with_vectors"]
+
+Array = NDArray[np.float64]
+Codes = Mapping[tuple[str, str], "KernelCode"]
+
+_LONGEST = 256
+_PARTS = 12
+_EPOCHS = 12
+_CLIP = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCode:
+    """What networks see of a kernel.
+
+    Attributes:
+        words: (m,) int64 rows of the shipped embedding, one for each statement.
+        vector: (dim,) float32 of the shipped encoder.
+    """
+
+    words: NDArray[np.int64]
+    vector: NDArray[np.float32]
+
+
+def read_codes(launches: Launches, data: str | None = None, progress: Callable[[str], None] | None = None) -> Codes:
+    """Program and kernel → its code, of launches of gpuFLOPBench.
+
+    Args:
+        launches: Whose kernels are read.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text at the end.
+
+    Raises:
+        DataError: The files are missing or damaged.
+    """
+    from ncc.encoder.pooling import load_pooler
+
+    sources = registry.extracted("gpuflop", "sources.tar.xz", data)
+    embedding, pooler = load_embedding(), load_pooler("encoder")
+    wanted: dict[str, set[str]] = {}
+    for program, kernel in zip(launches.program.tolist(), launches.kernel.tolist(), strict=True):
+        wanted.setdefault(program, set()).add(kernel)
+    found: dict[tuple[str, str], KernelCode] = {}
+    for program, kernels in wanted.items():
+        folder = sources / f"{program}-cuda"
+        for _, module in program_modules(folder, make_options(folder), embedding.abstraction):
+            numbers: dict[str, int] = {}
+            for kernel in kernels:
+                try:
+                    numbers[kernel] = find_kernel(module, kernel)
+                except InputError:
+                    continue
+            if not numbers:
+                continue
+            vectors = pooler.vectors(module, list(numbers.values()))
+            for (kernel, number), vector in zip(numbers.items(), vectors, strict=True):
+                words = kernel_words(module, embedding, number)[:_LONGEST]
+                found.setdefault((program, kernel), KernelCode(words, vector))
+    if progress:
+        progress(f"{len(found)} kernels read")
+    return found
+
+
+def with_vectors(train: Launches, test: Launches, codes: Codes) -> tuple[Launches, Launches]:
+    """Launches with the main parts of the encoder's vectors as further columns, as the kernels of training vary."""
+    from sklearn.decomposition import PCA
+
+    seen, asked = (np.stack([codes[key].vector for key in _keys(one)]) for one in (train, test))
+    different = np.unique(seen, axis=0)
+    parts = PCA(min(_PARTS, *different.shape), random_state=0).fit(different)
+    names = tuple(f"vector_{number}" for number in range(len(parts.components_)))
+
+    def widened(one: Launches, vectors: NDArray[np.float32]) -> Launches:
+        values = np.hstack([one.values, parts.transform(vectors).astype(np.float64)])
+        return replace(one, columns=(*one.columns, *names), values=values)
+
+    return widened(train, seen), widened(test, asked)
+
+
+def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int) -> tuple[Array, Array]:
+    """What the LSTM encoder says of launches, from the statements of kernels and the columns that trees see.
+
+    Returns:
+        (n,) log seconds over the roofline's, and (n,) log odds of being compute-bound, both bounds as common.
+    """
+    from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+    from ncc.encoder.config import EncoderConfig, HeadConfig
+    from ncc.encoder.fit import fit_network
+    from ncc.encoder.network import EncoderNetwork
+    from ncc.training import TrainingConfig
+
+    middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
+    share = float(np.clip(train.compute.mean(), 0.01, 0.99))
+    rest = train.log_time - train.column("physics")
+    low, spread = float(np.median(rest)), float(rest.std()) + 1e-9
+
+    def data_of(one: Launches) -> SequenceData:
+        sequences, owner = distinct_sequences([codes[key].words for key in _keys(one)])
+        target = np.stack([(one.log_time - one.column("physics") - low) / spread, one.compute], axis=1)
+        numbers = np.clip((one.values - middle) / scale, -_CLIP, _CLIP).astype(np.float32)
+        return SequenceData(
+            Sequences.of(sequences), target.astype(np.float32), auxiliary=numbers, owner=owner, noise=0.3
+        )
+
+    encoder = EncoderConfig(hidden=32, layers=1, pooling=("mean", "max"), dropout=0.2, last_dropout=0.3)
+    head = HeadConfig(dense=64, norm="layer", dropout=0.2)
+    make = partial(EncoderNetwork, load_embedding().vectors, 2, encoder, head, len(train.columns))
+    loop = TrainingConfig(epochs=_EPOCHS, batch_size=32, learning_rate=2e-3)
+    network = fit_network(make, data_of(train), partial(_loss, share=share), loop, seed)
+    said = network_outputs(network, data_of(test))
+    return said[:, 0] * spread + low, said[:, 1]
+
+
+def _loss(output: "Tensor", target: "Tensor", share: float) -> "Tensor":
+    """Mean error of the time, and cross-entropy of the bound, both bounds weighing the same."""
+    from torch.nn import functional
+
+    weight = (target[:, 1] > 0) * (0.5 / share - 0.5 / (1 - share)) + 0.5 / (1 - share)
+    bound = functional.binary_cross_entropy_with_logits(output[:, 1], target[:, 1], weight=weight)
+    return functional.l1_loss(output[:, 0], target[:, 0]) + bound
+
+
+def _keys(launches: Launches) -> list[tuple[str, str]]:
+    return list(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))
