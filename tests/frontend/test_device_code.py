@@ -71,6 +71,19 @@ def test_host_code_that_does_not_compile_costs_no_kernel(tmp_path):
     assert compiled.empty_headers == ("cublas_v2.h", "thrust/device_vector.h")
 
 
+def test_kernels_that_a_macro_of_unknown_tests_launches_are_instantiated(tmp_path):
+    path = tmp_path / "tests.cu"
+    path.write_text(
+        "#include <gtest/gtest.h>\n"
+        "template <class T> __global__ void twice(T *p) { p[threadIdx.x] *= 2; }\n"
+        "TEST(suite, name) {\n  using type = short;\n  type *p = nullptr;\n"
+        "  twice<type><<<1, 32>>>(p);\n  ASSERT_EQ(p, nullptr);\n}\n"
+    )
+    compiled = compile_source(path)
+    assert _kernels(compiled.ir) == ["_Z5twiceIsEvPT_"]
+    assert compiled.left_out == ()
+
+
 def test_what_kernels_use_of_nvidias_libraries_is_there(tmp_path):
     path = tmp_path / "device.cu"
     path.write_text(_DEVICE)

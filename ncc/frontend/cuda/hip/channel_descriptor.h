@@ -1,0 +1,2 @@
+/* HIP's name for what its main header has. */
+#include "hip_runtime.h"
