@@ -1,16 +1,21 @@
 """Labelled programs as verbs take them: a folder of classes, POJ-104 by default, where kept, at which levels."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ncc.classification.samples import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
 from ncc.data import cache_folder, extracted
 from ncc.embedding import Embedding
+from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.ranks import rank_and_world
 from ncc.runtime.writable import check_folder
 
 __all__ = [
+    "choose_classes",
     "labelled_files",
     "level_names",
     "load_labelled_programs",
@@ -21,16 +26,52 @@ __all__ = [
 
 
 def labelled_files(
-    folder: str | Path | None, levels: Sequence[str], data: str | None
+    folder: str | Path | None, levels: Sequence[str], data: str | None, classes: str | None = None
 ) -> tuple[LabelledFiles, tuple[str, ...]]:
-    """The files of a folder of classes, POJ-104's by default, and the names of optimisation levels.
+    """The files of a folder of classes, POJ-104's by default, or of some, and the names of optimisation levels.
 
     Raises:
-        InputError: There are none, or a level is unknown.
+        InputError: There are none, or a class or level is unknown.
         DataError: POJ-104 is asked for and is missing or damaged.
     """
     names = level_names(",".join(levels))
-    return find_labelled_files(programs_folder(None if folder is None else Path(folder), data)), names
+    files = find_labelled_files(programs_folder(None if folder is None else Path(folder), data))
+    return (choose_classes(files, classes) if classes else files), names
+
+
+def choose_classes(
+    files: LabelledFiles, wanted: str, *, per_class: int | None = None, seed: int = 204
+) -> LabelledFiles:
+    """The files of some classes, by names and ranges of numbers, as "1-64,81,trees".
+
+    Args:
+        files: Of all classes.
+        wanted: Those to choose.
+        per_class: So many of each, drawn at random; None for all.
+        seed: Of what is drawn.
+
+    Raises:
+        InputError: There is no such class, or fewer than two are left.
+    """
+    chosen: set[str] = set()
+    for word in map(str.strip, wanted.split(",")):
+        first, dash, last = word.partition("-")
+        span = range(int(first), int(last) + 1) if dash and first.isdecimal() and last.isdecimal() else ()
+        named = {word} if word in files.classes else {str(n) for n in span} & set(files.classes)
+        if not named:
+            raise InputError(f"classes: {word!r} names none of {', '.join(files.classes[:5])}, …")
+        chosen |= named
+    if len(chosen) < 2:
+        raise InputError(f"classes: expected two or more, found {', '.join(chosen)}")
+    names = tuple(name for name in files.classes if name in chosen)
+    number = np.array([names.index(name) if name in chosen else -1 for name in files.classes])
+    kept = np.flatnonzero(number[files.label] >= 0)
+    if per_class:
+        rng = np.random.default_rng(seed)
+        drawn = [rng.permutation(kept[number[files.label[kept]] == one])[:per_class] for one in range(len(names))]
+        kept = np.sort(np.concatenate(drawn))
+    paths = tuple(files.paths[row] for row in kept.tolist())
+    return replace(files, paths=paths, label=number[files.label[kept]], classes=names)
 
 
 def load_labelled_programs(
@@ -43,6 +84,7 @@ def load_labelled_programs(
     jobs: int,
     progress: Callable[[str], None] | None,
     options: CompileOptions | None = None,
+    classes: str | None = None,
 ) -> ProgramSamples:
     """The programs of `labelled_files`, compiled at some levels and read for an embedding.
 
@@ -50,7 +92,7 @@ def load_labelled_programs(
         InputError, DataError: As for `labelled_files`.
         NccError: The compiler or the cache fails.
     """
-    files, names = labelled_files(folder, levels, data)
+    files, names = labelled_files(folder, levels, data, classes)
     place = None if cache is None else Path(cache)
     check_folder(place)
     samples = load_programs(

@@ -25,6 +25,9 @@ __all__ = ["evaluate_classify"]
 @takes_compile_options(without=SOURCES_AS_THEY_ARE)
 def evaluate_classify(
     folder: ProgramFolder = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Classes to compare, as '81-104' or 'sort,search'; default all.")
+    ] = None,
     protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'ncc*'; default all.")
@@ -60,5 +63,5 @@ def evaluate_classify(
         table = api.evaluate_classifier(api.load_classifier(head), clang=clang, **where, progress=now_and_then())
         print_figures(table.to_dict(), table.parts(), study.output, study.as_json)
         return
-    own = {"protocol": protocol, "method": method, "per_class": per_class, "epochs": epochs}
+    own = {"classes": classes, "protocol": protocol, "method": method, "per_class": per_class, "epochs": epochs}
     study.show(api.evaluate_classification, **own, **where)

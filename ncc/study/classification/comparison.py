@@ -117,6 +117,7 @@ def all_methods(
 def evaluate_classification(
     folder: str | Path | None = None,
     *,
+    classes: str | None = None,
     protocol: str = "grouped",
     method: Sequence[str] | None = None,
     per_class: Sequence[int] | None = None,
@@ -138,6 +139,7 @@ def evaluate_classification(
 
     Args:
         folder: Has a folder of programs for each class; default POJ-104.
+        classes: Those to compare, as "81-104" or "sort,search"; default all.
         protocol: "grouped", "published", or "all".
         method: As for `evaluate_devmap`.
         per_class: Train on so many programs of a class; several numbers make a learning curve.
@@ -170,11 +172,19 @@ def evaluate_classification(
     runs = runs_folder(cache, no_cache)
     embedding = load_embedding(embedding)
     samples = load_labelled_programs(
-        folder, levels, embedding, cache=programs, data=data, jobs=jobs, progress=progress, options=options
+        folder,
+        levels,
+        embedding,
+        cache=programs,
+        data=data,
+        jobs=jobs,
+        progress=progress,
+        options=options,
+        classes=classes,
     )
     training = NetworkTraining()
     training = replace(training, loop=replace(training.loop, epochs=epochs))
-    files, names = labelled_files(folder, levels, data)
+    files, names = labelled_files(folder, levels, data, classes)
     methods = (
         *all_methods(embedding, training, trees),
         *frozen_methods(files, names, embedding, Path(programs) if programs else programs_cache()),

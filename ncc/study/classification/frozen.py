@@ -5,7 +5,7 @@ With few labels a class, this says what vectors are worth to those who take them
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,21 @@ from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.embedding import Embedding
 from ncc.encoder.pooling import POOLERS, load_pooler
 from ncc.frontend import CompileOptions
+from ncc.study.classification.task import ClassificationMethod
 from ncc.study.controls import FeatureModel
 from ncc.study.retrieval.methods import Pooled, Representation
 from ncc.study.retrieval.metrics import unit_rows
 from ncc.study.retrieval.programs import at_all_levels
+from ncc.study.runs import fitted
+
+if TYPE_CHECKING:
+    from ncc.classification.ngram_fit import NgramMethod
 
 __all__ = ["FrozenVectors", "frozen_methods"]
+
+
+_PENALTY = 3.0
+"""Weight of mistakes beside that of the squared weights."""
 
 
 class FrozenVectors(FeatureModel[ProgramSamples]):
@@ -50,19 +59,71 @@ class FrozenVectors(FeatureModel[ProgramSamples]):
         return self._depends_on, self._model.get_params()
 
     def _vectors(self, samples: ProgramSamples, _seed: int) -> NDArray[np.float32]:
+        return self.of(samples)
+
+    def of(self, samples: ProgramSamples) -> NDArray[np.float32]:
+        """(n, dim) float32 vectors of the samples, of length 1."""
         if self._made is None:
             method, files, readers = self._of
             self._made = unit_rows(at_all_levels(method, files, samples, readers))[0]
         return self._made
 
 
+class VectorsAndNgrams:
+    """Two views of a program: margins on the encoder's vectors, which carry over from other classes, and on n-grams.
+
+    Their weights were chosen on 100 programs of each of POJ-104's classes 65 to 80, which the encoder that ships has
+    not seen, ten of each to learn from.
+    """
+
+    kind: Final = "ours"
+    slow = False
+    version = "1"
+    name = "ncc, --pooling encoder, and n-grams + linear models"
+
+    def __init__(self, vectors: FrozenVectors, ngrams: "NgramMethod") -> None:
+        """Keeps both; nothing is fitted before `fit`."""
+        self._vectors, self._ngrams = vectors, ngrams
+        self._machine: Any = None
+
+    @property
+    def identity(self) -> Any:
+        """Those of both."""
+        return self._vectors.identity[0], self._ngrams.identity, _PENALTY
+
+    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Fits both to some rows."""
+        from sklearn.svm import LinearSVC
+
+        machine = LinearSVC(C=_PENALTY, random_state=int(rng.integers(2**31)))
+        self._machine = machine.fit(self._vectors.of(samples)[train_idx], samples.label[train_idx])
+        self._ngrams.fit(samples, train_idx, rng)
+
+    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
+        from ncc.classification.network_fit import probabilities  # with torch
+
+        machine = fitted(self._machine)
+        margins = machine.decision_function(self._vectors.of(samples)[test_idx])
+        if margins.ndim == 1:  # of two classes
+            margins = np.stack([-margins, margins], axis=1)
+        scores = np.full((len(test_idx), len(samples.classes)), margins.min())
+        scores[:, machine.classes_] = margins
+        return probabilities([scores + self._ngrams.scores(samples, level, test_idx) for level in samples.views])
+
+
 def frozen_methods(
     files: LabelledFiles, levels: Sequence[str], embedding: Embedding, cache: Path
-) -> list[FrozenVectors]:
-    """A classifier on the vectors of each way of pooling that ``ncc embed`` has."""
+) -> list[ClassificationMethod]:
+    """A classifier on the vectors of each way of pooling that ``ncc embed`` has, and one with n-grams beside them."""
+    from ncc.classification.ngram_fit import NgramMethod
+
     readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
     poolers = [load_pooler(name, embedding) for name in POOLERS]
-    return [FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers) for pooler in poolers]
+    found = {
+        pooler.name: FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers) for pooler in poolers
+    }
+    return [*found.values(), VectorsAndNgrams(found["encoder"], NgramMethod(embedding))]
 
 
 def _labels(samples: ProgramSamples) -> tuple[NDArray[np.int64], int]:

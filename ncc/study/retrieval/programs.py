@@ -4,7 +4,7 @@ Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.loading import labelled_files, programs_cache, tell_batches
+from ncc.classification.loading import choose_classes, labelled_files, programs_cache, tell_batches
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples, load_programs
 from ncc.embedding import AnyEmbedding, load_embedding
@@ -34,7 +34,6 @@ __all__ = [
     "RetrievalComparison",
     "RetrievalMetrics",
     "at_all_levels",
-    "choose_classes",
     "compare_retrieval",
     "evaluate_retrieval",
 ]
@@ -100,41 +99,6 @@ class RetrievalComparison(Comparison[RetrievalMetrics]):
         words = "Every program asks for those like it; by their vectors, how many of its class come first?"
         title = "Finding programs of the same class"
         return render_page("tables.html.j2", title=title, introduction=words, about=about, tables=self.parts())
-
-
-def choose_classes(
-    files: LabelledFiles, wanted: str, *, per_class: int | None = None, seed: int = 204
-) -> LabelledFiles:
-    """The files of some classes, by names and ranges of numbers, as "1-64,81,trees".
-
-    Args:
-        files: Of all classes.
-        wanted: Those to choose.
-        per_class: So many of each, drawn at random; None for all.
-        seed: Of what is drawn.
-
-    Raises:
-        InputError: There is no such class, or fewer than two are left.
-    """
-    chosen: set[str] = set()
-    for word in map(str.strip, wanted.split(",")):
-        first, dash, last = word.partition("-")
-        span = range(int(first), int(last) + 1) if dash and first.isdecimal() and last.isdecimal() else ()
-        named = {word} if word in files.classes else {str(n) for n in span} & set(files.classes)
-        if not named:
-            raise InputError(f"classes: {word!r} names none of {', '.join(files.classes[:5])}, …")
-        chosen |= named
-    if len(chosen) < 2:
-        raise InputError(f"classes: expected two or more, found {', '.join(chosen)}")
-    names = tuple(name for name in files.classes if name in chosen)
-    number = np.array([names.index(name) if name in chosen else -1 for name in files.classes])
-    kept = np.flatnonzero(number[files.label] >= 0)
-    if per_class:
-        rng = np.random.default_rng(seed)
-        drawn = [rng.permutation(kept[number[files.label[kept]] == one])[:per_class] for one in range(len(names))]
-        kept = np.sort(np.concatenate(drawn))
-    paths = tuple(files.paths[row] for row in kept.tolist())
-    return replace(files, paths=paths, label=number[files.label[kept]], classes=names)
 
 
 def evaluate_retrieval(

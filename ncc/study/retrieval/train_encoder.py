@@ -106,11 +106,10 @@ def train_encoder(
         DataError: POJ-104 is asked for and is missing or damaged.
         OutputError: A folder can't be written.
     """
-    from ncc.classification.loading import labelled_files, level_names, programs_cache
+    from ncc.classification.loading import choose_classes, labelled_files, level_names, programs_cache
     from ncc.corpus import Recipe, load_recipe
     from ncc.embedding import load_embedding
     from ncc.runtime.writable import check_folder
-    from ncc.study.retrieval.programs import choose_classes
 
     if model not in ("linear", "lstm"):
         raise InputError(f"model is {model!r}; expected linear or lstm")

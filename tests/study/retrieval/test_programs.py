@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ncc
+from ncc.classification.loading import choose_classes
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
@@ -14,7 +15,7 @@ from ncc.errors import InputError, OutputError
 from ncc.frontend import CompileOptions
 from ncc.study.retrieval.methods import all_representations
 from ncc.study.retrieval.metrics import map_at_r
-from ncc.study.retrieval.programs import choose_classes, compare_retrieval
+from ncc.study.retrieval.programs import compare_retrieval
 
 NAMES = [one.name for one in all_representations(load_embedding())]
 
