@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.runtime.ranks import gathered_rows
+
 if TYPE_CHECKING:
     import torch
 
@@ -64,10 +66,12 @@ class Blocks:
     Attributes:
         columns: Context words at a time, to bound memory; sums over them are put together as they come.
         low: Multiply in bfloat16 and add up in float32; on CUDA devices alone.
+        world: Ranks that have contexts of their own, all of which ask for the softmax of the same centres.
     """
 
     columns: int = 32768
     low: bool = False
+    world: int = 1
 
     def parts(self, num_words: int) -> list[slice]:
         """All context words, cut into parts of like size."""
@@ -88,15 +92,15 @@ class Softmax:
     """The denominators of the softmax of some centre words over all contexts.
 
     Attributes:
-        loss: () cross-entropy, times the block's share of all pairs.
-        highest: (n, 1) largest logit of each.
-        total: (n, 1) sum of the exponentials of logits less the highest.
-        exponential: (n, words) these, of the last part of the words.
+        loss: () this rank's part of the cross-entropy, times the block's share of all pairs.
+        highest: (n, 1) largest logit of each, of this rank's words.
+        scale: (n, 1) what the exponentials of logits less the highest are multiplied by to be probabilities.
+        exponential: (n, words) these exponentials, of the last part of the words.
     """
 
     loss: "torch.Tensor"
     highest: "torch.Tensor"
-    total: "torch.Tensor"
+    scale: "torch.Tensor"
     exponential: "torch.Tensor"
 
     @classmethod
@@ -106,7 +110,7 @@ class Softmax:
         Args:
             block: The pairs.
             u: (n, dim) float32 vectors of its centre words.
-            contexts: (num_words, dim) float32.
+            contexts: (num_words, dim) float32, of this rank.
             blocks: How to cut.
 
         Reference: Milakov and Gimelshein 2018 ("Online normalizer calculation for softmax"), algorithm 3.
@@ -124,8 +128,14 @@ class Softmax:
             before, highest = highest, torch.maximum(highest, logits.amax(dim=1, keepdim=True))
             exponential = logits.sub_(highest).exp_()
             total = total * (before - highest).exp() + exponential.sum(dim=1, keepdim=True)
-        loss = (block.mass * (highest + total.log())[:, 0]).sum() - observed
-        return cls(loss, highest, total, exponential)
+        top, whole = highest, total
+        if blocks.world > 1:
+            sizes = [len(u)] * blocks.world
+            every = gathered_rows(torch.cat([highest, total], dim=1), sizes).view(blocks.world, len(u), 2)
+            top = every[:, :, :1].amax(dim=0)
+            whole = (every[:, :, 1:] * (every[:, :, :1] - top).exp()).sum(dim=0)
+        loss = (block.mass * (top + whole.log())[:, 0]).sum() / blocks.world - observed
+        return cls(loss, highest, (highest - top).exp() / whole, exponential)
 
 
 class WeightedPairs:
@@ -152,6 +162,15 @@ class WeightedPairs:
         """From counts, frequent words thinned."""
         weight = pair_weights(center, context, count, num_words, subsample)
         return cls(center, context, weight / weight.sum(), num_words)
+
+    def of_contexts(self, rank: int, world: int) -> "WeightedPairs":
+        """The pairs whose contexts a rank holds, every world-th word, these numbered anew; centres keep their mass."""
+        if world == 1:
+            return self
+        kept = self.context % world == rank
+        part = WeightedPairs(self.center[kept], self.context[kept] // world, self.weight[kept], len(self.mass))
+        part.mass, part.centers = self.mass, self.centers
+        return part
 
     def entropy(self) -> float:
         """The least cross-entropy that any model could reach, in nats a pair."""

@@ -24,7 +24,7 @@ from ncc.encoder.inference import NumpyEncoder
 from ncc.encoder.lstm import LSTMEncoder
 from ncc.encoder.network import Encoder
 from ncc.errors import InputError
-from ncc.runtime.ranks import rank_and_world
+from ncc.runtime.ranks import gathered_rows, rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
 __all__ = ["ContrastiveData", "ContrastiveTraining", "contrastive_loss", "fit_contrastive", "lstm_of_size"]
@@ -97,6 +97,7 @@ class ContrastiveData:
         label: NDArray[np.int64],
         is_function: NDArray[np.bool_],
         training: ContrastiveTraining,
+        device: str = "cpu",
     ) -> None:
         """Makes data of n sequences.
 
@@ -105,12 +106,13 @@ class ContrastiveData:
             label: (n,) int64 what each is one of; functions and programs share no label.
             is_function: (n,) bool.
             training: Says how large batches are, and what they consist of.
+            device: Where sequences are kept and batches made.
 
         Raises:
             InputError: There are not two labels with two sequences each.
         """
-        self._sequences = replace(sequences, longest=training.longest)
-        self._label, self._steps = torch.from_numpy(label), training.steps
+        self._sequences = replace(sequences, longest=training.longest, device=device)
+        self._label, self._steps = torch.from_numpy(label).to(device), training.steps
         order = np.argsort(label, kind="stable")
         _, first, count = np.unique(label[order], return_index=True, return_counts=True)
         members = [order[start : start + size] for start, size in zip(first, count, strict=True) if size >= _A_LABEL]
@@ -129,7 +131,7 @@ class ContrastiveData:
         """A hash of all sequences and labels."""
         some = self._sequences
         digest = hashlib.sha256(repr((some.longest, self._numbers, self._steps)).encode())
-        for array in (some.start, some.word, some.literal_start, some.literal, self._label.numpy()):
+        for array in (some.start, some.word, some.literal_start, some.literal, self._label.cpu().numpy()):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
@@ -151,7 +153,7 @@ class ContrastiveData:
     ) -> tuple[tuple[Tensor, ...], Tensor]:
         """The network's inputs for some sequences, and their labels."""
         inputs: SequenceBatch = self._sequences.batch(samples)
-        return inputs[:4], self._label[samples]
+        return inputs[:4], self._label[torch.from_numpy(samples).to(self._label.device)]
 
 
 class _Network(nn.Module):
@@ -173,11 +175,7 @@ class _Gathered(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, own: Tensor, sizes: list[int]) -> Tensor:
         ctx.begin, ctx.size = sum(sizes[: dist.get_rank()]), len(own)
-        padded = own.new_zeros((max(sizes), *own.shape[1:]))
-        padded[: len(own)] = own
-        parts = [torch.empty_like(padded) for _ in sizes]
-        dist.all_gather(parts, padded)
-        return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
+        return gathered_rows(own, sizes)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
@@ -245,7 +243,7 @@ def fit_contrastive(
     training = replace(training, loop=training.loop.of_ranks(rank_and_world()[1]))
     if training.loop.batch_size < 2 * rank_and_world()[1]:
         raise InputError(f"batch_size is {training.loop.batch_size}; expected two sequences a rank at least")
-    data = ContrastiveData(sequences, label, is_function, training)
+    data = ContrastiveData(sequences, label, is_function, training, device)
     seed = training.loop.seed
     if not training.pretrained:
         vectors = np.random.default_rng(seed).normal(0, vectors.shape[1] ** -0.5, vectors.shape).astype(np.float32)

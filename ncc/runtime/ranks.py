@@ -18,6 +18,7 @@ __all__ = [
     "check_alike",
     "found_by_first",
     "gathered",
+    "gathered_rows",
     "process_group",
     "rank_and_world",
     "share_files",
@@ -65,6 +66,25 @@ def gathered(own: T) -> list[T]:
     if len(every) > 1:
         distributed.all_gather_object(every, own)
     return every
+
+
+def gathered_rows(own: "torch.Tensor", sizes: Sequence[int]) -> "torch.Tensor":
+    """Rows of all ranks, one rank's after the other's, on all of them.
+
+    Args:
+        own: (sizes[rank], …) this rank's.
+        sizes: Number of rows of each rank; one of them has some.
+    """
+    import torch
+    from torch import distributed
+
+    if len(sizes) == 1:
+        return own
+    padded = own.new_zeros((max(sizes), *own.shape[1:]))
+    padded[: len(own)] = own
+    parts = [torch.empty_like(padded) for _ in sizes]
+    distributed.all_gather(parts, padded)
+    return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
 
 def found_by_first(find: Callable[[], T]) -> T:

@@ -8,7 +8,7 @@ import torch
 
 from ncc.embedding import SkipGramConfig, train_skipgram
 from ncc.embedding.pairs import Blocks, WeightedPairs, pair_weights, skipgram_loss
-from ncc.embedding.skipgram import _add_gradients
+from ncc.embedding.skipgram_model import _add_gradients
 from ncc.errors import InputError
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once

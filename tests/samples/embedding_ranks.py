@@ -57,7 +57,7 @@ if __name__ == "__main__":
     with process_group() as device:
         assert device == "cpu"
         rank, world = rank_and_world()
-        assert world == 2
+        assert world in {2, 4}
         for case in CASES:
             own = folder / f"{case}.checkpoint-of-rank{rank}.safetensors"
             save(run(case, own), folder / f"{case}.rank{rank}.npz")
