@@ -1,6 +1,6 @@
 """How to train: the options of the loop and of its data-parallel strategies, and what a training reports of itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ncc.errors import InputError
 
@@ -108,6 +108,7 @@ class TrainingStatistics:
         samples: Samples trained on, by all ranks together, counted again in each epoch.
         steps: Batches, cut over the ranks, that were trained on.
         seconds_in_steps: Time in steps, with gathering their samples: by the clock, or as a GPU's own queue sees it.
+        seconds_of_steps: The same, of each step.
         seconds_in_data: The part of it that gathers samples and moves them to the device; a GPU's waiting for them.
         seconds_in_checkpoints: Wall-clock time of reading and writing checkpoints.
         seconds_total: Wall-clock time of the training, with start-up and ends of epochs.
@@ -118,6 +119,7 @@ class TrainingStatistics:
     samples: int = 0
     steps: int = 0
     seconds_in_steps: float = 0.0
+    seconds_of_steps: list[float] = field(default_factory=list)
     seconds_in_data: float = 0.0
     seconds_in_checkpoints: float = 0.0
     seconds_total: float = 0.0

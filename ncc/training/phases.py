@@ -56,3 +56,5 @@ class PhaseTimer:
 
     def _add(self, name: str, seconds: float) -> None:
         setattr(self.statistics, name, getattr(self.statistics, name) + seconds)
+        if name == "seconds_in_steps":
+            self.statistics.seconds_of_steps.append(seconds)

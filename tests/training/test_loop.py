@@ -147,6 +147,8 @@ def test_one_process_sends_nothing_and_counts_steps_and_samples():
     train(_model(), Samples(), nn.functional.mse_loss, TrainingConfig(epochs=2, batch_size=8), statistics=statistics)
     assert (statistics.bytes_sent, statistics.steps, statistics.samples) == (0, 10, 80)
     assert 0 < statistics.seconds_in_data < statistics.seconds_in_steps < statistics.seconds_total
+    assert len(statistics.seconds_of_steps) == statistics.steps
+    assert sum(statistics.seconds_of_steps) == pytest.approx(statistics.seconds_in_steps)
     assert statistics.seconds_in_checkpoints == 0
 
 

@@ -2,11 +2,12 @@
 
 A step takes as long as its fixed part, its programs on the rank that has most to do, and what ranks send each other:
 
-    a0 + a1 weights + s b (c0 + c1 products) (1 + d sqrt(2 ln w)) + (w - 1) latency + bytes / bandwidth
+    s (a0 + a1 weights) + s b (c0 + c1 products) (1 + d sqrt(2 ln w)) + (w - 1) latency + bytes / bandwidth
 
 with w ranks of b programs each, s processes that share a core, and of a program the multiplications of the LSTM, as
 many as it has weights for each statement. Of w ranks with normally distributed work the slowest is about sqrt(2 ln w)
-standard deviations d behind the mean. No term is negative; they are fitted to relative errors. Other links are asked
+standard deviations d behind the mean. What other processes do to a machine only ever adds: fitted is the time that
+a quarter of a run's steps stays below. No term is negative; they are fitted to relative errors. Other links are asked
 about with the latency of trees, 2 log2 w messages.
 
 References: Hockney 1994 ("The communication challenge for MPP"), for latency and bandwidth; Lawson and Hanson 1974
@@ -80,7 +81,7 @@ class Step:
 
     @classmethod
     def of_run(cls, result: "RunResult") -> Self:
-        """The mean step of a run."""
+        """A step of a run, as quick as where nothing else wants its core."""
         setting, run = result.run.setting, result.measured
         assert run
         world, cores = setting.world, run.hardware.get("cores") or setting.world
@@ -92,7 +93,7 @@ class Step:
             weights=run.num_weights,
             payload=max(run.bytes_sent) / run.steps * world / (2 * (world - 1)) if world > 1 else 0.0,
             sharing=1.0 if on_gpu else max(1.0, world * setting.threads / cores),
-            seconds=(run.phases.steps_s + run.phases.input_s) / run.steps,
+            seconds=run.quick_step_s or (run.phases.steps_s + run.phases.input_s) / run.steps,
         )
 
     @property
@@ -102,10 +103,11 @@ class Step:
 
     def terms(self) -> list[float]:
         """What the coefficients of `StepModel` are multiplied by."""
-        work = self.sharing * self.batch
+        work, fixed = self.sharing * self.batch, self.sharing
         products = work * 8 * self.hidden * (_DIM + self.hidden)
         late = (2 * np.log(self.world)) ** 0.5
-        return [1.0, self.weights, work, products, work * late, products * late, self.world - 1.0, self.bytes_sent]
+        alone = [fixed, fixed * self.weights, work, products]
+        return [*alone, work * late, products * late, self.world - 1.0, self.bytes_sent]
 
     def resized(self, hidden: int) -> Self:
         """The same with an LSTM of another size: all its weights and those of what reads it take part in every step."""

@@ -98,6 +98,7 @@ class _Stages:
             hardware=_hardware(self.device),
             training=asdict(network.training),
             precision=self.statistics.precision,
+            quick_step_s=float(np.quantile(self.statistics.seconds_of_steps, 0.25)),
         )
 
     def _accuracy(self, network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:

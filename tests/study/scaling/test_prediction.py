@@ -76,6 +76,19 @@ def test_noise_is_seen_in_errors_and_intervals(results):
         assert point.speedup.low <= point.speedup.high
 
 
+def test_a_step_takes_what_the_quick_ones_took_where_that_was_measured(plain, result):
+    slow = result(plain, 9.0)
+    quick = result(plain, 9.0, quick_step_s=0.25)
+    assert Step.of_run(quick).seconds == 0.25
+    assert Step.of_run(slow).seconds == pytest.approx(10 / slow.measured.steps)  # 1 s of which is input
+
+
+def test_the_fixed_part_takes_twice_as_long_where_two_processes_share_a_core():
+    alone = _step(2, 64, 16)
+    model = StepModel(np.array([2e-3, 1e-9, 2e-4, 5e-9, 2e-5, 0.0, 0.0, 0.0]))
+    assert model.seconds(replace(alone, sharing=2.0)) == pytest.approx(2 * model.seconds(alone))
+
+
 def test_a_batch_for_each_rank_hides_more_of_the_exchange(results):
     strong, weak = (predict_scaling(results(), (64,), "infiniband", strong=strong) for strong in (True, False))
     assert weak.points[0].speedup.median > 2 * strong.points[0].speedup.median
