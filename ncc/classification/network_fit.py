@@ -14,7 +14,7 @@ from torch import nn
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.batches import SequenceData, Sequences, network_outputs
+from ncc.encoder.batches import Cut, SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
@@ -37,6 +37,7 @@ class NetworkTraining:
         smoothing: Of the labels.
         min_steps: Steps at least; where programs are few, there are more epochs than `loop` says.
         all_levels: Read programs at all levels that samples have; False reads the first alone.
+        cut: What batches have alike, see `ncc.encoder.batches.SequenceData`.
         loop: Of the training loop.
     """
 
@@ -46,6 +47,7 @@ class NetworkTraining:
     smoothing: float = 0.1
     min_steps: int = 600
     all_levels: bool = True
+    cut: Cut = "samples"
     loop: TrainingConfig = field(
         default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, learning_rate=2e-3, mixed_precision=True)
     )
@@ -91,10 +93,12 @@ def encode_programs(
     return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), LONGEST)
 
 
-def program_data(views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64]) -> SequenceData:
+def program_data(
+    views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64], cut: Cut = "samples"
+) -> SequenceData:
     """Some programs as training data, each at one of its levels each time it is drawn."""
     numbers = rows[:, None] + len(label) * np.arange(len(views))[None, :]
-    return SequenceData(Sequences.joined(views), label[rows], forms=numbers)
+    return SequenceData(Sequences.joined(views), label[rows], forms=numbers, cut=cut)
 
 
 def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -181,7 +185,7 @@ class NetworkMethod:
         epochs = max(training.loop.epochs, -(-training.min_steps // steps))
         train(
             self.model,
-            program_data(views, samples.label, train_idx).to(self._device),
+            program_data(views, samples.label, train_idx, training.cut).to(self._device),
             nn.CrossEntropyLoss(label_smoothing=training.smoothing),
             replace(loop, epochs=epochs, seed=seed),
             checkpoint=self._checkpoint,

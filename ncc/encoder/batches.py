@@ -1,10 +1,11 @@
 """Sequences of different lengths as batches for the encoder, and as data for the training loop."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -13,11 +14,17 @@ from torch import Tensor
 
 from ncc.encoder.network import EncoderNetwork
 
-__all__ = ["SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
+__all__ = ["Cut", "SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
 
 Rows = NDArray[np.int64]
 
+Cut = Literal["samples", "tokens"]
+"""What batches have alike: samples, or words with padding; then lengths in a batch differ by `_BUCKET` at most."""
+
 _BATCH = 64
+
+_BUCKET = 1.1
+"""Ratio of the longest to the shortest sequence of a bucket, which batches of like numbers of words are cut from."""
 
 _GPU_STEP = 16
 """Batches on a GPU are padded to multiples of so many words."""
@@ -152,6 +159,7 @@ class SequenceData:
         owner: Rows | None = None,
         forms: Sequence[Sequence[int]] | Rows | None = None,
         noise: float = 0.1,
+        cut: Cut = "samples",
     ) -> None:
         """Makes data of n samples.
 
@@ -162,9 +170,12 @@ class SequenceData:
             owner: (n,) int64 what each sample is about; None: something of its own.
             forms: For each thing that samples are about the numbers of its sequences, one or more, of which the first
                 is the one to answer from; None: one sequence each.
-            noise: Standard deviation of what is added to the logarithms of lengths, so that batches differ.
+            noise: Standard deviation of what is added to the logarithms of lengths, so that batches of like numbers
+                of samples differ; those of words differ without.
+            cut: How batches are cut. By words, a step takes about as long as any other, with hardly any padding.
         """
-        self._sequences, self._target, self._noise = sequences, torch.from_numpy(target), noise
+        self._sequences, self._target = sequences, torch.from_numpy(target)
+        self._noise, self._cut = noise, cut
         self._auxiliary = np.zeros((len(target), 0), np.float32) if auxiliary is None else auxiliary
         self._owner = np.arange(len(target)) if owner is None else owner
         forms = np.arange(len(sequences))[:, None] if forms is None else forms
@@ -186,15 +197,23 @@ class SequenceData:
         """A hash of all samples."""
         some = self._sequences
         arrays = (some.start, some.word, some.literal_start, some.literal, self._auxiliary, self._owner, self._forms)
-        digest = hashlib.sha256(repr((some.longest, self._noise)).encode())
+        digest = hashlib.sha256(repr((some.longest, self._noise, self._cut)).encode())
         for array in (*arrays, self._num_forms, self._target.cpu().numpy()):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
-        """All samples once, in batches of like size, in random order, with their sequences drawn anew."""
+        """All samples once, in batches of like size, in random order, with their sequences drawn anew.
+
+        Args:
+            batch_size: Samples of a batch; where batches have as many words instead, the mean.
+            rng: Draws sequences and order.
+        """
         self._drawn = self._forms[self._first_form + rng.integers(self._num_forms)]
-        cut = self._in_order(batch_size, rng.normal(0, self._noise, len(self._drawn)))
+        if self._cut == "tokens":
+            cut = self._by_words(batch_size, rng)
+        else:
+            cut = self._in_order(batch_size, rng.normal(0, self._noise, len(self._drawn)))
         if len(cut) > 1 and min(map(len, cut)) == 1:  # batch normalisation can't do with one
             cut[-2:] = [np.concatenate(cut[-2:])]
         return [cut[i] for i in rng.permutation(len(cut))]
@@ -210,6 +229,27 @@ class SequenceData:
         place = np.argsort(np.argsort(np.log(lengths) + noise, kind="stable"))
         order = np.argsort(place[self._owner], kind="stable")
         return np.array_split(order, -(-len(order) // batch_size))
+
+    def _by_words(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
+        """As many batches of about as many words, each of a bucket of lengths, which is dealt out anew.
+
+        Buckets of less than a batch join the next longer one; they are the same in all epochs, so that batches have few
+        different shapes. A batch has two samples at least.
+        """
+        lengths = self._sequences.lengths[self._drawn]
+        bucket = np.ceil(np.log(lengths) / math.log(_BUCKET))
+        order = np.lexsort((rng.permutation(len(lengths))[self._owner], bucket[self._owner]))
+        words = np.cumsum((lengths / np.bincount(self._owner, minlength=len(lengths)))[self._owner[order]])
+        ends = np.flatnonzero(np.diff(bucket[self._owner[order]], append=np.inf)) + 1
+        number = -(-len(order) // batch_size)
+        cut: list[Rows] = []
+        begin = before = 0
+        for end, done in zip(ends.tolist(), np.rint(words[ends - 1] / words[-1] * number).astype(int), strict=True):
+            if done > before and end - begin > 1:
+                cut += np.array_split(order[begin:end], min(done - before, (end - begin) // 2))
+                begin, before = end, done
+        left = order[begin:]  # less than half a batch
+        return [*cut[:-1], np.concatenate([*cut[-1:], left])]
 
     def batch(self, samples: Rows, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
         """The network's inputs for some samples, and what it is to say."""
