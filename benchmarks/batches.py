@@ -19,13 +19,12 @@ import torch
 
 from ncc.classification.network_fit import NetworkMethod, NetworkTraining, encode_programs, program_data
 from ncc.classification.network_model import program_encoder
-from ncc.encoder.batches import Cut
 from ncc.runtime.provenance import command_line, environment
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.training import TrainingStatistics
 
 
-def training_of(cut: Cut, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:
+def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:
     """The recipe, with the batch and the rate of so many ranks."""
     recipe = NetworkTraining().loop
     loop = replace(recipe, epochs=options.epochs, batch_size=options.batch_size, rate_rule=rule)
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--factors", nargs="*", type=int, default=[4], help="batches of so many ranks")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[204, 205, 206])
+    parser.add_argument("--seeds", nargs="*", type=int, default=[204, 205, 206])
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -74,8 +73,15 @@ def main() -> None:
         some[programs.samples.label[some] < options.classes]
         for some in (programs.training_rows(options.per_class), programs.split.valid)
     )
-    asked: list[tuple[Cut, int, str]] = [("samples", 1, "none"), ("tokens", 1, "none")]
+    asked: list[tuple[str, int, str]] = [("samples", 1, "none"), ("tokens", 1, "none")]
     asked += [("tokens", *one) for one in itertools.product(options.factors, ("none", "sqrt", "linear"))]
+    every = {
+        cut: padding(programs, programs.split.train, training_of(cut, 1, "none", options))
+        for cut in ("samples", "tokens")
+    }
+    settings = {key: getattr(options, key) for key in ("classes", "per_class", "hidden", "epochs")}
+    settings |= {"num_training": len(rows), "num_validation": len(valid), "padding_of_all": every}
+    print(json.dumps(settings), flush=True)
     found: list[dict] = []
     for seed, (cut, factor, rule) in itertools.product(options.seeds, asked):
         training = training_of(cut, factor, rule, options)
@@ -84,11 +90,9 @@ def main() -> None:
         figures = measure(programs, rows, valid, training, seed)
         found.append({**about, "seed": seed, "padding": padding(programs, rows, training), **figures})
         print(json.dumps(found[-1]), flush=True)
-        if options.output:
-            about = {"command": command_line("python benchmarks/batches.py"), **environment()}
-            settings = {key: getattr(options, key) for key in ("classes", "per_class", "hidden", "epochs")}
-            settings |= {"num_training": len(rows), "num_validation": len(valid)}
-            options.output.write_text(json.dumps(about | settings | {"runs": found}, indent=1) + "\n")
+    if options.output:
+        about = {"command": command_line("python benchmarks/batches.py"), **environment()}
+        options.output.write_text(json.dumps(about | settings | {"runs": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

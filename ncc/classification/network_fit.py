@@ -14,7 +14,7 @@ from torch import nn
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples, ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.batches import Cut, SequenceData, Sequences, network_outputs
+from ncc.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
@@ -37,7 +37,7 @@ class NetworkTraining:
         smoothing: Of the labels.
         min_steps: Steps at least; where programs are few, there are more epochs than `loop` says.
         all_levels: Read programs at all levels that samples have; False reads the first alone.
-        cut: What batches have alike, see `ncc.encoder.batches.SequenceData`.
+        cut: What batches have alike, one of `ncc.encoder.batches.CUTS`.
         loop: Of the training loop.
     """
 
@@ -47,10 +47,19 @@ class NetworkTraining:
     smoothing: float = 0.1
     min_steps: int = 600
     all_levels: bool = True
-    cut: Cut = "samples"
+    cut: str = "samples"
     loop: TrainingConfig = field(
         default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, learning_rate=2e-3, mixed_precision=True)
     )
+
+    def __post_init__(self) -> None:
+        """Checks names.
+
+        Raises:
+            InputError: Batches can't be cut so.
+        """
+        if self.cut not in CUTS:
+            raise InputError(f"cut is {self.cut!r}; expected one of {', '.join(CUTS)}")
 
 
 def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraining:
@@ -94,7 +103,7 @@ def encode_programs(
 
 
 def program_data(
-    views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64], cut: Cut = "samples"
+    views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64], cut: str = "samples"
 ) -> SequenceData:
     """Some programs as training data, each at one of its levels each time it is drawn."""
     numbers = rows[:, None] + len(label) * np.arange(len(views))[None, :]

@@ -46,6 +46,9 @@ def train_classify(
     batch_of_all: Annotated[
         bool, typer.Option("--batch-of-all", help="They are those of all ranks together; the learning rate stays.")
     ] = False,
+    cut: Annotated[
+        str, typer.Option(help="What batches have alike: samples, or tokens, in which case they are hardly padded.")
+    ] = "samples",
     learning_rate: Annotated[float, typer.Option(help="Of AdamW, with one rank.")] = 2e-3,
     rate_rule: Annotated[
         str, typer.Option(help="How it grows with the ranks and their batches: sqrt, linear or none.")

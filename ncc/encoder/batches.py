@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -14,11 +14,11 @@ from torch import Tensor
 
 from ncc.encoder.network import EncoderNetwork
 
-__all__ = ["Cut", "SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
+__all__ = ["CUTS", "SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
 
 Rows = NDArray[np.int64]
 
-Cut = Literal["samples", "tokens"]
+CUTS = ("samples", "tokens")
 """What batches have alike: samples, or words with padding; then lengths in a batch differ by `_BUCKET` at most."""
 
 _BATCH = 64
@@ -159,7 +159,7 @@ class SequenceData:
         owner: Rows | None = None,
         forms: Sequence[Sequence[int]] | Rows | None = None,
         noise: float = 0.1,
-        cut: Cut = "samples",
+        cut: str = "samples",
     ) -> None:
         """Makes data of n samples.
 
@@ -172,7 +172,8 @@ class SequenceData:
                 is the one to answer from; None: one sequence each.
             noise: Standard deviation of what is added to the logarithms of lengths, so that batches of like numbers
                 of samples differ; those of words differ without.
-            cut: How batches are cut. By words, a step takes about as long as any other, with hardly any padding.
+            cut: How batches are cut, one of `CUTS`. By words, a step takes about as long as any other, with hardly any
+                padding.
         """
         self._sequences, self._target = sequences, torch.from_numpy(target)
         self._noise, self._cut = noise, cut

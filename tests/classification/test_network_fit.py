@@ -30,6 +30,11 @@ def embedding():
     return load_embedding()
 
 
+def test_another_way_of_cutting_batches_is_refused():
+    with pytest.raises(InputError, match="cut is 'words'; expected one of samples, tokens"):
+        replace(SMALL, cut="words")
+
+
 def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):
     table = samples.views["-O1"]
     programs = encode_programs(table, embedding, 64)

@@ -42,6 +42,7 @@ def train_classifier(
     min_steps: int = 600,
     batch_size: int = 64,
     batch_of_all: bool = False,
+    cut: str = "samples",
     learning_rate: float = 2e-3,
     rate_rule: str = "sqrt",
     strategy: str = "mirrored",
@@ -73,6 +74,7 @@ def train_classifier(
         min_steps: Steps at least; few programs are seen more often.
         batch_size: Programs of a step, of each rank.
         batch_of_all: Whether they are instead those of all ranks together, and the learning rate stays.
+        cut: What batches have alike: "samples", or "tokens", in which case they are hardly padded.
         learning_rate: Of AdamW with one rank.
         rate_rule: How it grows with the ranks and their batches: "sqrt", "linear" or "none".
         strategy: How ranks share the work: "mirrored", "central", "stale" or "local".
@@ -134,7 +136,7 @@ def train_classifier(
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options
         )
-        how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, loop=loop)
+        how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, cut=cut, loop=loop)
         if search and place:
             how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
         tell = progress if progress and rank_and_world()[0] == 0 else None
