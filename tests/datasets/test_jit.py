@@ -11,9 +11,9 @@ from ncc.corpus import load_recipe
 from ncc.ir import read_module
 
 
-@pytest.mark.parametrize("name", ["triton", "numba"])
+@pytest.mark.parametrize("name", ["triton", "numba", "numba_cuda"])
 def test_kernels_of_python_are_read(name):
-    pytest.importorskip(name, reason=f"needs {name} (pip install {name})")
+    pytest.importorskip(name.replace("_", "."), reason=f"needs {name} (pip install {name.replace('_', '-')})")
     kernels = importlib.import_module(f"datasets.jit.{name}_kernels")
     for file, text in itertools.islice(kernels.compiled(), 2):
         module = read_module(text.encode(), name=file)
