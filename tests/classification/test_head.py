@@ -61,7 +61,7 @@ def test_scores_are_those_of_both_parts(factor):
     for program in _programs(1, 5, 150):
         found = head.scores(program)
         network, ngrams = (part.scores(program).astype(np.float64) for part in (head.network, head.ngrams))
-        assert (found.shape, found.dtype) == ((len(CLASSES),), np.float64)
+        assert (found.shape, found.dtype) == ((len(CLASSES),), np.dtype(np.float64))
         assert found == pytest.approx(network + factor * ngrams, abs=1e-6)
         assert np.ptp(network) > 0.1
         assert np.ptp(ngrams) > 0.1
@@ -80,7 +80,7 @@ def test_probabilities(temperature):
     head = _head(temperature=temperature)
     for program in _programs(1, 5, 60):
         found = head.predict(program).probability
-        assert (found.shape, found.dtype) == ((len(CLASSES),), np.float64)
+        assert (found.shape, found.dtype) == ((len(CLASSES),), np.dtype(np.float64))
         assert found.sum() == pytest.approx(1, abs=1e-12)
         scores = torch.from_numpy(head.scores(program)) / temperature
         assert found == pytest.approx(scores.softmax(dim=0).numpy(), abs=1e-9)

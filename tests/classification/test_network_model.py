@@ -72,7 +72,7 @@ def test_numpy_gives_what_torch_gives(sizes, buckets):
     assert np.ptp(expected, axis=0).max() > 0.1  # programs differ
     for program, scores in zip(programs, expected, strict=True):
         found = network.scores(program)
-        assert (found.shape, found.dtype) == ((CLASSES,), np.float32)
+        assert (found.shape, found.dtype) == ((CLASSES,), np.dtype(np.float32))
         assert np.abs(found - scores).max() < 1e-4
 
 

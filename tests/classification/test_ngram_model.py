@@ -42,7 +42,7 @@ def test_scores_are_what_the_formula_says(length):
     value = {bucket: (1 + math.log(n)) * float(model.rarity[bucket]) for bucket, n in _buckets(program).items()}
     norm = math.sqrt(sum(number**2 for number in value.values()))
     found = model.scores(program)
-    assert (found.shape, found.dtype) == ((CLASSES,), np.float32)
+    assert (found.shape, found.dtype) == ((CLASSES,), np.dtype(np.float32))
     for number, score in enumerate(found.tolist()):
         margin = sum(share / norm * int(model.weights[bucket, number]) for bucket, share in value.items())
         assert score == pytest.approx(margin * float(model.scale[number]) + float(model.bias[number]), abs=1e-4)
@@ -80,7 +80,7 @@ def test_weights_are_rounded_to_a_byte():
     weights = rng.normal(size=(CLASSES, BUCKETS)) * [[1e-6], [1], [100], [0]]
     bias, rarity = rng.normal(size=CLASSES), np.ones(BUCKETS, np.float32)
     model = NgramModel.rounded(weights, bias, rarity)
-    assert (model.weights.shape, model.weights.dtype) == ((BUCKETS, CLASSES), np.int8)
+    assert (model.weights.shape, model.weights.dtype) == ((BUCKETS, CLASSES), np.dtype(np.int8))
     assert np.abs(model.weights).max(axis=0).tolist() == [127, 127, 127, 0]
     assert model.scale.dtype == model.bias.dtype == np.float32
     assert (np.abs(model.weights.T * model.scale[:, None] - weights) <= model.scale[:, None] * 0.501).all()

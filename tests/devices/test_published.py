@@ -50,6 +50,7 @@ def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
     rows = np.array([0, 333, 679])
     sizes = np.column_stack([samples.transfer_bytes, samples.wgsize, np.full(len(samples), np.nan)])
     for row, answer in zip(rows.tolist(), head.predict(inputs.rows(rows), sizes[rows]), strict=True):
+        assert answer.distance is not None
         assert answer.distance < 0.01, samples.benchmark[row]
         assert answer.familiar
 

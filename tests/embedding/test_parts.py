@@ -172,7 +172,7 @@ def test_the_order_of_the_words_does_not_matter_to_the_columns():
 
 def test_the_matrix_has_the_types_that_torch_wants():
     matrix = part_matrix(["ret void", "", "unreachable"])
-    assert (matrix.row.dtype, matrix.column.dtype, matrix.weight.dtype) == (np.int64, np.int64, np.float32)
+    assert [part.dtype for part in (matrix.row, matrix.column, matrix.weight)] == [np.int64, np.int64, np.float32]
     assert matrix.row.tolist() == [0, 0, 2]
     assert (matrix.num_words, matrix.num_parts) == (3, 3)
 

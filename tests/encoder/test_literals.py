@@ -216,7 +216,7 @@ define i32 @f(i32 %n) {
     assert _of(module) == everything
     for chosen in ([], [0], [5, 1], [3, 3, 2], [4, 0, 3]):
         start, literal = statement_literals(module, np.array(chosen, np.int32))
-        assert (start.dtype, literal.dtype) == (np.int32, np.uint32)
+        assert (start.dtype, literal.dtype) == (np.dtype(np.int32), np.dtype(np.uint32))
         assert start.tolist() == np.cumsum([0, *(len(everything[number]) for number in chosen)]).tolist()
         assert literal.tolist() == [value for number in chosen for value in everything[number]]
 

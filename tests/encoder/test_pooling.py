@@ -23,7 +23,7 @@ def module():
 def test_functions_are_pooled_alone_or_together_alike(module, name):
     pooler = load_pooler(name)
     every = pooler.vectors(module, range(module.num_functions))
-    assert (every.shape, every.dtype) == ((module.num_functions, pooler.dim), np.float32)
+    assert (every.shape, every.dtype) == ((module.num_functions, pooler.dim), np.dtype(np.float32))
     last = module.num_functions - 1
     assert np.array_equal(pooler.vectors(module, [last, 0]), every[[last, 0]])
     assert pooler.vectors(module, []).shape == (0, pooler.dim)

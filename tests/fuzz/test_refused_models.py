@@ -1,6 +1,7 @@
 """Models that the fuzzer broke something with, or could have: each is refused, and the message says where and why."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from ncc.embedding import load_embedding, save_embedding
 from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.errors import AssetError
 
-KINDS = {
+KINDS: dict[str, tuple[Any, Any, Any, str]] = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),
     "mapper": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.lstm_mapper_head, "head"),
     "times": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.times_head, "head"),

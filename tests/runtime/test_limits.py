@@ -5,6 +5,7 @@ import re
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -236,7 +237,7 @@ def sparse(path, size=5 * GIGABYTE):
 def test_size_comes_before_reading(tmp_path, unread, name):
     path = sparse(tmp_path / name)
     file = CorpusFile(str(path), "files", ((CompileOptions(), None),))
-    ways = (
+    ways: list[Callable[[Path], object]] = (
         [read_module]
         if path.suffix != ".c"
         else [

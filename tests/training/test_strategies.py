@@ -200,7 +200,8 @@ def test_a_batch_for_each_rank_is_one_batch_of_all(two, alone):
 @pytest.mark.parametrize(("rule", "rate"), [("sqrt", 0.02), ("linear", 0.04), ("none", 0.01)])
 def test_batch_and_learning_rate_grow_with_the_ranks(rule, rate):
     config = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule).of_ranks(4)
-    assert (config.batch_size, config.learning_rate) == (32, pytest.approx(rate))
+    assert config.batch_size == 32
+    assert config.learning_rate == pytest.approx(rate)
     assert config.of_ranks(4) == config
     alone = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule, batch_of_all=True)
     assert alone.of_ranks(4) == alone

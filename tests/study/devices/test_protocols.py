@@ -57,7 +57,7 @@ def test_leakage_of_the_toy(toy: DeviceMappingSamples) -> None:
     )
     kernel = audit_leakage(toy, "kernel")
     assert kernel.shared["kernel"] == kernel.shared["source"] == 0
-    assert kernel.shared["application"] > 0
+    assert (kernel.shared["application"] or 0) > 0
     assert kernel.shared["suite"] == 24
     assert (kernel.platform, kernel.seed, kernel.shared["ir"]) == ("toy", 204, None)
     twin = toy.source.copy()
@@ -100,12 +100,11 @@ def test_published_leakage(published: Published, platform: str) -> None:
     samples = published(platform)
     rows, kernel, application, suite = (audit_leakage(samples, protocol) for protocol in PROTOCOLS)
     assert rows.num_test_rows == 680
-    assert round(rows.shared["source"] / 680, 2) == 0.81
-    assert round(rows.shared["transfer"] / 680, 2) == 0.94
-    assert round(rows.shared["auxiliary"] / 680, 2) == 0.85
+    shares = {name: round((rows.shared[name] or 0) / 680, 2) for name in ("source", "transfer", "auxiliary")}
+    assert shares == {"source": 0.81, "transfer": 0.94, "auxiliary": 0.85}
     assert kernel.shared["kernel"] == application.shared["application"] == suite.shared["suite"] == 0
     # A few texts occur under two kernel names, even under two applications (NPB's BT and SP).
-    assert kernel.shared["source"] > 0
+    assert (kernel.shared["source"] or 0) > 0
     assert application.shared["source"] == 50
     assert suite.shared["source"] == 0
 

@@ -53,6 +53,8 @@ def test_vectors_that_add_up_answer_everything(composed):
 
 def test_random_vectors_answer_hardly_anything(random):
     score = of_kind(score_analogies(random))
+    assert score.percent is not None
+    assert score.percent_excluding_query is not None
     assert 0 <= score.percent <= score.percent_excluding_query < 25
 
 

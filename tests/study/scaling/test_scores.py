@@ -85,7 +85,9 @@ def test_failed_runs_are_counted_and_count_for_nothing(plain, result):
     assert (scores[1].num_runs, scores[1].num_failed) == (2, 1)
     assert scores[1].seconds.median == 13
     scores = score_settings(STRONG, [result(plain, None), result(two, 5)])
-    assert scores[0].seconds is scores[1].speedup is scores[1].lost_s is None
+    assert scores[0].seconds is None
+    assert scores[1].speedup is None
+    assert scores[1].lost_s is None
     assert not scores[0].is_baseline
     assert break_even(scores) == []
 
