@@ -12,7 +12,8 @@ from scipy.special import softmax
 from torch import nn
 
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
-from ncc.classification.samples import ProgramSamples, ProgramTable
+from ncc.classification.samples import ProgramSamples
+from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ncc.classification.network_fit import probabilities
 from ncc.classification.ngram_model import NgramModel, hashed_ngrams, ngram_values
-from ncc.classification.samples import ProgramSamples, ProgramTable
+from ncc.classification.samples import ProgramSamples
+from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError

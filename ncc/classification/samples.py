@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.reading import ProgramReader, file_key
-from ncc.encoder.literals import statement_literals
+from ncc.classification.tables import ProgramTable, concatenate, table_of
 from ncc.encoder.program import Program
 from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.ir import Abstraction, Module
+from ncc.ir import Abstraction
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import Task, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
@@ -31,12 +31,8 @@ from ncc.runtime.storage import read_tensors, write_atomically
 __all__ = [
     "LabelledFiles",
     "ProgramSamples",
-    "ProgramTable",
-    "concatenate",
     "find_labelled_files",
     "load_programs",
-    "table_of",
-    "table_of_functions",
 ]
 
 BATCH_FILES = 64
@@ -60,45 +56,6 @@ class LabelledFiles:
     label: NDArray[np.int64]
     classes: tuple[str, ...]
     folder: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramTable:
-    """Programs as one compiler and level made them, one after the other.
-
-    Attributes:
-        texts: Distinct abstracted statements of all programs.
-        start: (n + 1,) int64 offsets of the programs' statements; a program that failed has none.
-        text_id: int32 index into `texts` of each statement.
-        opcode: uint8 numbers of `ncc.ir.OPCODES`.
-        literal_start: (num_statements + 1,) int64 offsets into `literal`.
-        literal: uint32 hashes, see `ncc.encoder.program.Program`.
-    """
-
-    texts: tuple[str, ...]
-    start: NDArray[np.int64]
-    text_id: NDArray[np.int32]
-    opcode: NDArray[np.uint8]
-    literal_start: NDArray[np.int64]
-    literal: NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def rows(self, rows: NDArray[np.int64]) -> "ProgramTable":
-        """Some of the programs."""
-        parts = [np.arange(self.start[row], self.start[row + 1]) for row in rows.tolist()]
-        statements = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        lengths = np.diff(self.literal_start)[statements]
-        literals = np.repeat(self.literal_start[statements], lengths) + _counters(lengths)
-        return replace(
-            self,
-            start=_offsets([len(part) for part in parts]),
-            text_id=self.text_id[statements],
-            opcode=self.opcode[statements],
-            literal_start=_offsets(lengths),
-            literal=self.literal[literals],
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,28 +297,6 @@ def _unpack(place: Path, num_files: int) -> _Batch:
     return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
 
 
-def table_of(program: Program | None) -> ProgramTable:
-    """A table of one program; without statements where there is none."""
-    if program is None:
-        none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)
-        return ProgramTable((), np.zeros(2, np.int64), *none)
-    literals = program.literal_start.astype(np.int64), program.literal
-    return ProgramTable(program.texts, _offsets([len(program.text_id)]), program.text_id, program.opcode, *literals)
-
-
-def table_of_functions(module: Module) -> ProgramTable:
-    """A table of a module's functions, in order, as if each were a program."""
-    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
-    return ProgramTable(
-        texts=module.texts,
-        start=module.function_start.astype(np.int64),
-        text_id=module.text_id,
-        opcode=module.opcode,
-        literal_start=start.astype(np.int64),
-        literal=literal,
-    )
-
-
 def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:
     ways = [[way for batch in view for way in batch.ways] for view in batches]
     failures: dict[str, str] = {}
@@ -388,26 +323,3 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
         ways=dict(Counter(way for row in kept.tolist() if isinstance(way := ways[0][row], str))),
         failures=failures,
     )
-
-
-def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
-    """The programs of several tables, one after the other."""
-    known: dict[str, int] = {}
-    numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
-    return ProgramTable(
-        texts=tuple(known),
-        start=_offsets(np.concatenate([np.diff(table.start) for table in tables])),
-        text_id=np.concatenate([number[table.text_id] for number, table in zip(numbers, tables, strict=True)]),
-        opcode=np.concatenate([table.opcode for table in tables]),
-        literal_start=_offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
-        literal=np.concatenate([table.literal for table in tables]),
-    )
-
-
-def _offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _counters(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, 2… for each length, one after the other."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

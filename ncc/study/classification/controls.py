@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.samples import ProgramSamples, ProgramTable
+from ncc.classification.samples import ProgramSamples
+from ncc.classification.tables import ProgramTable
 from ncc.ir import OPCODES
 from ncc.study import controls
 from ncc.study.controls import FeatureModel, Features, forest_of

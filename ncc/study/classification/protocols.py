@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.samples import ProgramTable
+from ncc.classification.tables import ProgramTable
 from ncc.errors import InputError
 
 __all__ = ["PROTOCOLS", "ProgramSplit", "near_duplicates", "split_programs"]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ncc.classification.files import load_head
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
-from ncc.classification.samples import LabelledFiles, ProgramTable, load_programs
+from ncc.classification.samples import LabelledFiles, load_programs
+from ncc.classification.tables import ProgramTable
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions

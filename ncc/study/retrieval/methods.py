@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from ncc.classification.samples import ProgramTable
+from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.errors import NccError

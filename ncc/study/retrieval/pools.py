@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.samples import ProgramTable, concatenate, table_of_functions
+from ncc.classification.tables import ProgramTable, concatenate, table_of_functions
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
 from ncc.encoder.names import is_library_function

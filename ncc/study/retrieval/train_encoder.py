@@ -298,7 +298,7 @@ def _sequences(
 ) -> "tuple[Sequences, NDArray[np.int64], NDArray[np.bool_]]":
     """Sequences of programs, then of functions; the label of each; and which are functions."""
     from ncc.classification.network_fit import encode_programs
-    from ncc.classification.samples import concatenate, table_of, table_of_functions
+    from ncc.classification.tables import concatenate, table_of, table_of_functions
     from ncc.encoder.program import describe_program
 
     tables, labels = [], []
