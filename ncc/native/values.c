@@ -3,6 +3,7 @@
    Locals become <%ID>, globals <@ID>, labels <LABEL>, numbers <INT> or <FLOAT>, strings <STRING>.
    Reference: Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
+#include <ctype.h>
 
 int32_t new_node(reader *r, int kind, const char *name, size_t len) {
   int32_t node = (int32_t)r->node_kind.len;
@@ -429,11 +430,11 @@ void read_attributes(reader *r) {
   }
 }
 
-/* One that is known or, in text that LLVM has printed, may be newer than this reader: not the "c" of a string, nor the
-   "f0x…" of a number. */
+/* One that is known or, in text that LLVM has printed, may be newer than this reader: not the "c" of a string, nor a
+   number, "4776", "-inf" or "f0x…". */
 int is_attribute(const reader *r, const word *w) {
   if (w->kind & WORD_ATTRIBUTE) return 1;
-  return r->flags & VERIFIED && w->kind == WORD_OTHER && w->n > 2 && w->s[1] != '0';
+  return r->flags & VERIFIED && w->kind == WORD_OTHER && w->n > 2 && isalpha((unsigned char)w->s[0]) && w->s[1] != '0';
 }
 
 /* "noundef", "align 8", "dereferenceable(8)" */

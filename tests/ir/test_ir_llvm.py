@@ -5,7 +5,9 @@ import re
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import llvmlite.binding
 import pytest
 
 from ncc.errors import IRError
@@ -93,3 +95,40 @@ def test_a_fork_while_another_thread_waits_for_the_helper() -> None:
                 os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert b"@f" in print_canonically(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        ("i32", "4776"),
+        ("i64", "-9223372036854775808"),
+        ("i64", "128"),
+        ("double", "0x7FF0000000000000"),
+        ("double", "1.250000e+00"),
+        ("x86_fp80", "0xK3FFF8000000000000000"),
+    ],
+)
+def test_numbers_are_numbers_in_bitcode_too(kind: str, number: str) -> None:
+    text = (
+        f"declare void @g({kind}, {{ {kind}, ptr }})\n"
+        f"define {kind} @f(ptr %p) {{\n"
+        f"  call void @g({kind} {number}, {{ {kind}, ptr }} {{ {kind} {number}, ptr null }})\n"
+        f"  store {kind} {number}, ptr %p, align 16\n"
+        f"  ret {kind} {number}\n}}\n"
+    )
+    bitcode = llvmlite.binding.parse_assembly(text).as_bitcode()
+    directly, printed = read_module(text.encode()), read_module(bitcode)
+    assert (directly.route, printed.route) == ("direct", "bitcode")
+    assert directly.texts == printed.texts
+    assert directly.operand.tolist() == printed.operand.tolist()
+
+
+def test_what_is_read_from_text_is_read_from_its_bitcode() -> None:
+    for path in sorted((Path(__file__).parents[1] / "data" / "ir").glob("*.ll")):
+        try:
+            module = llvmlite.binding.parse_assembly(path.read_text())
+        except RuntimeError:
+            continue  # of a version whose text LLVM no longer reads
+        directly, printed = read_module(str(module).encode()), read_module(module.as_bitcode())
+        assert directly.texts == printed.texts, path.name
+        assert directly.operand.tolist() == printed.operand.tolist(), path.name
