@@ -3,8 +3,9 @@
     python benchmarks/hip_coverage.py FOLDER... -o benchmarks/results/hip_coverage.json
 
 Each folder is one package as its authors publish it, such as Debian's source package of rocRAND; what it needs of
-ROCm is not there. Its own folders named include are searched, and those of the others. A source that defines kernels
-counts as read if one of these is in the IR that it gives, and as whole if no function of the device was left out.
+ROCm is not there. Its own folders named include, src and test are searched, and those of the others. A source that
+defines kernels counts as read if one of these is in the IR that it gives, and as whole if no function of the device was
+left out.
 """
 
 import argparse
@@ -22,9 +23,10 @@ from ncc.ir import read_module
 from ncc.kernels.names import kernel_numbers, plain_kernel_name
 from ncc.runtime.provenance import command_line, environment
 
+_FOLDERS = ("include", "src", "test")
 _SUFFIXES = frozenset((".hip", ".cpp", ".cc", ".cu"))
 _KERNEL = re.compile(r"__global__[^;{}]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?\{", re.DOTALL)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)", re.DOTALL)
 _HIP = re.compile(r"\bhip(?:\w+|/)|\bhip[A-Z_]")
 
 
@@ -33,7 +35,7 @@ def sources_of(package: Path) -> dict[Path, set[str]]:
     found = {}
     for file in sorted(package.rglob("*")):
         if file.suffix in _SUFFIXES and file.is_file():
-            text = _COMMENT.sub("", file.read_text(errors="replace"))
+            text = _UNSEEN.sub("", file.read_text(errors="replace"))
             if (names := set(_KERNEL.findall(text))) and (file.suffix == ".hip" or _HIP.search(text)):
                 found[file] = names
     return found
@@ -54,8 +56,8 @@ def read(file: Path, names: set[str], package: Path, options: CompileOptions) ->
 
 def measure(packages: Sequence[Path], jobs: int) -> dict[str, Any]:
     """Shares of sources that are read, by package, and why others are not."""
-    folders = [folder for one in packages for folder in (one, *one.rglob("include")) if folder.is_dir()]
-    options = CompileOptions(language="cuda", include_paths=tuple(map(str, folders)), timeout_s=900)
+    folders = [folder for one in packages for name in _FOLDERS for folder in (one, *one.rglob(name)) if folder.is_dir()]
+    options = CompileOptions(language="cuda", include_paths=tuple(dict.fromkeys(map(str, folders))), timeout_s=900)
     totals: dict[str, Counter[str]] = {}
     reasons: dict[str, str] = {}
     with ThreadPoolExecutor(jobs) as pool:
