@@ -63,7 +63,7 @@ def measure(packages: Sequence[Path], jobs: int) -> dict[str, Any]:
     with ThreadPoolExecutor(jobs) as pool:
         for package in packages:
             sources = sources_of(package)
-            said = pool.map(lambda item, package=package: read(*item, package, options), sources.items())
+            said = pool.map(lambda item, package=package: read(item[0], item[1], package, options), sources.items())
             total = totals.setdefault(package.name, Counter(sources=0, read=0, whole=0))
             for file, (is_read, is_whole, reason) in zip(sources, said, strict=True):
                 shown = str(file.relative_to(package.parent))
