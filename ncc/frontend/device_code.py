@@ -70,13 +70,18 @@ def compile_device_code(
 
     Returns:
         The device code, or None where no kernel is left.
+
+    Raises:
+        CompileError: Time is up.
     """
     end = time.monotonic() + options.timeout_s
     run = _Runs(compiler, options, readable, end)
     try:
         text, empty = run.preprocess(source)
         code = _Mending(text).compile(run)
-    except CompileError:
+    except CompileError as error:
+        if error.timed_out:
+            raise
         return None
     if code is None or not _KERNEL.search(code[0]):
         return None
@@ -124,6 +129,8 @@ class _Runs:
         try:
             return self._run(text.encode(), (*self.options.flags, *own), ())
         except CompileError as error:
+            if error.timed_out:
+                raise
             return error
 
     def _run(
@@ -131,7 +138,11 @@ class _Runs:
     ) -> FinishedProcess:
         left_s = self.end - time.monotonic()
         if left_s <= 0:
-            raise CompileError("no time is left")
+            raise CompileError(
+                f"leaving out what does not compile took longer than {self.options.timeout_s:g} seconds; "
+                "a larger timeout_s gives it longer",
+                timed_out=True,
+            )
         options = replace(self.options, flags=flags, timeout_s=left_s)
         command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
         name = "source text" if isinstance(source, bytes) else source

@@ -6,6 +6,8 @@ import pytest
 
 from ncc.errors import CompileError
 from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.compilers import find_compiler
+from ncc.frontend.device_code import compile_device_code
 
 _HOST = """
 #include <cublas_v2.h>
@@ -174,3 +176,13 @@ def test_tensor_cores_small_floats_and_numbers_in_words_are_there():
     ir = compile_source(source, CompileOptions(language="cuda")).ir
     assert b"call void @ncc_mma_sync" in ir
     assert b"ptx_kernel void @_Z6narrow" in ir
+
+
+def test_time_that_is_up_is_no_verdict_on_the_source() -> None:
+    options = CompileOptions(timeout_s=1e-3)
+    with pytest.raises(CompileError, match="a larger timeout_s gives it longer") as caught:
+        compile_device_code(find_compiler(None), b"__global__ void k(int *p) { *p = unknown; }", options, ())
+    assert caught.value.timed_out
+    with pytest.raises(CompileError) as caught:
+        compile_source(b"__global__ void k(int *p) { *p = unknown; }", CompileOptions(language="cuda"))
+    assert not caught.value.timed_out
