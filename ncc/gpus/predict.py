@@ -80,11 +80,13 @@ class GpuPrediction:
         return {"demangled": source_name(self.kernel), **asdict(self)}
 
     def __str__(self) -> str:
+        other = "bandwidth" if self.bound == "compute" else "compute"
+        rather = f" or {other} ({1 - self.bound_probability:.0%})" if self.bound_probability < 0.5 else ""
         notes = "" if self.familiar else "; unlike the launches of training"
         notes += "; extrapolated by data sheets" if self.extrapolated else ""
         return (
             f"{source_name(self.kernel)} on {self.gpu}: {readable_estimate(self.time_ms, *self.interval_ms)}, bound by "
-            f"{self.bound} ({self.bound_probability:.0%}){notes}"
+            f"{self.bound} ({self.bound_probability:.0%}){rather}{notes}"
         )
 
     def explanation(self) -> str:

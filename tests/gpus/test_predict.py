@@ -1,6 +1,7 @@
 """Predicted launches: what an answer holds, how it goes with sizes, and what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,9 @@ def test_an_answer_says_time_bound_and_what_it_rests_on(step):
     assert step.flops == pytest.approx(7 * 4096**2, rel=0.2)
     assert not step.extrapolated
     assert "n = 4096" in step.explanation()
+    assert str(step).endswith(f"bound by bandwidth ({step.bound_probability:.0%})")
+    rare = replace(step, bound="compute", bound_probability=0.45, compute_probability=0.45)
+    assert str(rare).endswith("bound by compute (45%) or bandwidth (55%)")
 
 
 def test_more_work_takes_longer():
