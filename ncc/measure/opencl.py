@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,8 +15,8 @@ _WHAT_TO_INSTALL = (
     "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
 )
 _NEW_PROCESSOR = (
-    "the processor is newer than this PoCL's LLVM: get a newer PoCL, as 'conda install -c conda-forge pocl', or "
-    "another driver for CPUs"
+    "the processor is newer than this PoCL's LLVM: get another PoCL, as by 'apt install pocl-opencl-icd' or "
+    "'conda install -c conda-forge pocl', or another driver for CPUs"
 )
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
@@ -96,17 +96,21 @@ def list_devices() -> list[Device]:
     return devices
 
 
-def choose_devices(names: Sequence[str] | None) -> list[Device]:
-    """Devices by number in the list, from 1, or by part of their names; None for all.
+def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
+    """Devices by number in the list, from 1, or by part of their names; None for all that compile anything.
+
+    Args:
+        names: Numbers and parts of names.
+        progress: Called with a line of text for each device that is passed over.
 
     Raises:
         InputError: A name fits no device or several, or two name the same.
-        NccError: There are no devices, or one compiles nothing.
+        NccError: There are no devices, or one that is named, or all, compile nothing.
     """
     devices = list_devices()
     if names is None:
-        return [_compiling(one) for one in devices]
-    chosen = []
+        return _those_that_compile(devices, progress)
+    chosen: list[Device] = []
     for name in names:
         fitting = [one for one in devices if name == one.name]
         fitting = fitting or [one for number, one in enumerate(devices, 1) if name == str(number)]
@@ -118,6 +122,21 @@ def choose_devices(names: Sequence[str] | None) -> list[Device]:
             raise InputError(f"device {name!r} is {fitting[0].name}, which was named before")
         chosen += fitting
     return [_compiling(one) for one in chosen]
+
+
+def _those_that_compile(devices: Sequence[Device], progress: Callable[[str], None] | None) -> list[Device]:
+    chosen, failed = [], []
+    for device in devices:
+        try:
+            chosen.append(_compiling(device))
+        except NccError as error:
+            failed.append(error)
+    if not chosen:
+        raise failed[0]
+    if progress:
+        for reason in failed:
+            progress(f"passed over: {reason}")
+    return chosen
 
 
 def _compiling(device: Device) -> Device:

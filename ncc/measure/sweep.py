@@ -86,7 +86,7 @@ def measure_kernels(
     path = Path(output)
     all_sizes, groups = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     _check(path, budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
-    chosen = choose_devices(device)
+    chosen = choose_devices(device, progress)
     table = MeasuredTable.load(path)
     found, failed_files = find_kernels([str(kernel) for kernel in kernels])
     if not found:

@@ -36,7 +36,7 @@ def pretended(monkeypatch):
         )  # fmt: skip
 
     monkeypatch.setattr(Bench, "measure", measure)
-    monkeypatch.setattr(calibration, "choose_devices", lambda _names: DEVICES)
+    monkeypatch.setattr(calibration, "choose_devices", lambda *_: DEVICES)
     return measured
 
 
@@ -110,7 +110,7 @@ def test_bad_input_is_refused(pretended, tmp_path, options, message):
 
 
 def test_one_device_is_not_enough(tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "choose_devices", lambda _names: DEVICES[:1])
+    monkeypatch.setattr(calibration, "choose_devices", lambda *_: DEVICES[:1])
     with pytest.raises(InputError, match="slow start is the only device; expected two or more"):
         ncc.calibrate(tmp_path)
 

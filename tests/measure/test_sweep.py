@@ -60,6 +60,28 @@ def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
         choose_devices(None)
 
 
+def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from ncc.measure.opencl import choose_devices
+
+    build, asked = cl.Program.build, []
+
+    def fails_once(program, *args):
+        asked.append(program)
+        if len(asked) == 1:
+            raise cl.Error("clBuildProgram failed\nerror: unknown target CPU 'generic'")
+        return build(program, *args)
+
+    monkeypatch.setattr(cl.Program, "build", fails_once)
+    told = []
+    assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
+    assert told[0].startswith(f"passed over: {pocl[0]} compiles no OpenCL C at all: error: unknown")
+    asked.clear()
+    with pytest.raises(NccError, match="compiles no OpenCL C at all"):
+        choose_devices(["1"])
+
+
 def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
     import pyopencl as cl
 

@@ -76,7 +76,7 @@ def calibrate(
         raise InputError(f"budget_minutes is {budget_minutes!r}; expected a number above 0")
     if order not in ("chosen", "random"):
         raise InputError(f"order is {order!r}; expected chosen or random")
-    devices = choose_devices(device)
+    devices = choose_devices(device, progress)
     if len(devices) < 2:
         raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")
     found, failed = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
