@@ -34,6 +34,7 @@ def compile_command(compiler: Compiler, language: str, source: str | None, optio
         *(f"-I{Path(folder).absolute()}" for folder in options.include_paths),
         *(f"-D{define}" for define in options.defines),
         *(("-gline-tables-only",) if options.debug_lines else ()),
+        *(f"-idirafter{folder}" for folder in options.searched),
         *options.flags,
         "-" if source is None else _whole_path(source),
     )

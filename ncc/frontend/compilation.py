@@ -16,6 +16,7 @@ from ncc.frontend.device_code import compile_device_code
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
+from ncc.frontend.searching import header_folders
 from ncc.frontend.toolkits import toolkit_flags
 from ncc.runtime.limits import refuse_large
 
@@ -24,6 +25,7 @@ __all__ = ["CompiledSource", "compile_source"]
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
+_NO_HEADER = re.compile(r"fatal error: '[^']+' file not found")
 _HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
 
 
@@ -59,6 +61,9 @@ def compile_source(
     What a CUDA file's host code needs may be missing: device code that compiles without it is compiled, and functions
     of the device that don't compile are left out, with a warning.
 
+    Headers that no search path has are looked for, by name, in the folders of ``readable``; the folders in which they
+    are found are searched last (``-idirafter``), and stand in the result's command.
+
     Where the system allows it, the source reads nothing but its own folder and all below it, the system's headers, and
     what ``options`` and ``readable`` name; see SECURITY.md.
 
@@ -93,7 +98,14 @@ def compile_source(
         except CompileError as error:
             logger.debug("%s: does not compile with the toolkit's headers: %s", name, error)
     try:
-        return _compile(compiler, language, source, options, readable)
+        try:
+            return _compile(compiler, language, source, options, readable)
+        except CompileError as error:
+            searched = _with_header_folders(source, options, error, readable)
+            if searched is None:
+                raise
+            options = searched
+            return _compile(compiler, language, source, options, readable)
     except CompileError as error:
         device = (
             compile_device_code(compiler, source, options, readable) if language == "cuda" and error.errors else None
@@ -107,6 +119,16 @@ def compile_source(
             ir=device.ir, command=command, language=language, warnings="",
             left_out=device.left_out, empty_headers=device.empty_headers,
         )  # fmt: skip
+
+
+def _with_header_folders(
+    source: str | bytes, options: CompileOptions, error: CompileError, roots: Sequence[str | os.PathLike[str]]
+) -> CompileOptions | None:
+    """Options with the folders that have what a compiler did not find; None where that is not what it misses."""
+    if isinstance(source, bytes) or not any(_NO_HEADER.search(line) for line in error.errors):
+        return None
+    folders = header_folders(source, roots)
+    return replace(options, searched=folders) if folders else None
 
 
 def _compile(

@@ -28,6 +28,7 @@ class CompileOptions:
             standards and target features that it has for them, before ``flags``.
         cuda_path: Folder of a CUDA toolkit, whose headers are taken where ours lack one; without it NCC_CUDA_PATH, and
             without that NVIDIA's wheels, as far as they are installed.
+        searched: Folders to search for headers after all others, which are not allowed to be read by that.
         verify: Have LLVM's verifier allow what is given as IR.
 
     Raises:
@@ -45,6 +46,7 @@ class CompileOptions:
     timeout_s: float = 60.0
     cuda_path: str | None = None
     commands: str | None = field(default=None, repr=False)  # named where it counts, by what it says of a file
+    searched: tuple[str, ...] = field(default=(), repr=False)
     verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
 
     def __post_init__(self) -> None:
@@ -57,7 +59,7 @@ class CompileOptions:
         if not self.timeout_s > 0:
             raise InputError(f"timeout_s is {self.timeout_s!r}; expected a number of seconds above 0")
         object.__setattr__(self, "optimization", f"-O{level}")
-        for name in ("include_paths", "defines", "flags"):
+        for name in ("include_paths", "defines", "flags", "searched"):
             self._freeze_strings(name)
 
     @staticmethod

@@ -1,0 +1,111 @@
+"""Folders of headers that no search path names, found by name in the folder that a source was found in.
+
+Projects say where their headers are in build files, which nobody has run. So what a compiler does not find is looked
+for among the project's own files, and the nearest one of that name is taken.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ncc.frontend.beside import is_everything
+
+__all__ = ["header_folders"]
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_MOST_FILES = 3000
+_MOST_FOLDERS = 64
+_LARGEST_BYTES = 2**22
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files below a folder that are not hidden, by their names, and its folders' times of change."""
+
+    by_name: Mapping[str, Sequence[str]]
+    changed_ns: Mapping[str, int]
+
+    def holds(self) -> bool:
+        """Whether a look would find the same."""
+        try:
+            return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.changed_ns.items())  # noqa: PTH116 - thousands
+        except OSError:
+            return False
+
+
+_known: dict[str, _Files] = {}
+
+
+def header_folders(source: str, roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """Folders to search for the headers that a source and its headers include.
+
+    Args:
+        source: Path of the source.
+        roots: Folders to look for them in; none of a user's whole home, or of everybody's temporary files.
+
+    Returns:
+        Folders in the order in which they are needed. None of a header that the including file has beside itself.
+    """
+    by_name: dict[str, list[str]] = {}
+    for root in roots:
+        if not is_everything(root):
+            for name, paths in _files_below(os.fspath(root)).by_name.items():
+                by_name.setdefault(name, []).extend(paths)
+    folders: dict[str, None] = {}
+    waiting = [os.path.abspath(source)]  # noqa: PTH100 - as os.walk writes them
+    seen = set(waiting)
+    while waiting and len(seen) < _MOST_FILES:
+        path = waiting.pop(0)
+        for name in _included(path):
+            found = _resolve(name, path, folders, by_name)
+            if found and found not in seen and len(folders) < _MOST_FOLDERS:
+                seen.add(found)
+                waiting.append(found)
+    return tuple(folders)
+
+
+def _resolve(name: str, path: str, folders: dict[str, None], by_name: Mapping[str, Sequence[str]]) -> str | None:
+    """The file that an include names, and its folder among the others where that is what finds it."""
+    alike = by_name.get(os.path.basename(name), ())  # noqa: PTH119
+    for folder in (os.path.dirname(path), *folders):  # noqa: PTH120
+        beside = os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
+        if beside in alike:
+            return beside
+    ending = f"/{name.removeprefix('./')}"
+    fitting = [other for other in alike if other.endswith(ending)]
+    if not fitting:
+        return None
+    nearest = min(fitting, key=lambda other: (-len(os.path.commonpath([other, path]).split("/")), len(other), other))
+    folders[nearest[: -len(ending)]] = None
+    return nearest
+
+
+def _included(path: str) -> list[str]:
+    if os.path.islink(path):  # noqa: PTH114 - it may lead anywhere
+        return []
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            text = file.read(_LARGEST_BYTES)
+    except OSError:
+        return []
+    return [os.fsdecode(name) for name in _INCLUDE.findall(text)]
+
+
+def _files_below(root: str) -> _Files:
+    root = os.path.abspath(root)  # noqa: PTH100
+    known = _known.get(root)
+    if known is None or not known.holds():
+        by_name: dict[str, list[str]] = {}
+        changed_ns = {}
+        for parent, names, files in os.walk(root):
+            try:
+                changed_ns[parent] = os.stat(parent).st_mtime_ns  # noqa: PTH116
+            except OSError:  # gone meanwhile
+                continue
+            names[:] = sorted(name for name in names if not name.startswith("."))
+            for name in files:
+                if not name.startswith("."):
+                    by_name.setdefault(name, []).append(os.path.join(parent, name))  # noqa: PTH118
+        known = _known[root] = _Files(by_name, changed_ns)
+    return known
