@@ -26,6 +26,9 @@ def measure(
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
     ] = "1K:16M",
     wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items of a work-group.")] = "64,256",
+    coarsen: Annotated[
+        str, typer.Option(metavar="A,B", help="Work-items to merge into one, besides none: 2, 4, 8, 16, 32.")
+    ] = "1",
     budget: Annotated[float | None, typer.Option(metavar="MINUTES", help="Stop after so long.")] = None,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a kernel at one size.")] = 30.0,
     seconds: Annotated[float, typer.Option(help="How long a size is repeated at most.")] = 1.0,
@@ -44,6 +47,7 @@ def measure(
         device=device,
         sizes=sizes,
         wgsize=wgsize,
+        coarsen=coarsen,
         budget_minutes=budget,
         timeout_s=timeout,
         seconds=seconds,

@@ -21,6 +21,7 @@ COLUMNS: Mapping[str, str] = {
     "device": "Name of the device.",
     "factor": "Work-items merged into one: 1, 2, 4, 8, 16 or 32.",
     "time_ms": "Time of the launch at that factor.",
+    "kernel_ms": "Time of the kernel alone, without transfers: counts instead where all rows have it.",
     "global_size": "Work-items of the launch without coarsening, all dimensions multiplied.",
     "local_size": "Work-items in a work-group, likewise.",
 }
@@ -40,12 +41,13 @@ def read_times(path: str | os.PathLike[str]) -> tuple[CoarseningSamples, list[tu
         path: A .parquet or .csv file.
 
     Returns:
-        The samples, one for each kernel, device and sizes, in the table's order, and the file and the name of each
-        one's kernel. Kernels are called file:name, their source is the file's text.
+        The samples, one for each kernel, device and sizes that were measured at factor 1 and another, in the table's
+        order, and the file and the name of each one's kernel. Kernels are called file:name, their source is the file's
+        text.
 
     Raises:
         DataError: A column is missing, a number is none, negative or infinite, a factor is none of `FACTORS`, a launch
-            stands twice for one device and factor, lacks factor 1 or all others, or a kernel's file is not there.
+            stands twice for one device and factor or lacks factor 1, none has another, or a kernel's file is not there.
     """
     path = Path(path)
     rows = read_columns(path, REQUIRED, list(COLUMNS))
@@ -53,6 +55,9 @@ def read_times(path: str | os.PathLike[str]) -> tuple[CoarseningSamples, list[tu
     factors = read_numbers(path, rows, "factor", max(FACTORS))
     sizes = np.stack([read_numbers(path, rows, name, 2.0**48) for name in _SIZES], axis=1)
     check_measured(path, rows, times, _LARGEST_MS)
+    own = read_numbers(path, rows, "kernel_ms", _LARGEST_MS)
+    if (own > 0).all():
+        times = own
     first: dict[tuple[object, ...], int] = {}
     runtime = np.full((len(rows), len(FACTORS)), np.nan)
     before: dict[tuple[int, int], int] = {}
@@ -70,8 +75,7 @@ def read_times(path: str | os.PathLike[str]) -> tuple[CoarseningSamples, list[tu
                 f"one device, {row['device']!r}; name two devices differently, and give one row a launch and factor"
             )
         runtime[launch, at] = times[number]
-    kept = np.array(list(first.values()))
-    _check_factors(path, rows, runtime, kept)
+    kept = _with_factors(path, rows, runtime, list(first.values()))
     named = [(str(path.parent / rows[row]["kernel_file"]), rows[row]["kernel"]) for row in kept]
     texts = {file: Path(file).read_bytes().decode("utf-8", "replace") for file, _ in dict.fromkeys(named)}
     samples = CoarseningSamples(
@@ -84,12 +88,15 @@ def read_times(path: str | os.PathLike[str]) -> tuple[CoarseningSamples, list[tu
     return samples, named
 
 
-def _check_factors(path: Path, rows: list[dict[str, str]], runtime: np.ndarray, kept: np.ndarray) -> None:
-    for row in kept.tolist():
-        known = np.isfinite(runtime[row])
-        if not known[0] or known.sum() < 2:
-            found = ", ".join(str(factor) for factor, there in zip(FACTORS, known, strict=True) if there)
+def _with_factors(path: Path, rows: list[dict[str, str]], runtime: np.ndarray, launches: list[int]) -> np.ndarray:
+    """Launches that say something of coarsening: `ncc measure` has times of kernels, too, that can't be coarsened."""
+    known = np.isfinite(runtime)
+    kept = [row for row in launches if known[row, 1:].any()]
+    for row in kept or launches[:1]:
+        if not known[row, 0] or known[row].sum() < 2:
+            found = ", ".join(str(factor) for factor, there in zip(FACTORS, known[row], strict=True) if there)
             raise DataError(
                 f"{path}: row {row} (from 0): {rows[row]['kernel']} on {rows[row]['device']}: only factor {found} was "
                 "measured at its sizes; expected factor 1 and another, at the same sizes"
             )
+    return np.array(kept)

@@ -54,12 +54,13 @@ class KernelSource:
         """Of its file's text."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
-    def group(self, size: int, wgsize: int) -> int | None:
-        """Work-items in a work-group at a size; None where one does not fit into it."""
+    def group(self, size: int, wgsize: int, factor: int = 1) -> int | None:
+        """Work-items in a work-group at a size; None where one, or so many to be merged, do not fit into it."""
         try:
-            return math.prod(shape_of(self.name, read_rules(self.source), self.dimensions, size, wgsize).local)
+            shape = shape_of(self.name, read_rules(self.source), self.dimensions, size, wgsize)
         except InputError:
             return None
+        return None if shape.items[0] // shape.local[0] % factor else math.prod(shape.local)
 
 
 def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:
@@ -118,7 +119,7 @@ class Bench:
 
     Attributes:
         kernel: The kernel.
-        failed: Device → why it is not measured there (any more).
+        failed: Device → why it is not measured there (any more), or "DEVICE, coarsened".
         gone: Devices that have vanished.
     """
 
@@ -146,9 +147,10 @@ class Bench:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._workers.close()
 
-    def measure(self, device: Device, size: int, wgsize: int) -> Row | None:
+    def measure(self, device: Device, size: int, wgsize: int, factor: int = 1) -> Row | None:
         """A row, or None where the kernel failed on the device, now or before; `failed` says why."""
-        if device.name in self.failed:
+        name = device.name if factor == 1 else f"{device.name}, coarsened"
+        if not self.failed.keys().isdisjoint((device.name, name)):
             return None
         job = Job(
             source=self.kernel.source,
@@ -160,20 +162,21 @@ class Bench:
             checked=device.name in self._checked,
             seed=self._seed,
             seconds=self._seconds,
+            factor=factor,
         )
         began = time.monotonic()
         try:
             timing = self._workers.call(f"kernel {self.kernel.name}", run_job, job)
         except InputError as error:
-            self.failed[device.name] = str(error)
+            self.failed[name] = str(error)
         except NccError as error:
-            self.failed[device.name] = f"{error} (at {size:,} on {device.name}); larger sizes are left out"
+            self.failed[name] = f"{error} (at {size:,} on {device.name}); larger sizes are left out"
             self._look_for(device)
         else:
             self._checked.add(device.name)
             if timing.time_ms > 1e3 * self._seconds:
                 took = f"takes {timing.time_ms / 1e3:.2g} s at {size:,} on {device.name}"
-                self.failed[device.name] = f"kernel {self.kernel.name}: {took}; larger sizes are left out"
+                self.failed[name] = f"kernel {self.kernel.name}: {took}; larger sizes are left out"
             return Row(
                 kernel_file=os.path.relpath(self.kernel.file, self._folder),
                 kernel=self.kernel.name,
@@ -184,6 +187,7 @@ class Bench:
                 device_kind=device.kind,
                 source_id=self.kernel.source_id,
                 seconds=time.monotonic() - began,
+                factor=factor,
             )
         return None
 

@@ -1,11 +1,13 @@
 """One kernel on one device, in a worker process: checked first, then timed.
 
 Whether a kernel is worth timing is asked as by Cummins et al.: it ends, writes something, does so the same way twice,
-otherwise for other input, and stays within its buffers, which lie between guard bands.
+otherwise for other input, and stays within its buffers, which lie between guard bands. A coarsened kernel has to write
+what the kernel itself writes.
 
 Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 2017, section 5.
 """
 
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError, NccError
 from ncc.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
+from ncc.measure.coarsening import coarsen_source
 from ncc.measure.opencl import open_device, refusal
 from ncc.runtime.quantities import readable_bytes
 
@@ -44,6 +47,7 @@ class Job:
         seed: Of its arguments.
         seconds: How long to repeat, where the interval stays wide.
         precision: Half the interval of the median over the median, at which to stop.
+        factor: How many work-items are merged into one.
     """
 
     source: str
@@ -56,6 +60,7 @@ class Job:
     seed: int = 204
     seconds: float = 1.0
     precision: float = 0.05
+    factor: int = 1
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Timing:
     """Medians over repeats, in milliseconds.
 
     Attributes:
-        global_size: Work-items.
+        global_size: Work-items, before any are merged.
         local_size: Of a work-group.
         transfer_bytes: Bytes to the device and back.
         time_ms: Wall-clock time of transfers and kernel.
@@ -107,7 +112,9 @@ def run_job(job: Job) -> Timing:
     try:
         session = _session(job.source, job.kernel, job.device)
         shape = session.shape(job)
-        if not job.checked:
+        if job.factor > 1:
+            session = session.coarsened(job.factor, shape, job.seed)
+        elif not job.checked:
             session.check(shape, job.seed)
         return session.time(shape, job)
     except cl.MemoryError as error:
@@ -191,15 +198,17 @@ class _Run:
             cl.enqueue_copy(queue, self.buffers[number], values, is_blocking=False)
             for number, values in self.given.items()
         ]
-        ran = cl.enqueue_nd_range_kernel(queue, self._session.kernel, self._shape.items, self._shape.local)
+        first, *others = self._shape.items
+        items = first // self._session.factor, *others
+        ran = cl.enqueue_nd_range_kernel(queue, self._session.kernel, items, self._shape.local)
         copies += [
             cl.enqueue_copy(queue, values, self.buffers[number], is_blocking=False)
             for number, values in self.written.items()
         ]
         queue.finish()
         wall = time.perf_counter() - began
-        kernel, *others = [(event.profile.end - event.profile.start) * 1e-6 for event in (ran, *copies)]
-        return wall * 1e3, kernel, sum(others)
+        kernel, *rest = [(event.profile.end - event.profile.start) * 1e-6 for event in (ran, *copies)]
+        return wall * 1e3, kernel, sum(rest)
 
     def output(self, guard: int) -> dict[int, np.ndarray]:
         """What a run between guard bands of this byte writes.
@@ -225,9 +234,10 @@ class _Session:
         self.device = open_device(device)
         self.context = cl.Context([self.device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        self.factor = 1
+        self._source, self._merged = source, dict[int, Any]()
         try:
-            program = cl.Program(self.context, source).build(["-cl-kernel-arg-info"])
-            self.kernel = cl.Kernel(program, kernel)
+            self.kernel = self._build(source)
         except cl.RuntimeError as error:
             raise InputError(f"kernel {kernel}: {device} does not compile it: {refusal(error)}") from error
         self.rules = read_rules(source)
@@ -250,6 +260,36 @@ class _Session:
         ]
         for argument in self.arguments:
             _ = argument.element  # which refuses what can't be made
+
+    def _build(self, source: str) -> Any:
+        import pyopencl as cl
+
+        return cl.Kernel(cl.Program(self.context, source).build(["-cl-kernel-arg-info"]), self.name)
+
+    def coarsened(self, factor: int, shape: Shape, seed: int) -> "_Session":
+        """The kernel with so many work-items merged, if it then writes what it wrote before.
+
+        Raises:
+            InputError: It does not, does not compile, or the launch has not so many work-groups to merge.
+        """
+        import pyopencl as cl
+
+        groups = shape.items[0] // shape.local[0]
+        if groups % factor:
+            raise InputError(f"kernel {self.name}: {groups} work-groups can't be merged {factor} by {factor}")
+        merged = copy.copy(self)
+        try:
+            source = coarsen_source(self._source, self.name, self.arguments, factor)
+            merged.kernel = self._merged[factor] = self._merged.get(factor) or self._build(source)
+        except cl.RuntimeError as error:
+            raise InputError(f"kernel {self.name}: does not compile with items merged: {refusal(error)}") from error
+        merged.factor = factor
+        if not _same(_Run(self, shape, seed).output(0x5A), _Run(merged, shape, seed).output(0x5A)):
+            raise InputError(
+                f"kernel {self.name}: writes something else with items merged, as kernels do that call functions which "
+                "ask for numbers of work-items"
+            )
+        return merged
 
     def shape(self, job: Job) -> Shape:
         """Work-items for a job.

@@ -22,7 +22,7 @@ class Row:
         kernel_file: File of the kernel, from the table's folder on.
         kernel: Its name.
         device: Name of the device.
-        global_size: Work-items.
+        global_size: Work-items, before any are merged.
         local_size: Of a work-group.
         transfer_bytes: Bytes to the device and back.
         time_ms: Median of the wall-clock time of transfers and kernel.
@@ -35,6 +35,7 @@ class Row:
         device_kind: "CPU", "GPU" or "other".
         source_id: Of the file's text.
         seconds: What it took to find out.
+        factor: How many work-items are merged into one.
     """
 
     kernel_file: str
@@ -53,16 +54,18 @@ class Row:
     device_kind: str
     source_id: str
     seconds: float
+    factor: int = 1
 
     @property
-    def launch(self) -> tuple[str, str, str, int, int, int]:
+    def launch(self) -> tuple[str, str, str, int, int, int, int]:
         """What a table has one row of."""
-        return self.kernel_file, self.kernel, self.device, self.global_size, self.local_size, self.transfer_bytes
+        sizes = self.global_size, self.local_size, self.transfer_bytes
+        return self.kernel_file, self.kernel, self.device, *sizes, self.factor
 
     @property
-    def key(self) -> tuple[str, str, str, int, int]:
+    def key(self) -> tuple[str, str, str, int, int, int]:
         """What is not measured twice."""
-        return self.source_id, self.kernel, self.device, self.size, self.local_size
+        return self.source_id, self.kernel, self.device, self.size, self.local_size, self.factor
 
 
 @dataclass(eq=False)

@@ -54,6 +54,19 @@ def test_a_row_a_launch_holds_times_at_all_factors(tmp_path, rows):
     assert samples.runtime[1, 3] == pytest.approx(2 * np.exp(-1.2), abs=1e-4)
 
 
+def test_launches_at_factor_1_alone_are_passed_over(tmp_path, rows):
+    assert len(read_times(_write(tmp_path / "t.csv", rows[:1] + rows[4:]))[0]) == 19
+    with pytest.raises(DataError, match="k0 on old: only factor 1 was measured at its sizes; expected factor 1 and an"):
+        read_times(_write(tmp_path / "t.csv", rows[::4]))
+
+
+def test_times_of_the_kernel_alone_count_where_all_are_there(tmp_path, rows):
+    rows = [row | {"kernel_ms": 1.0 / row["factor"]} for row in rows]
+    assert read_times(_write(tmp_path / "t.csv", rows))[0].runtime[0, :4].tolist() == [1, 0.5, 0.25, 0.125]
+    rows[3]["kernel_ms"] = ""
+    assert read_times(_write(tmp_path / "t.csv", rows))[0].runtime[0, 0] == 2
+
+
 def test_sizes_make_launches(tmp_path, rows):
     other = [row | {"global_size": 8192} for row in rows]
     assert len(read_times(_write(tmp_path / "t.csv", rows + other))[0]) == 40
@@ -71,7 +84,7 @@ def test_sizes_make_launches(tmp_path, rows):
         ({"factor": 16}, r"k0 on old: only factor 2, 4, 8, 16 was measured at its sizes; expected factor 1"),
         ({"factor": 2}, r"rows 0 and 1 \(from 0\) are one launch of k0 at factor 2 on one device, 'old'"),
         ({"global_size": -4}, r"global_size is '-4'"),
-        ({"global_size": 1}, r"k0 on old: only factor 1 was measured at its sizes"),
+        ({"global_size": 1}, r"k0 on old: only factor 2, 4, 8 was measured at its sizes"),
         ({"device": ""}, r"device is ''; expected a name"),
         ({"kernel_file": "other.cl"}, r"other\.cl: there is no such file, and it should hold 'k0'"),
     ],

@@ -117,7 +117,7 @@ def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
     assert times.global_size.tolist() == [1024, 4096]
     assert times.transfer_bytes.tolist() == [12 * 1024, 12 * 4096]
     row = MeasuredTable.load(tmp_path / "t.parquet").rows[0]
-    assert list(vars(row))[: len(COLUMNS)] == list(COLUMNS)
+    assert set(COLUMNS) <= set(vars(row))
     assert row.time_low <= row.time_ms <= row.time_high
     assert 0 < row.kernel_ms < 1e4
     # again: nothing is left to do; more sizes: only these are measured
@@ -125,6 +125,43 @@ def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
     assert _measure(["good"], tmp_path / "t.parquet", pocl, progress=told.append).num_rows == 4
     assert told == ["1 of 1: good: 0 rows"]
     assert _measure(["good"], tmp_path / "t.parquet", pocl, sizes=(1024, 16384)).num_rows == 6
+
+
+def test_work_items_are_merged_where_that_changes_no_output(pocl, tmp_path):
+    table = tmp_path / "t.parquet"
+    found = _measure(["merged"], table, pocl[1:], sizes=(256, 1024), coarsen="2,4,8")
+    rows = MeasuredTable.load(table).rows
+
+    def measured(name):
+        return sorted((row.size, row.factor) for row in rows if row.kernel == name)
+
+    # 256 work-items in groups of 64 can't be merged 8 by 8, nor a square of them
+    in_rows = [(256, 1), (256, 2), (256, 4), (1024, 1), (1024, 2), (1024, 4), (1024, 8)]
+    assert measured("scale") == measured("reversed_in_group") == in_rows
+    assert measured("sum_of_rows") == [(256, 1), (256, 2), (1024, 1), (1024, 2), (1024, 4)]
+    for name, reason in (
+        ("own_memory", "declares local memory of its own"),
+        ("asks_elsewhere", "something else with items merged"),
+    ):
+        assert measured(name) == [(256, 1), (1024, 1)]
+        assert reason in found.failed[f"{name} on {pocl[1]}, coarsened"]
+    # again: nothing is left to do, and whoever asks for times of launches reads those that are not coarsened
+    again = _measure(["merged"], table, pocl, sizes=(256, 1024), coarsen="2,4,8", device=pocl[1:])
+    assert again.num_rows == len(rows)
+    with pytest.raises(InputError, match="coarsen is 3; expected some of 1, 2, 4, 8, 16, 32"):
+        _measure(["merged"], table, pocl, coarsen=[3])
+
+
+def test_a_table_of_factors_is_one_of_launches_and_of_coarsening(pocl, tmp_path):
+    from ncc.coarsening.table import read_times as read_factors
+
+    table = tmp_path / "t.parquet"
+    _measure(["merged"], table, pocl, coarsen=[2, 4])
+    assert len(read_times(table)) == 10
+    samples, named = read_factors(table)
+    assert {name for _, name in named} == {"scale", "reversed_in_group", "sum_of_rows"}
+    assert len(samples) == 2 * 2 * 3
+    assert (samples.runtime[:, :3] > 0).all()
 
 
 def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
