@@ -4,7 +4,8 @@
 
 Of the vocabulary's words some are centres, each with as many contexts; tables and moments are as large as if all were.
 Each number of ranks trains in processes of its own, over gloo, in one thread each. Memory is what a rank needs at most,
-with torch, the pairs and what is gathered at the end; bytes are those of rings, of steps alone.
+with torch, the pairs and what is gathered at the end; bytes are those of rings, of steps alone. Seconds are of the
+epochs, by the clock and of the rank's processor, of which a busy machine changes little.
 """
 
 import argparse
@@ -68,9 +69,14 @@ def train(rank: int, world: int, port: int, options: argparse.Namespace, queue: 
     config = SkipGramConfig(dim=options.dim, epochs=options.epochs, steps_per_epoch=options.steps)
     with process_group():
         sent, ends = count_bytes(), []
-        began = time.perf_counter()
+        began, processor = time.perf_counter(), time.process_time()
         result = train_skipgram(
-            *pairs, words, config, progress=lambda *_: ends.append((time.perf_counter() - began, sent["bytes"]))
+            *pairs,
+            words,
+            config,
+            progress=lambda *_: ends.append(
+                (time.perf_counter() - began, time.process_time() - processor, sent["bytes"])
+            ),
         )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     steps = options.epochs * options.steps
@@ -79,9 +85,9 @@ def train(rank: int, world: int, port: int, options: argparse.Namespace, queue: 
         "rank": rank,
         "before_mib": before,
         "peak_mib": peak,
-        "mb_a_step": ends[-1][1] / steps / 1e6,
+        "mb_a_step": ends[-1][2] / steps / 1e6,
     }
-    queue.put(figures | {"epochs_s": ends[-1][0], "loss": result.loss})
+    queue.put(figures | {"epochs_s": ends[-1][0], "processor_s": ends[-1][1], "loss": result.loss})
 
 
 def measure(world: int, options: argparse.Namespace) -> list[dict]:
@@ -117,7 +123,8 @@ def main() -> None:
         peak, before = (max(one[name] for one in some) for name in ("peak_mib", "before_mib"))
         print(
             f"{world} ranks: {peak:,.0f} MiB at most, {before:,.0f} before training; {some[0]['mb_a_step']:.1f} MB "
-            f"sent a step, {some[0]['epochs_s']:.1f} s, loss {some[0]['loss']:.6f}",
+            f"sent a step, {some[0]['epochs_s']:.1f} s ({max(one['processor_s'] for one in some):.1f} s of a "
+            f"processor), loss {some[0]['loss']:.6f}",
             flush=True,
         )
     if options.output:

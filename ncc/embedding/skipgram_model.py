@@ -64,8 +64,9 @@ class SkipGramModel:
             groups.append({"params": [self.parts]})
         low = config.mixed_precision and _has_bfloat16(device)
         self._blocks = Blocks(columns=config.columns, low=low, world=self._world)
-        fused = True if device.startswith("cuda") else None
-        self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=fused)
+        self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
+        for matrix in self._matrices.values():
+            matrix.grad = torch.zeros_like(matrix)
         self._num_steps = 0
 
     @property
@@ -104,7 +105,7 @@ class SkipGramModel:
         centers = self._by_rank(centers)
         with torch.no_grad():
             vectors = self._vectors(centers)
-            gradient, context_gradient = torch.zeros_like(vectors), torch.zeros_like(self.contexts)
+            gradient, context_gradient = torch.zeros_like(vectors), _cleared(self.contexts)
             loss = torch.zeros(1, dtype=torch.float64, device=self.device)
             for start in range(0, len(centers), self.config.rows):
                 block = self._pairs.block(centers[start : start + self.config.rows], self.device)
@@ -113,8 +114,7 @@ class SkipGramModel:
                 loss += _add_gradients(block, vectors, self.contexts, gradient, context_gradient, self._blocks)
             sum_over_ranks((gradient, loss))
             mine = centers % self._world == self._rank
-            self.contexts.grad, self.own.grad = context_gradient, torch.zeros_like(self.own)
-            self.own.grad[torch.from_numpy(centers[mine] // self._world)] = gradient[torch.from_numpy(mine)]
+            _cleared(self.own)[torch.from_numpy(centers[mine] // self._world)] = gradient[torch.from_numpy(mine)]
             if self.parts is not None:
                 self.parts.grad = torch.sparse.mm(_rows(self._has, centers, self.device).t().coalesce(), gradient)
         self._set_learning_rate()
@@ -179,7 +179,7 @@ class SkipGramModel:
                 torch.tensor(state[name + moment][part]).to(matrix) for moment in ("", ".mean", ".variance")
             )
             matrix.copy_(value)
-            step = torch.tensor(float(num_steps), device=matrix.device if self.device.startswith("cuda") else "cpu")
+            step = torch.tensor(float(num_steps), device=matrix.device)
             self._optimizer.state[matrix] = {"step": step, "exp_avg": mean, "exp_avg_sq": variance}
 
 
@@ -192,6 +192,12 @@ def _rows(has: PartMatrix, words: Words, device: str) -> torch.Tensor:
     entries, weight = torch.from_numpy(np.stack([row, has.column[at]])), torch.from_numpy(has.weight[at])
     shape = (len(words), has.num_parts)
     return torch.sparse_coo_tensor(entries, weight, shape, check_invariants=False).to(device).coalesce()
+
+
+def _cleared(matrix: torch.Tensor) -> torch.Tensor:
+    """The gradient of a matrix, whose memory stays, with zeros."""
+    assert matrix.grad is not None
+    return matrix.grad.zero_()
 
 
 def _has_bfloat16(device: str) -> bool:
