@@ -46,6 +46,10 @@ def bench_scaling(
         int | None,
         typer.Option(metavar="N", help="Train on so many programs of a class, with weak scaling for each rank."),
     ] = None,
+    cut: Annotated[
+        Literal["samples", "tokens"],
+        typer.Option(help="Batches of as many programs, or of as many statements, with padding."),
+    ] = "samples",
     scaling: Annotated[
         Literal["strong", "weak"],
         typer.Option(help="strong: programs and batch size stay; weak: both grow with the ranks."),

@@ -65,8 +65,8 @@ class SkipGramModel:
         low = config.mixed_precision and _has_bfloat16(device)
         self._blocks = Blocks(columns=config.columns, low=low, world=self._world)
         self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
-        for matrix in self._matrices.values():
-            matrix.grad = torch.zeros_like(matrix)
+        for trained in self._matrices.values():
+            trained.grad = torch.zeros_like(trained)
         self._num_steps = 0
 
     @property

@@ -113,6 +113,13 @@ class Sequences:
         words, literals, start = (torch.tensor(array, device=self.device) for array in arrays)
         return words, literals, start
 
+    def read(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Different words of some sequences, and different literals of theirs."""
+        ends = self.start[rows] + self.lengths[rows]
+        spans = [slice(*span) for span in zip(self.start[rows].tolist(), ends.tolist(), strict=True)]
+        literals = [slice(*self.literal_start[[span.start, span.stop]].tolist()) for span in spans]
+        return _different([self.word[span] for span in spans]), _different([self.literal[span] for span in literals])
+
     def batch(
         self, rows: Rows, auxiliary: NDArray[np.float32] | None = None, owner: Rows | None = None
     ) -> SequenceBatch:
@@ -134,6 +141,10 @@ class Sequences:
         at = torch.repeat_interleave(first - offsets, counts, output_size=number)
         found = literals[at + torch.arange(number, device=self.device)]
         return SequenceBatch(torch.where(inside, words[place], 0).long(), lengths, found, offsets, numbers, owners)
+
+
+def _different(parts: Sequence[NDArray[np.integer]]) -> Rows:
+    return np.flatnonzero(np.bincount(np.concatenate(parts)))
 
 
 def distinct_sequences(words: Sequence[NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], Rows]:
@@ -251,6 +262,11 @@ class SequenceData:
                 begin, before = end, done
         left = order[begin:]  # less than half a batch
         return [*cut[:-1], np.concatenate([*cut[-1:], left])]
+
+    def touched(self, samples: Rows) -> dict[str, Rows]:
+        """Rows of an `EncoderNetwork`'s tables that some samples read."""
+        words, literals = self._sequences.read(self._drawn[np.unique(self._owner[samples])])
+        return {"encoder.vectors": words, "encoder.literals.weight": literals}
 
     def batch(self, samples: Rows, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
         """The network's inputs for some samples, and what it is to say."""

@@ -35,15 +35,6 @@ class Exchange:
         if work := self.begin_sum(tensor):
             work.wait()
 
-    def either(self, flags: Tensor) -> Tensor:
-        """(n,) bool: flags that are set on any rank."""
-        if self.world == 1:
-            return flags
-        found = flags.to(torch.uint8)
-        self.bytes_sent += 2 * (self.world - 1) * found.nbytes // self.world
-        dist.all_reduce(found, op=dist.ReduceOp.MAX)
-        return found.bool()
-
     def swap(self, messages: Tensor) -> Tensor:
         """(world, n): a message from each rank, which gave (world, n): one for each rank."""
         if self.world == 1:

@@ -5,11 +5,11 @@ process and for many the loop is the same.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from ncc.training.phases import PhaseTimer
 from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy
 
-__all__ = ["TrainingData", "train"]
+__all__ = ["TableData", "TrainingData", "train"]
 
 
 class TrainingData(Protocol):
@@ -42,6 +42,17 @@ class TrainingData(Protocol):
 
     def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
         """The model's inputs for some samples, and the targets."""
+
+
+@runtime_checkable
+class TableData(TrainingData, Protocol):
+    """Samples that read rows of tables, of which ranks then exchange the gradients of those rows alone."""
+
+    def touched(self, samples: NDArray[np.int64]) -> Mapping[str, NDArray[np.int64]]:
+        """Rows, each once, that alone get gradients from some samples of this epoch, by names of the parameters.
+
+        All ranks are told the same of the same samples.
+        """
 
 
 def train(
@@ -96,7 +107,8 @@ def train(
         precisions = shared_precisions(device, mixed=config.mixed_precision)
         position = Position(precision=precisions[0])
         steps_per_epoch = max(1, -(-len(data) // config.batch_size))
-        with closing(make_strategy(model, config, steps_per_epoch)) as strategy:
+        touched = data.touched if isinstance(data, TableData) else None
+        with closing(make_strategy(model, config, steps_per_epoch, touched)) as strategy:
             checkpoints = None
             if checkpoint:
                 checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data))

@@ -17,7 +17,6 @@ from ncc.errors import AssetError, InputError
 from ncc.runtime.ranks import found_by_first, process_group, share_files
 from ncc.runtime.storage import read_whole
 from ncc.training import TrainingConfig, TrainingStatistics, precision, train
-from ncc.training.strategies import mirrored
 
 EXACT = {
     "mirrored": {},
@@ -179,16 +178,22 @@ class Words(Samples):
         return (self.x[samples],), self.y[samples]
 
 
+class KnownWords(Words):
+    """The same, and which rows of the table they are."""
+
+    def touched(self, samples):
+        return {"0.weight": self.x[samples].unique().numpy()}
+
+
 def reader() -> nn.Module:
     """A table of words, and layers behind it."""
     torch.manual_seed(0)
     return nn.Sequential(nn.Embedding(WORDS, 16), nn.Flatten(), nn.Linear(80, 8), nn.Tanh(), nn.Linear(8, 1))
 
 
-def tables(rows: int, **options) -> dict:
-    """A few steps of a model most of whose weights are rows of a table; a table from so many rows on."""
-    with mock.patch.object(mirrored, "TABLE_ROWS", rows):
-        return result(reader(), Words(), **options)
+def tables(data: Samples, **options) -> dict:
+    """A few steps of a model most of whose weights are rows of a table."""
+    return result(reader(), data, **options)
 
 
 def refused(rank: int) -> dict[str, str]:
@@ -244,8 +249,9 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
         cases["twice"] = {"mirrored": twice({})}
         cases["mixed"] = {"float32": mixed(rank)}
         cases["each"] = {"none": result(network(), Samples(), batch_size=4, batch_of_all=False, rate_rule="none")}
-        cases["tables"] = {"sparse": tables(1024), "dense": tables(10**9)}
-        cases["tables"] |= {name: tables(1024, compression=name) for name in ("bf16", "int8", "topk", "powersgd")}
+        cases["tables"] = {"sparse": tables(KnownWords()), "dense": tables(Words())}
+        compressed = ("bf16", "int8", "topk", "powersgd")
+        cases["tables"] |= {name: tables(KnownWords(), compression=name) for name in compressed}
     return cases
 
 

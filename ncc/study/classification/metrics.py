@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, f1_score
 
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
@@ -70,6 +69,8 @@ def measure(
         return np.stack(
             [sums[..., 0] / count, sums[..., 1] / np.maximum(sums[..., 2], 1), sums[..., 3] / count], axis=-1
         )
+
+    from sklearn.metrics import confusion_matrix, f1_score  # takes a second, which no training need wait for
 
     accuracy, without, top5 = estimate(terms, groups, figures, bootstrap)
     classes, present = range(probability.shape[2]), np.unique(label)

@@ -27,6 +27,7 @@ class Setting:
         hidden: Units of each direction of the LSTM.
         epochs: Passes over the programs.
         per_class: Training programs of each class, at most; None for all.
+        cut: What batches have alike, "samples" or "tokens".
     """
 
     world: int
@@ -37,6 +38,7 @@ class Setting:
     hidden: int
     epochs: int
     per_class: int | None
+    cut: str = "samples"
 
     def training(self, seed: int) -> "NetworkTraining":
         """How the network is trained: as by ``ncc train classify``, but for what the setting says.
@@ -56,7 +58,7 @@ class Setting:
             compression=self.compression,
             seed=seed,
         )
-        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, loop=loop)
+        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, cut=self.cut, loop=loop)
 
     @property
     def way(self) -> str:
@@ -100,6 +102,7 @@ class SweepConfig:
     hidden: tuple[int, ...] = (128,)
     epochs: int = 12
     per_class: int | None = None
+    cut: str = "samples"
     scaling: str = "strong"
     threads: tuple[int, ...] = (1,)
     target: float | None = None
@@ -180,4 +183,5 @@ class SweepConfig:
             hidden=hidden,
             epochs=self.epochs,
             per_class=None if self.per_class is None else factor * self.per_class,
+            cut=self.cut,
         )

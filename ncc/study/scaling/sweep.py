@@ -149,6 +149,7 @@ def bench_scaling(
     hidden: Sequence[int] = (128,),
     epochs: int = 12,
     per_class: int | None = None,
+    cut: Literal["samples", "tokens"] = "samples",
     scaling: Literal["strong", "weak"] = "strong",
     threads: Sequence[int] = (1,),
     target: float | None = None,
@@ -177,6 +178,7 @@ def bench_scaling(
         hidden: Units of each direction of the LSTM: sizes of the model.
         epochs: Passes over the programs.
         per_class: Train on so many programs of a class, with weak scaling for each rank.
+        cut: Batches of as many "samples", or of as many "tokens", with padding.
         scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
         threads: Numbers of threads to try for one rank; several ranks have one each.
         target: Accuracy on validation programs, the time to which is measured too.
@@ -211,6 +213,7 @@ def bench_scaling(
         hidden=tuple(hidden),
         epochs=epochs,
         per_class=per_class,
+        cut=cut,
         scaling=scaling,
         threads=tuple(threads),
         target=target,

@@ -1,6 +1,7 @@
 """One run of a sweep: ``python -m ncc.study.scaling.worker JOB.json``, under torchrun where there are several ranks."""
 
 import faulthandler
+import gc
 import os
 import platform
 import sys
@@ -47,6 +48,7 @@ def main(job_file: str) -> None:
             file.write(f"{type(error).__name__}: {error}")
         raise
     faulthandler.cancel_dump_traceback_later()
+    gc.freeze()  # else the interpreter looks through all that was imported for cycles before it ends, for a second
 
 
 class _Stages:

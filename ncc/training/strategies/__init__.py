@@ -3,7 +3,7 @@
 from torch import nn
 
 from ncc.training.config import TrainingConfig
-from ncc.training.strategies.base import Part, Strategy
+from ncc.training.strategies.base import Part, Strategy, Touched
 from ncc.training.strategies.central import Central
 from ncc.training.strategies.local import Local
 from ncc.training.strategies.mirrored import Mirrored
@@ -19,12 +19,17 @@ _STRATEGIES: dict[str, type[Strategy]] = {
 }
 
 
-def make_strategy(model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> Strategy:
+def make_strategy(
+    model: nn.Module, config: TrainingConfig, steps_per_epoch: int, touched: Touched | None = None
+) -> Strategy:
     """The strategy that a configuration names, for a model that is the same on all ranks.
 
     Args:
         model: In training mode, on the device where it stays.
         config: How to train.
         steps_per_epoch: Batches of an epoch.
+        touched: Rows of tables that alone get gradients from some samples, by the tables' names; None if not known.
     """
-    return _STRATEGIES[config.strategy](model, config, steps_per_epoch)
+    strategy = _STRATEGIES[config.strategy](model, config, steps_per_epoch)
+    strategy.touched = touched
+    return strategy

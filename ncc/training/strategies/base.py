@@ -1,7 +1,7 @@
 """What the strategies have in common: a rank's part of a batch, the order of calls, and their state."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from ncc.training.config import TrainingConfig
 from ncc.training.exchange import Exchange
 from ncc.training.optimizer import ClippedAdamW, rate_factor
 
-__all__ = ["Part", "Strategy"]
+__all__ = ["Part", "Strategy", "Touched"]
+
+Touched = Callable[[NDArray[np.int64]], Mapping[str, NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,10 @@ class Strategy(ABC):
         parameters: Those that are trained.
         steps: Steps done, which the learning rate follows from.
         exchange: Sends, and counts what is sent.
+        touched: Rows of tables that alone get gradients from some samples, by the tables' names; None if not known.
     """
+
+    touched: Touched | None = None
 
     def __init__(self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> None:
         """Prepares a model for steps.

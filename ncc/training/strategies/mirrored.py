@@ -1,37 +1,42 @@
 """Synchronous data parallelism: equal replicas, gradients summed over ranks, exactly or compressed.
 
-Rows of large tables that no rank's part of a batch touched have gradients of 0 everywhere, and are not sent.
+Rows of tables that no rank's part of a batch touched have gradients of 0 everywhere, and are not sent.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ncc.training.compression import make_compression
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import flatten, views_like
-from ncc.training.strategies.base import Strategy
+from ncc.training.strategies.base import Part, Strategy
 
 __all__ = ["Mirrored"]
-
-TABLE_ROWS = 600
-"""Rows from which on a matrix is a table, of whose gradient only the rows are sent that are not 0 on all ranks."""
 
 
 class Mirrored(Strategy):
     """Every rank has the whole model and applies the same gradient; with one rank it is plain training.
 
-    Which rows of tables are sent, ranks find in a sum of flags, a byte a row. What comes of it is, to the bit, what
-    sending all would have come to, if numbers are added up in the same order: with two ranks always. On a GPU the host
-    waits for these flags once a step.
+    Which rows of tables are sent, each rank knows by itself, from the whole batch (see `Strategy.touched`). What comes
+    of it is, to the bit, what sending all would have come to, if numbers are added up in the same order: with two ranks
+    always.
     """
 
     def __init__(self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> None:
         """Prepares a model; arguments as for `Strategy`."""
         super().__init__(model, config, steps_per_epoch)
         self._compression = make_compression(config, self.exchange) if self.exchange.world > 1 else None
+        self._batch = np.zeros(0, np.int64)
+
+    def part(self, samples: NDArray[np.int64]) -> Part:
+        """As `Strategy.part` says."""
+        self._batch = samples
+        return super().part(samples)
 
     def _step(self, rate: float) -> None:
         assert self._optimizer
@@ -44,30 +49,29 @@ class Mirrored(Strategy):
         for parameter in self.parameters:
             if parameter.grad is None:  # of a rank without samples
                 parameter.grad = torch.zeros_like(parameter)
-        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
-        sends_all = self._compression is not None and self._compression.whole
-        tables = [one for one in gradients if not sends_all and one.ndim == 2 and len(one) >= TABLE_ROWS]
-        sent = [one for one in gradients if all(one is not table for table in tables)]
-        rows = self._touched(tables)
-        parts = [table[touched] for table, touched in zip(tables, rows, strict=True)]
-        flat = flatten([*sent, *parts])
+        rows = self._rows()
+        whole = [one.grad for one in self.parameters if one.grad is not None and id(one) not in rows]
+        tables = [(one.grad, rows[id(one)]) for one in self.parameters if one.grad is not None and id(one) in rows]
+        sent = [*whole, *(table[touched] for table, touched in tables)]
+        flat = flatten(sent)
         if self._compression:
             self._compression.step += 1
-            self._compression.sum(flat, [*sent, *parts])
+            self._compression.sum(flat, sent)
         else:
             self.exchange.sum(flat)
-        sums = views_like(flat, [*sent, *parts])
-        for gradient, value in zip(sent, sums, strict=False):
+        sums = views_like(flat, sent)
+        for gradient, value in zip(whole, sums, strict=False):
             gradient.copy_(value)
-        for table, touched, value in zip(tables, rows, sums[len(sent) :], strict=True):
+        for (table, touched), value in zip(tables, sums[len(whole) :], strict=True):
             table[touched] = value
 
-    def _touched(self, tables: Sequence[Tensor]) -> list[Tensor]:
-        """For each table the numbers of its rows that are not 0 on all ranks."""
-        if not tables:
-            return []
-        flags = self.exchange.either(torch.cat([(table != 0).any(dim=1) for table in tables]))
-        return [part.nonzero()[:, 0] for part in torch.split(flags, [len(table) for table in tables])]
+    def _rows(self) -> dict[int, Tensor]:
+        """Rows of tables that are sent of this batch, by the tables' identities."""
+        if (self._compression and self._compression.whole) or not self.touched:
+            return {}
+        known = dict(self._model.named_parameters())
+        found = {known[name]: rows for name, rows in self.touched(self._batch).items() if name in known}
+        return {id(table): torch.from_numpy(rows).to(table.device) for table, rows in found.items()}
 
     def load_state_dict(self, state: dict[str, Any], ranks: Sequence[dict[str, Tensor]] = ()) -> None:
         """Goes on from an earlier state; what a compression kept to itself is lost."""
