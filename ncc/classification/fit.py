@@ -98,6 +98,7 @@ class CombinedMethod:
                 "seed": seed,
                 "options": asdict(self.network.training),
                 "precision": self.network.statistics.precision,
+                "cuda_graphs": self.network.statistics.graphs,
             },
         )
 

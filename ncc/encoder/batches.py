@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from ncc.encoder.network import EncoderNetwork
 
@@ -26,8 +26,15 @@ _BATCH = 64
 _BUCKET = 1.1
 """Ratio of the longest to the shortest sequence of a bucket, which batches of like numbers of words are cut from."""
 
-_GPU_STEP = 16
-"""Batches on a GPU are padded to multiples of so many words."""
+_WORDS_STEP = 16
+"""Where batches are to have few shapes, sequences are padded to multiples of so many words,"""
+
+_LITERALS_STEPS = 4
+"""and their literals to so many different numbers between a power of 2 and the next."""
+
+_PADDING_SHARE = 64
+"""Literals of a batch for each place, behind those of words, that padding is dealt out to: a GPU adds up the literals
+of a place one after the other."""
 
 
 class SequenceBatch(NamedTuple):
@@ -37,7 +44,8 @@ class SequenceBatch(NamedTuple):
         words: (batch, time) int64 rows of the vectors; what lies behind a sequence's end is ignored.
         lengths: (batch,) int64, at least 1.
         literals: int64 buckets of all literals.
-        literal_start: (batch * time,) int64 offsets into `literals` for each place of `words`.
+        literal_start: (batch * time,) int64 offsets into `literals` for each place of `words`; then those of literals
+            that belong to none, in the padding of batches on GPUs.
         auxiliary: (samples, num_auxiliary) float32.
         owner: (samples,) int64 sequence of each sample.
     """
@@ -60,7 +68,8 @@ class Sequences:
         literal_start: (num_words + 1,) int64 offsets into `literal`.
         literal: int64 bucket of each literal.
         longest: Words of a sequence that are read, the first ones; None for all.
-        device: Where they are kept, and batches are made. On a GPU these are padded to few different lengths.
+        device: Where they are kept, and batches are made.
+        few_shapes: Pad words and literals of batches, so that few differ in shape: CUDA graphs are made for shapes.
     """
 
     start: Rows
@@ -69,6 +78,7 @@ class Sequences:
     literal: Rows
     longest: int | None = None
     device: str = "cpu"
+    few_shapes: bool = False
 
     @classmethod
     def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
@@ -125,8 +135,8 @@ class Sequences:
     ) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
         time, number = int(self.lengths[rows].max()), int(self._num_literals[rows].sum())
-        if self.device.startswith("cuda"):
-            time += -time % _GPU_STEP
+        if self.few_shapes:
+            time += -time % _WORDS_STEP
         words, literals, literal_start = self._tensors
         owner = np.arange(len(rows)) if owner is None else owner
         auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary
@@ -140,7 +150,19 @@ class Sequences:
         # each literal's place among all: where those of its statement begin, and how many of these come before it
         at = torch.repeat_interleave(first - offsets, counts, output_size=number)
         found = literals[at + torch.arange(number, device=self.device)]
+        if self.few_shapes:
+            found, offsets = _padded(found, offsets)
         return SequenceBatch(torch.where(inside, words[place], 0).long(), lengths, found, offsets, numbers, owners)
+
+
+def _padded(literals: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Literals and offsets with so many more that few batches differ in their number."""
+    number = len(literals)
+    step = max(1, (1 << max(0, number.bit_length() - 1)) // _LITERALS_STEPS)
+    more = -number % step
+    places = -(-(number + more) // _PADDING_SHARE)
+    starts = number + torch.arange(places, device=literals.device) * more // max(1, places)
+    return nn.functional.pad(literals, (0, more)), torch.cat([offsets, starts])
 
 
 def _different(parts: Sequence[NDArray[np.integer]]) -> Rows:
@@ -201,7 +223,7 @@ class SequenceData:
 
     def to(self, device: str) -> Self:
         """Keeps sequences and targets on a device, where batches are then made; returns the data."""
-        self._sequences = replace(self._sequences, device=device)
+        self._sequences = replace(self._sequences, device=device, few_shapes=device.startswith("cuda"))
         self._target = self._target.to(device)
         return self
 

@@ -149,7 +149,8 @@ def statement_features(encoder: Encoder, words: Tensor, literals: Tensor, litera
     share = encoder.config.word_dropout if encoder.training else 0.0
     features = _partly_hidden(nn.functional.embedding(words, encoder.vectors), share)
     if encoder.literals is not None:
-        features = features + _partly_hidden(encoder.literals(literals, literal_start).view_as(features), share)
+        found = encoder.literals(literals, literal_start)[: words.numel()]  # without what pads batches
+        features = features + _partly_hidden(found.view_as(features), share)
     return features
 
 

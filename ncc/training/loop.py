@@ -5,7 +5,7 @@ process and for many the loop is the same.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
+from ncc.training.graphs import Compute, GraphedSteps
 from ncc.training.phases import PhaseTimer
 from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy
@@ -115,10 +116,14 @@ def train(
                 with timer.by_the_clock("seconds_in_checkpoints"):
                     position = checkpoints.load(precisions)
             statistics.precision = position.precision.value
-            run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
+            compute = _computation(model, loss, position.precision, device)
+            graphed = GraphedSteps(compute, model) if config.cuda_graphs and device.type == "cuda" else None
+            run = _Run(data, graphed or compute, config, strategy, checkpoints, timer, device)
             with position.precision.products():
                 losses = run.all_epochs(position, progress)
             statistics.bytes_sent += strategy.exchange.bytes_sent
+            if graphed:
+                statistics.graphs, statistics.replays = graphed.num_graphs, graphed.num_replays
         model.eval()
     return losses
 
@@ -137,13 +142,28 @@ def _about(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict
     }
 
 
+def _computation(
+    model: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], precision: Precision, device: torch.device
+) -> Compute:
+    """What takes inputs and target, and the weight of their mean loss, adds to the gradients and returns that loss."""
+
+    def compute(tensors: Sequence[Tensor], weight: float) -> Tensor:
+        *inputs, target = tensors
+        with precision.autocast(device):
+            outputs = model(*inputs)
+        mean = loss(outputs.float(), target)
+        (mean * weight).backward()  # type: ignore[no-untyped-call]
+        return mean.detach()
+
+    return compute
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """A training under way."""
 
-    model: nn.Module
     data: TrainingData
-    loss: Callable[[Tensor, Tensor], Tensor]
+    compute: Compute
     config: TrainingConfig
     strategy: Strategy
     checkpoints: Checkpoints | None
@@ -173,7 +193,7 @@ class _Run:
         loss_sum = torch.tensor(position.loss_sum, dtype=torch.float64, device=self.device)
         for step, samples in enumerate(batches[position.step :], position.step + 1):
             with self.timer.of_device("seconds_in_steps"):
-                loss_sum += self._step(samples, draws.rng, position.precision)
+                loss_sum += self._step(samples, draws.rng)
             if step < len(batches) and clock.due(at_rest=self.strategy.at_rest):
                 so_far = replace(position, step=step, loss_sum=_over_ranks(loss_sum))
                 self._save(so_far, clock, draws)
@@ -181,19 +201,15 @@ class _Run:
         self.timer.collect()
         return total / len(self.data)
 
-    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator, precision: Precision) -> Tensor:
+    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
         """One step; returns the () float64 sum of losses over this rank's part of the batch."""
         part = self.strategy.part(samples)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
         for piece in part.pieces(self.config.accumulate):
             with self.timer.of_device("seconds_in_data"):
                 given, wanted = self.data.batch(piece, rng)
-                *inputs, target = (to_device(tensor, self.device) for tensor in (*given, wanted))
-            with precision.autocast(self.device):
-                outputs = self.model(*inputs)
-            mean = self.loss(outputs.float(), target)
-            (mean * part.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
-            loss_sum += mean.detach().double() * len(piece)
+                tensors = [to_device(tensor, self.device) for tensor in (*given, wanted)]
+            loss_sum += self.compute(tensors, part.weight(len(piece))).double() * len(piece)
         self.strategy.step()
         self.timer.statistics.steps += 1
         self.timer.statistics.samples += len(samples)

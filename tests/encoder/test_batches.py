@@ -1,5 +1,7 @@
 """Sequences as batches, and as training data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -55,17 +57,67 @@ def test_a_batch_has_the_words_of_its_sequences_and_at_each_its_literals(longest
             assert found == sequences.literal[slice(*sequences.literal_start[there : there + 2])].tolist()
 
 
+def _network() -> EncoderNetwork:
+    torch.manual_seed(0)
+    config = EncoderConfig(
+        hidden=16, layers=2, bidirectional=True, pooling=("mean", "last"), buckets=9, train_vectors=True
+    )
+    vectors = np.random.default_rng(1).normal(size=(99, 8)).astype(np.float32)
+    return EncoderNetwork(vectors, 5, config, HeadConfig(norm="layer"))
+
+
+def test_padding_to_few_shapes_changes_neither_outputs_nor_gradients():
+    sequences, rows = _sequences(), np.array([2, 1, 4])
+    batches = [one.batch(rows) for one in (sequences, replace(sequences, few_shapes=True))]
+    assert [batch.words.shape for batch in batches] == [(3, 6), (3, 16)]
+    found = []
+    for batch in batches:
+        network = _network()
+        outputs = network(*batch)
+        outputs.square().sum().backward()
+        found.append([outputs, *(parameter.grad for parameter in network.parameters())])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_batches_of_few_shapes_have_few_shapes():
+    rng = np.random.default_rng(0)
+    start = np.arange(0, 20001, 20)
+    literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
+    sequences = Sequences(start, rng.integers(0, 99, start[-1]), literal_start, rng.integers(0, 9, literal_start[-1]))
+
+    def shapes(some: Sequences) -> set[tuple[torch.Size, ...]]:
+        batches = [some.batch(rows) for rows in np.array_split(rng.permutation(1000), 125)]
+        return {tuple(tensor.shape for tensor in batch) for batch in batches}
+
+    assert len(shapes(sequences)) > 25
+    few = shapes(replace(sequences, few_shapes=True))
+    assert 1 < len(few) <= 3
+    for words, _, literals, starts, *_ in few:
+        assert words == (8, 32)
+        assert literals[0] % 32 == 0  # between 128 and 256
+        assert starts[0] == 8 * 32 + -(-literals[0] // 64)
+
+
+def test_only_rows_that_a_batch_touches_get_gradients():
+    data, samples = SequenceData(_sequences(), np.arange(5)), np.array([1, 4])
+    touched, network = data.touched(samples), _network()
+    network(*data.batch(samples)[0]).square().sum().backward()
+    tables = {name: dict(network.named_parameters())[name].grad for name in touched}
+    assert len(tables) == 2
+    for name, gradient in tables.items():
+        assert gradient.any(dim=1).nonzero()[:, 0].tolist() == touched[name].tolist()
+
+
 @pytest.mark.gpu  # needs a CUDA device
-def test_on_a_gpu_batches_are_padded_to_few_lengths_and_say_the_same():
+def test_on_a_gpu_batches_are_padded_to_few_shapes_and_say_the_same():
     label, rows = np.arange(5), np.array([2, 1, 4])
     on_cpu, on_gpu = (SequenceData(_sequences(), label).to(device).batch(rows) for device in ("cpu", "cuda"))
     assert on_gpu[0].words.shape == (3, 16)
     assert all(tensor.is_cuda for tensor in (*on_gpu[0], on_gpu[1]))
     assert torch.equal(on_gpu[0].words[:, :6].cpu(), on_cpu[0].words)
-    assert torch.equal(on_gpu[0].literals.cpu(), on_cpu[0].literals)
-    config = EncoderConfig(hidden=16, layers=2, bidirectional=True, pooling=("mean", "last"), buckets=9)
-    vectors = np.random.default_rng(1).normal(size=(99, 8)).astype(np.float32)
-    network = EncoderNetwork(vectors, 5, config, HeadConfig(norm="layer"))
+    assert torch.equal(on_gpu[0].literals[: len(on_cpu[0].literals)].cpu(), on_cpu[0].literals)
+    network = _network()
     expected = network.eval()(*on_cpu[0])
     assert torch.allclose(network.cuda()(*on_gpu[0]).cpu(), expected, atol=1e-4)
 
