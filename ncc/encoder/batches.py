@@ -221,9 +221,15 @@ class SequenceData:
     def __len__(self) -> int:
         return len(self._target)
 
-    def to(self, device: str) -> Self:
-        """Keeps sequences and targets on a device, where batches are then made; returns the data."""
-        self._sequences = replace(self._sequences, device=device, few_shapes=device.startswith("cuda"))
+    def to(self, device: str, *, few_shapes: bool | None = None) -> Self:
+        """Keeps sequences and targets on a device, where batches are then made; returns the data.
+
+        Args:
+            device: A torch device.
+            few_shapes: As in `Sequences`; default on GPUs alone.
+        """
+        few_shapes = device.startswith("cuda") if few_shapes is None else few_shapes
+        self._sequences = replace(self._sequences, device=device, few_shapes=few_shapes)
         self._target = self._target.to(device)
         return self
 

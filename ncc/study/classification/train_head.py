@@ -54,6 +54,7 @@ def train_classifier(
     seed: int = 204,
     jobs: int = 1,
     device: str = "cpu",
+    cuda_graphs: bool = False,
     cache: str | Path | None = None,
     data: str | None = None,
     options: CompileOptions | None = None,
@@ -86,6 +87,7 @@ def train_classifier(
         seed: Of everything that is drawn.
         jobs: Compilers at a time.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
+        cuda_graphs: Whether GPUs compute batches of shapes that come again by graphs, once these proved right.
         cache: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
         options: How programs are compiled, but for the level.
@@ -127,6 +129,7 @@ def train_classifier(
         sync_every=sync_every,
         compression=compression,
         accumulate=accumulate,
+        cuda_graphs=cuda_graphs,
         seed=seed,
     )
     checkpoint = place / "checkpoint.pt" if place else None
