@@ -40,9 +40,9 @@ def test_the_share_rises_with_similarity_and_falls_with_size(noisy):
         shares = [made.share(value, size) for value in grid]
         assert shares == sorted(shares)
         assert 0 <= shares[0] <= shares[-1] <= 1
-    assert made.share(0.9, 10) > made.share(0.9, 1000) > made.share(0.9, 100_000)
-    threshold = made.threshold(0.9, 100)
-    assert made.share(threshold, 100) == pytest.approx(0.9, abs=0.05)
+    assert made.share(0.9, 10) == made.share(0.9, 400) > made.share(0.9, 1000) > made.share(0.9, 100_000)
+    threshold = made.threshold(0.9, 400)
+    assert made.share(threshold, 400) >= 0.9 > made.share(threshold - 0.05, 400)
     assert made.threshold(1.1, 100) is None
 
 
