@@ -10,11 +10,10 @@ from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.devices.columns import CODE, launch_columns
+from ncc.devices.columns import CODE, LAUNCH, launch_columns
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
 from ncc.devices.inputs import KernelInputs
-from ncc.devices.lstm_head import NUM_AUXILIARY, LSTMMapperHead
-from ncc.devices.models import Smooth
+from ncc.devices.models import Reader, Smooth
 from ncc.devices.physics import PRIORS, Physics
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
@@ -37,7 +36,7 @@ __all__ = [
     "encoded_program",
     "kernel_inputs",
     "lstm_coarsening_head",
-    "lstm_mapper_head",
+    "lstm_times_head",
     "small_embedding",
     "times_head",
 ]
@@ -71,12 +70,14 @@ def small_embedding(seed: int = 0, min_count: int = 3) -> Embedding:
 def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
     """Invented kernels."""
     rng = np.random.default_rng(seed)
+    sequences = np.empty(rows, object)
+    sequences[:] = [np.ones((5, dim), np.float32)] * rows
     return KernelInputs(
         rng.uniform(0, 4, (rows, len(FEATURE_NAMES))),
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
         rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
         rng.uniform(0, 20, (rows, WORK_WIDTH)),
-        np.empty(rows, object),
+        sequences,
     )
 
 
@@ -147,19 +148,12 @@ def _ensemble(rng: np.random.Generator, num_outputs: int, num_auxiliary: int) ->
     return Ensemble(tuple(members))
 
 
-def lstm_mapper_head(seed: int = 5) -> LSTMMapperHead:
-    """A device mapper of two networks."""
-    rng = np.random.default_rng(seed)
-    return LSTMMapperHead(
-        ensemble=_ensemble(rng, 2, NUM_AUXILIARY),
-        mean=np.array([10.0, 5.0]),
-        std=np.array([3.0, 1.0]),
-        reference=np.exp(rng.uniform((2, 2), (16, 11), (4, 2))).round(),
-        transfer_range=(100.0, 1e6),
-        embedding_id=small_embedding().fingerprint,
-        platform="none",
-        about={"note": "random"},
-    )
+def lstm_times_head(seed: int = 5) -> TimesHead:
+    """A head of times of two networks that read invented kernels."""
+    head, width = times_head(), len(LAUNCH)
+    reader = Reader(_ensemble(np.random.default_rng(seed), 2, width), np.full(width, 2.0), np.ones(width))
+    expert = replace(head.experts[0], model=reader)
+    return replace(head, experts=(expert,), embedding_id=small_embedding().fingerprint)
 
 
 def lstm_coarsening_head(seed: int = 6) -> LSTMCoarseningHead:

@@ -20,8 +20,6 @@ from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.head import TimesHead
-from ncc.devices.inputs import RatioPrediction
-from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
 from ncc.encoder.inference import Ensemble
@@ -70,26 +68,16 @@ def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
 
 
 def _mappers() -> list[Files]:
-    heads = (samples.lstm_mapper_head(), samples.times_head())
+    heads = (samples.lstm_times_head(), samples.times_head())
     return [saved(lambda folder, head=head: DEVICE_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_mapper(data: bytes) -> None:
     head = DEVICE_HEADS.load(put(unpack(data)))
-    ask: Callable[[float | None, float | None], RatioPrediction]
-    if isinstance(head, LSTMMapperHead):
-        ask = partial(
-            head.predict, head.ensemble.encode(np.ones((5, head.ensemble.members[0].encoder.dim), np.float32))
-        )
-    else:
-
-        def ask(transfer: float | None, group: float | None) -> RatioPrediction:
-            sizes = np.array([[1.0 if transfer is None else transfer, 1.0 if group is None else group, np.nan]])
-            return head.predict(samples.kernel_inputs(), sizes)[0]
-
     assert np.isfinite(head.transfer_range).all()
     for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (LARGEST_BYTES, 65536.0)):
-        answer = ask(*sizes)
+        given = np.array([[*(1.0 if size is None else size for size in sizes), np.nan]])
+        [answer] = head.predict(samples.kernel_inputs(), given)
         assert np.isfinite([answer.log_ratio, *answer.interval]).all()
         assert 0 <= answer.probability_gpu <= 1
         assert np.isfinite(np.exp([answer.log_ratio, *answer.interval])).all()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ncc.classification.head import ClassifierHead
     from ncc.coarsening.files import AnyCoarseningHead
-    from ncc.devices.files import DeviceHead
+    from ncc.devices.head import TimesHead
 
 __all__ = [
     "load_classifier",
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "DeviceHead":
+def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "TimesHead":
     """Reads a head that predicts the faster device.
 
     Args:
@@ -35,7 +35,7 @@ def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidi
     return load_shipped_device_head(platform) if folder is None else load_head(folder)
 
 
-def save_device_head(head: "DeviceHead", folder: str | Path) -> None:
+def save_device_head(head: "TimesHead", folder: str | Path) -> None:
     """Writes a head that `ncc.train_devmap` made.
 
     Args:

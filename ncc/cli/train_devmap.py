@@ -24,8 +24,8 @@ def train_devmap(
     model: Annotated[
         Literal["times", "gp", "trees", "lstm"] | None,
         typer.Option(
-            help="With tables gp (processes, the default), trees or lstm (reads statements). Without: times, as in the "
-            "heads that ship, or the ratio alone by lstm (an hour)."
+            help="gp (processes, the default with tables), trees or lstm (reads statements); without tables also "
+            "times, as in the heads that ship."
         ),
     ] = None,
     embedding: EmbeddingFolder = None,

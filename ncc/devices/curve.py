@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.files import DeviceHead
+from ncc.devices.head import TimesHead
 from ncc.devices.predict import SIZES, choose_head, find_flips
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
@@ -106,7 +106,7 @@ def predict_device_curve(
     platform: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
-    head: DeviceHead | str | os.PathLike[str] | None = None,
+    head: TimesHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
     """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
@@ -136,7 +136,7 @@ def predict_device_curve(
     return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
-def _curve(kernel: Kernel, head: DeviceHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
+def _curve(kernel: Kernel, head: TimesHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
     answers = head.answers(kernel, sizes.tolist(), wgsize)
     ratio = np.array([answer.log_ratio for answer in answers])
     return DeviceCurve(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.files import DeviceHead
+from ncc.devices.head import TimesHead
 from ncc.devices.predict import bytes_moved, choose_head
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
@@ -89,7 +89,7 @@ def explain_device(
     platform: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
-    head: DeviceHead | str | os.PathLike[str] | None = None,
+    head: TimesHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[Explanation, ...]:
     """Says which lines of each kernel drove the answer of `predict_device`.
@@ -121,7 +121,7 @@ def explain_device(
 
 
 def _explain(
-    kernel: Kernel, head: DeviceHead, transfer_bytes: float | None, wgsize: float | None, global_size: float | None
+    kernel: Kernel, head: TimesHead, transfer_bytes: float | None, wgsize: float | None, global_size: float | None
 ) -> Explanation:
     moved = [bytes_moved(kernel, transfer_bytes, global_size)]
     whole = head.answers(kernel, moved, wgsize, global_size=global_size)[0].log_ratio

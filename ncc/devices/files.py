@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 
 from ncc.devices.columns import CODE_WIDTH, LAUNCH, NUM_COLUMNS
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
-from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel
 from ncc.devices.physics import NUM_TERMS, Physics
 from ncc.encoder.files import HeadFiles, HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 
-__all__ = ["FILES", "DeviceHead", "load_head", "save_head"]
-
-DeviceHead = LSTMMapperHead | TimesHead
+__all__ = ["FILES", "load_head", "save_head"]
 
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
@@ -174,10 +171,10 @@ def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
     return result
 
 
-FILES: HeadFiles[DeviceHead] = HeadFiles(
+FILES: HeadFiles[TimesHead] = HeadFiles(
     "device-mapping head",
     2,
-    {"times": TimesHead, "lstm": LSTMMapperHead},
+    {"times": TimesHead},
     split={TimesHead: _split_times},
     join={TimesHead: _join_times},
     first="gp",

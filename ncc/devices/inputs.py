@@ -22,9 +22,7 @@ __all__ = [
     "check_sizes",
     "checked_ratio",
     "describe_kernel",
-    "fill_sizes",
     "kernel_inputs",
-    "sample_sizes",
 ]
 
 Array = NDArray[np.float64]
@@ -43,7 +41,6 @@ _PROFILE = (
     "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
     "weighted_division", "divergent_loops",
 )  # fmt: skip
-_REFERENCE_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,26 +180,6 @@ def check_sizes(transfer_bytes: float | None, wgsize: float | None) -> None:
         raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
     if wgsize is not None and not (1 <= wgsize <= _LARGEST_GROUP and wgsize == int(wgsize)):
         raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_LARGEST_GROUP}")
-
-
-def fill_sizes(reference: Array, transfer_bytes: float | None, wgsize: float | None) -> tuple[Array, Array]:
-    """Transfer bytes and work-group sizes to ask for: one of each where both are known, else all that stand for them.
-
-    Raises:
-        InputError: One is out of its range.
-    """
-    check_sizes(transfer_bytes, wgsize)
-    rows = reference if transfer_bytes is None or wgsize is None else reference[:1]
-    transfer, group = (
-        np.full(len(rows), rows[:, column] if value is None else value)
-        for column, value in enumerate((transfer_bytes, wgsize))
-    )
-    return transfer, group
-
-
-def sample_sizes(values: Array) -> Array:
-    """Some of (n, 2) pairs of sizes, to stand for those that are not known."""
-    return np.random.default_rng(0).permutation(values)[:_REFERENCE_ROWS]
 
 
 def checked_ratio(answer: RatioPrediction) -> RatioPrediction:

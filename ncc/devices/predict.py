@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 import ncc
 from ncc.devices.columns import complete_sizes
-from ncc.devices.files import DeviceHead, load_head
+from ncc.devices.files import load_head
+from ncc.devices.head import TimesHead
 from ncc.devices.inputs import check_sizes, kernel_inputs
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
@@ -132,7 +133,7 @@ class DevicePrediction:
         return html_table(caption, heading, [(*row, f"{self.unknown_rate:.1%} of {self.num_statements}")])
 
 
-def load_shipped_device_head(platform: str) -> DeviceHead:
+def load_shipped_device_head(platform: str) -> TimesHead:
     """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:
@@ -144,7 +145,7 @@ def load_shipped_device_head(platform: str) -> DeviceHead:
     return _shipped_head(platform)
 
 
-def choose_head(platform: str | None, head: DeviceHead | str | os.PathLike[str] | None) -> DeviceHead:
+def choose_head(platform: str | None, head: TimesHead | str | os.PathLike[str] | None) -> TimesHead:
     """The head that was given, or its folder, or else the one that ships for the platform, by default "nvidia".
 
     Raises:
@@ -160,7 +161,7 @@ def choose_head(platform: str | None, head: DeviceHead | str | os.PathLike[str] 
 
 
 @functools.cache
-def _shipped_head(platform: str) -> DeviceHead:
+def _shipped_head(platform: str) -> TimesHead:
     return load_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
 
 
@@ -174,7 +175,7 @@ def predict_device(
     platform: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
-    head: DeviceHead | str | os.PathLike[str] | None = None,
+    head: TimesHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
     """Predicts the faster device for every kernel of a file.
@@ -208,7 +209,7 @@ def predict_device(
 
 
 def _predict(
-    kernel: Kernel, head: DeviceHead, transfer: float | None, wgsize: float | None, global_size: float | None
+    kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
     check_sizes(transfer, wgsize)
     moved = bytes_moved(kernel, transfer, global_size)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.embedding import Embedding, Lookup
-from ncc.errors import DataError, InputError, NccError
-from ncc.frontend import CompileOptions, compile_source
+from ncc.errors import DataError, InputError
+from ncc.frontend import CompileOptions
 from ncc.graph import reachable_statements
 from ncc.inputs import load_module
-from ncc.ir import Module, read_module
+from ncc.ir import Module
 
 __all__ = [
     "LONGEST",
@@ -21,7 +21,6 @@ __all__ = [
     "kernel_words",
     "read_kernels",
     "read_named_kernels",
-    "source_words",
 ]
 
 Source = str | os.PathLike[str] | bytes
@@ -119,12 +118,3 @@ def kernel_words(module: Module, embedding: Embedding, function: int | None = No
     statements = reachable_statements(module, module.first_kernel if function is None else function)[:LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)
     return words[module.text_id[statements]].astype(np.int64)
-
-
-def source_words(source: str, embedding: Embedding) -> NDArray[np.int64] | None:
-    """The same of a text in OpenCL C; None where it does not compile, as those that were published damaged."""
-    try:
-        ir = compile_source(source.encode(), CompileOptions(language="opencl")).ir
-    except NccError:
-        return None
-    return kernel_words(read_module(ir, abstraction=embedding.abstraction), embedding)

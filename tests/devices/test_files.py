@@ -56,7 +56,7 @@ def test_a_head_of_another_model_is_to_be_trained_again(saved, model):
     """Files of the Gaussian processes that earlier versions wrote name no model, or "gp"."""
     with pytest.raises(AssetError) as refusal:
         load_head(_edited(saved, model=model))
-    expected = "expected times or lstm: train the device-mapping head again"
+    expected = "expected times: train the device-mapping head again"
     assert str(refusal.value) == f"{saved}: model is {model or 'gp'!r}; {expected}"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ncc.devices.inputs import check_sizes, describe_kernel, fill_sizes
+from ncc.devices.inputs import check_sizes, describe_kernel
 from ncc.errors import InputError
 from ncc.ir import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES, profile_kernel
@@ -16,13 +16,6 @@ def test_inputs_that_can_not_be_are_refused(name, value):
     expected = {"transfer": r"bytes; expected 0 to 1e\+15", "wgsize": "work-items; expected a whole number from 1 to"}
     with pytest.raises(InputError, match=f"{name} is {value} {expected[name]}"):
         check_sizes(*given)
-
-
-def test_missing_sizes_are_those_of_the_reference():
-    reference = np.array([[1e3, 16.0], [1e6, 64.0]])
-    assert [sizes.tolist() for sizes in fill_sizes(reference, None, None)] == reference.T.tolist()
-    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, None)] == [[5e4, 5e4], [16.0, 64.0]]
-    assert [sizes.tolist() for sizes in fill_sizes(reference, 5e4, 32)] == [[5e4], [32.0]]
 
 
 MODULE = b"""

@@ -16,7 +16,7 @@ from ncc.errors import AssetError
 
 KINDS: dict[str, tuple[Any, Any, Any, str]] = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),
-    "mapper": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.lstm_mapper_head, "head"),
+    "lstm": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.lstm_times_head, "head"),
     "times": (DEVICE_HEADS.save, DEVICE_HEADS.load, samples.times_head, "head"),
     "coarsening": (COARSENING_HEADS.save, COARSENING_HEADS.load, samples.coarsening_head, "head"),
     "classifier": (CLASSIFIERS.save, CLASSIFIERS.load, samples.classifier_head, "head"),

@@ -18,7 +18,7 @@ from ncc.measure.table import MeasuredTable
 from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
-    from ncc.devices.files import DeviceHead
+    from ncc.devices.head import TimesHead
 
 __all__ = ["calibrate"]
 
@@ -42,7 +42,7 @@ def calibrate(
     seed: int = 204,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
-) -> "DeviceHead":
+) -> "TimesHead":
     """Measures kernels on the devices at hand and trains a head on them; called again, measures more.
 
     Args:

@@ -8,10 +8,9 @@ from typing import Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.devices.fit import fit_times
+from ncc.devices.fit import Model, fit_times
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import KernelInputs
-from ncc.devices.lstm import LSTMMethod, load_words
 from ncc.devices.published import launches_of, load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding, load_embedding
@@ -61,9 +60,6 @@ def standard_methods(
     def make_ir2vec(encoding: Encoding) -> DeviceMethod:
         return IR2Vec(function_vectors(samples, load_seeds(ir2vec), encoding, folder), encoding)
 
-    def make_lstm() -> DeviceMethod:
-        return LSTMMethod(embedding(), load_words(samples, embedding(), folder))
-
     def itself(method: DeviceMethod) -> DeviceMethod:
         return method
 
@@ -74,38 +70,41 @@ def standard_methods(
         DeepTune.name: DeepTune,
         Inst2vec.name: make_inst2vec,
         **{f"IR2Vec {encoding}": partial(make_ir2vec, encoding) for encoding in get_args(Encoding)},
-        LSTMMethod.name: make_lstm,
         MapperMethod.name: lambda: MapperMethod(make_inputs()),
-        TimesMethod.name: lambda: TimesMethod(make_inputs()),
+        "ncc times": lambda: TimesMethod("ncc times", make_inputs(), "gp"),
+        "ncc times, lstm": lambda: TimesMethod("ncc times, lstm", make_inputs(), "lstm"),
     }
 
 
 class TimesMethod:
-    """The head that ships, which predicts times, asked for their ratio.
+    """A head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio.
 
     Args:
+        name: Of the method.
         inputs: Of the samples, in their order; see `ncc.devices.published.load_inputs`.
+        model: What learns.
     """
 
-    name = "ncc times"
     kind: Final = "ours"
-    slow = False
-    version = "1"
+    version = "2"
 
-    def __init__(self, inputs: KernelInputs) -> None:
+    def __init__(self, name: str, inputs: KernelInputs, model: Model) -> None:
         """Keeps what is known of the kernels; nothing is fitted before `fit`."""
-        self._inputs = inputs
+        self.name = name
+        self.slow = model == "lstm"
+        self._inputs, self._model = inputs, model
         self._head: TimesHead | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Inputs."""
-        return (self._inputs.profile, self._inputs.opcodes, self._inputs.work)
+        """Inputs, and what learns."""
+        inputs = self._inputs
+        return (inputs.profile, inputs.opcodes, inputs.work, inputs.vectors, self._model)
 
     def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Fits the head to some rows, forgetting what was there before."""
         table, seed = launches_of(samples).rows(train_idx), int(rng.integers(2**31))
-        self._head = fit_times(table, self._inputs.rows(train_idx), seed=seed)
+        self._head = fit_times(table, self._inputs.rows(train_idx), model=self._model, seed=seed)
 
     def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).

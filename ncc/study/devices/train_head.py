@@ -8,27 +8,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ncc.devices.files import DeviceHead, save_head
+from ncc.devices.files import save_head
 from ncc.devices.fit import MODELS as TIMES_MODELS
 from ncc.devices.fit import fit_times
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import KernelInputs, kernel_inputs
-from ncc.devices.lstm_head import LSTMMapperHead
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.devices.samples import Platform, load_samples
+from ncc.devices.samples import Platform
 from ncc.devices.table import LaunchTimes, Unit, read_times
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import DataError, InputError
 from ncc.kernels.reading import read_kernels
 from ncc.runtime.writable import check_folder
-from ncc.study.devices.task import DeviceMapping
 from ncc.study.devices.times import TimesScore, num_folds, score_controls, score_times
-from ncc.study.evaluation import evaluate
 
 __all__ = ["MODELS", "train_devmap"]
 
-MODELS = ("times", "gp", "trees", "lstm")
-_MEASURED = ("kernel", "application")
+MODELS = ("times", *TIMES_MODELS)
 _LEAST_KERNELS = 8
 _PUBLISHED = {"suites": "gp", "clgen": "trees"}
 
@@ -44,7 +40,7 @@ def train_devmap(
     data: str | None = None,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
-) -> DeviceHead:
+) -> TimesHead:
     """Fits a device head to the published times of a platform, or to tables of one's own.
 
     Args:
@@ -53,9 +49,8 @@ def train_devmap(
         platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
         model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes, what
             kernels do and what a thread does at the launch, or "lstm", which reads statements and takes longer. Without
-            "times", the default: the head that ships, processes for the suites and trees for CLgen's kernels; "lstm"
-            learns the ratio of times from the suites alone, for an hour.
-        embedding: What the head of ratios is to work on; default the one that ships with ncc.
+            also "times", the default: processes for the suites, trees for CLgen's kernels, as in the head that ships.
+        embedding: Whose vectors of statements "lstm" reads; default the one that ships with ncc.
         seed: Of the folds, and of all that is drawn in training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: What else the card is to say, such as the command.
@@ -75,15 +70,12 @@ def train_devmap(
     check_folder(folder)
     embedding = load_embedding(embedding)
     tell = progress or (lambda _line: None)
-    head: DeviceHead
     if tables:
         head = _from_tables([Path(one) for one in tables], model or "gp", embedding, seed, tell)
-    elif model in (None, "times"):
-        head = _from_published(platform, embedding, seed, data, tell)
-    elif model == "lstm":
-        head = _of_ratios(platform, embedding, seed, data, tell)
+    elif model in (None, *MODELS):
+        head = _from_published(platform, model or "times", embedding, seed, data, tell)
     else:
-        raise InputError(f"model is {model!r}; expected times or lstm for the published times")
+        raise InputError(f"model is {model!r}; expected {', '.join(MODELS)} for the published times")
     head.about.update(about or {})
     if folder:
         save_head(head, folder)
@@ -153,56 +145,30 @@ def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelInputs:
 
 
 def _from_published(
-    platform: Platform, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
+    platform: Platform, model: str, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
 ) -> TimesHead:
     start = time.perf_counter()
+    models = _PUBLISHED if model == "times" else dict.fromkeys(_PUBLISHED, model)
     suites = suite_launches(platform, embedding, data)
     clgen = clgen_launches(platform, embedding, data)
     scores: dict[str, TimesScore] = {}
-    for name, rows, model in (("suites", suites, "gp"), ("clgen", clgen, "trees")):
+    for name, rows in (("suites", suites), ("clgen", clgen)):
         for unit in ("kernel", "family") if name == "suites" else ("kernel",):
             scores[f"{name} by {'application' if unit == 'family' else unit}"] = score_times(
-                *rows, unit, model, seed=seed, published=True, most=None if name == "suites" else 1
+                *rows, unit, models[name], seed=seed, published=True, most=None if name == "suites" else 1
             )
     for name, score in scores.items():
         tell(f"{platform}, {name}: {score}")
     both = combine(suites, clgen)
-    head = fit_times(*both, model=_PUBLISHED, sources=SOURCES, whole="clgen", platform=platform, seed=seed)  # type: ignore[arg-type]
+    known = {"platform": platform, "seed": seed, "embedding_id": embedding.fingerprint}
+    head = fit_times(*both, model=models, sources=SOURCES, whole="clgen", **known)  # type: ignore[arg-type]
+    folds = num_folds(suites[0], models["suites"])
     head.about.update(
         platform=platform,
-        model="times",
+        model=model,
         data="CGO'17 device mapping, 680 rows, and CLgen's kernels (Cummins et al. 2017)",
-        protocol=f"10 folds of the suites, a quarter of CLgen's kernels, one run, seed {seed}",
+        protocol=f"{folds} folds of the suites, a quarter of CLgen's kernels, one run, seed {seed}",
         scores={name: score.to_dict() for name, score in scores.items()},
         seconds=round(time.perf_counter() - start, 1),
     )
     return head
-
-
-def _of_ratios(
-    platform: Platform, embedding: Embedding, seed: int, data: str | None, tell: Callable[[str], None]
-) -> LSTMMapperHead:
-    from ncc.devices.lstm import LSTMMethod, load_words  # with torch
-
-    start = time.perf_counter()
-    samples = load_samples(platform, data)
-    method = LSTMMethod(embedding, load_words(samples, embedding, data))
-    scores: dict[str, Any] = {}
-    for protocol in _MEASURED:
-        metrics = evaluate(DeviceMapping(samples), method, protocol, (seed,)).metrics
-        scores[f"by {protocol}"] = {
-            "accuracy": round(metrics.accuracy.value, 4),
-            "geomean_speedup_over_best_static": round(metrics.geomean_speedup.value, 4),
-            "coverage_of_80_percent_interval": round(metrics.coverage.value, 4) if metrics.coverage else None,
-        }
-        tell(f"{platform}, by {protocol}: {metrics.accuracy.value:.1%}")
-    method.fit(samples, np.arange(len(samples)), np.random.default_rng(seed))
-    card = {
-        "platform": platform,
-        "model": "lstm",
-        "data": "CGO'17 device mapping (Cummins et al. 2017), 680 rows; kernels as LLVM 5 IR",
-        "protocol": f"10 folds, one run, seed {seed}",
-        "scores": scores,
-        "seconds": round(time.perf_counter() - start, 1),
-    }
-    return method.to_head(card)

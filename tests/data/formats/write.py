@@ -27,7 +27,7 @@ VERSIONS = {
     "counts": counts.FORMAT_VERSION,
     "coarsening": COARSENING_HEADS.version,
     "classifier": CLASSIFIERS.version,
-    "mapper-lstm": DEVICE_HEADS.version,
+    "times-lstm": DEVICE_HEADS.version,
     "times": DEVICE_HEADS.version,
     "coarsening-lstm": COARSENING_HEADS.version,
 }
@@ -99,7 +99,9 @@ def ask_times_head(folder: Path) -> dict[str, Any]:
     kinds = np.ravel([first + np.array([0, 11, 13, 14]) for first in (0, WORK_WIDTH // 2)])
     work = np.zeros((2, WORK_WIDTH))
     work[:, kinds] = [np.linspace(1, 5, 8), np.linspace(2, 9, 8)]
-    inputs = KernelInputs(np.array(blocks), np.array(opcodes), np.zeros((2, 1)), work, np.empty(2, object))
+    sequences = np.empty(2, object)
+    sequences[:] = [np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6)] * 2
+    inputs = KernelInputs(np.array(blocks), np.array(opcodes), np.zeros((2, 1)), work, sequences)
     sizes = np.array([[1e5, 64, np.nan], [1e8, 256, 1e6]])
     answers = [one for source in (None, "one") for one in head.predict(inputs, sizes, source)]
     return {
@@ -156,23 +158,10 @@ def ask_classifier(folder: Path) -> dict[str, Any]:
     }
 
 
-def write_lstm_mapper(folder: Path) -> None:
+def write_lstm_times(folder: Path) -> None:
     from fuzz import samples
 
-    DEVICE_HEADS.save(samples.lstm_mapper_head(), folder)
-
-
-def ask_lstm_mapper(folder: Path) -> dict[str, Any]:
-    """Predictions for an invented kernel of two sizes."""
-    head = DEVICE_HEADS.load(folder)
-    encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
-    answers = [head.predict(encoded, *sizes) for sizes in ((None, None), (1e5, 64.0))]
-    return {
-        "log_ratio": [answer.log_ratio for answer in answers],
-        "interval": [list(answer.interval) for answer in answers],
-        "names": [head.platform, head.embedding_id],
-        "about": head.about,
-    }
+    DEVICE_HEADS.save(samples.lstm_times_head(), folder)
 
 
 def write_lstm_coarsening(folder: Path) -> None:
@@ -197,7 +186,7 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]
     "counts": (write_counts, ask_counts),
     "coarsening": (write_coarsening, ask_coarsening),
     "classifier": (write_classifier, ask_classifier),
-    "mapper-lstm": (write_lstm_mapper, ask_lstm_mapper),
+    "times-lstm": (write_lstm_times, ask_times_head),
     "times": (write_times_head, ask_times_head),
     "coarsening-lstm": (write_lstm_coarsening, ask_lstm_coarsening),
 }
