@@ -7,8 +7,8 @@ A step takes as long as its fixed part, its programs on the rank that has most t
 with w ranks of b programs each, s processes that share a core, and of a program the multiplications of the LSTM, as
 many as it has weights for each statement. Of w ranks with normally distributed work the slowest is about sqrt(2 ln w)
 standard deviations d behind the mean. What other processes do to a machine only ever adds: fitted is the time that
-a quarter of a run's steps stays below. No term is negative; they are fitted to relative errors. Other links are asked
-about with the latency of trees, 2 log2 w messages.
+a quarter of a run's steps stays below, of each setting's quickest run. No term is negative; they are fitted to relative
+errors. Other links are asked about with the latency of trees, 2 log2 w messages.
 
 References: Hockney 1994 ("The communication challenge for MPP"), for latency and bandwidth; Lawson and Hanson 1974
 ("Solving least squares problems"), chapter 23; Efron 1979 ("Bootstrap methods"), on residuals.
@@ -25,6 +25,7 @@ from ncc.errors import InputError
 from ncc.study.scaling.scores import Spread
 
 if TYPE_CHECKING:
+    from ncc.study.scaling.plan import Setting
     from ncc.study.scaling.results import RunResult
 
 __all__ = ["LINKS", "Link", "Prediction", "SpeedupPoint", "Step", "StepModel", "predict_scaling"]
@@ -232,8 +233,11 @@ def predict_scaling(
     """
     measured = [result for result in results if result.measured and result.run.setting.compression == "none"]
     measured = [result for result in measured if result.run.setting.strategy == "mirrored"]
-    steps = [Step.of_run(result) for result in measured]
-    settings = [result.run.setting for result in measured]
+    quickest: dict[Setting, Step] = {}
+    for result in measured:
+        step, setting = Step.of_run(result), result.run.setting
+        quickest[setting] = min(step, quickest.get(setting, step), key=lambda one: one.seconds)
+    steps, settings = list(quickest.values()), list(quickest)
     if len({step.world for step in steps}) < 3:
         raise InputError("too few runs of 1, 2 and more mirrored ranks went well to predict others from")
     model = StepModel.fit(steps)
@@ -260,7 +264,7 @@ def predict_scaling(
     nearest = shared[max(shared)]
     return Prediction(
         link,
-        len(set(settings)),
+        len(settings),
         errors,
         tuple(point(world, step) for step in shared.values() for world in worlds),
         tuple(point(2, nearest.resized(hidden)) for hidden in _SIZES),

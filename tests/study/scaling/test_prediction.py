@@ -76,6 +76,14 @@ def test_noise_is_seen_in_errors_and_intervals(results):
         assert point.speedup.low <= point.speedup.high
 
 
+def test_a_run_that_something_slowed_down_counts_for_nothing_beside_a_quicker_one_of_its_setting(results):
+    quiet = results(0.01)
+    slowed = [replace(one, measured=replace(one.measured, quick_step_s=9.0)) for one in quiet[::2]]
+    alone, beside = (predict_scaling(some, (8,), "infiniband", strong=True) for some in (quiet, [*slowed, *quiet]))
+    assert beside.errors == pytest.approx(alone.errors)
+    assert beside.num_settings == alone.num_settings == len(quiet)
+
+
 def test_a_step_takes_what_the_quick_ones_took_where_that_was_measured(plain, result):
     slow = result(plain, 9.0)
     quick = result(plain, 9.0, quick_step_s=0.25)
