@@ -106,7 +106,7 @@ class Killer:
             ended = process.exitcode is not None
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid or 0, signal.SIGKILL)
             process.kill()  # where it was too early for a group of its own
             process.join()
         assert not ended or process.exitcode == 0, self.log.read_text()[-3000:]

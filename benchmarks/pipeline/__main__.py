@@ -91,7 +91,7 @@ def run_staged(options: argparse.Namespace, hidden: int, micro_batches: int, pad
     config = TrainingConfig(epochs=1, batch_size=options.batch_size)
     stages = split_network(network(hidden))
     train_in_stages(
-        stages,  # type: ignore[arg-type] # torch gives modules a `__call__` that mypy takes for no method
+        stages,
         data,
         nn.functional.cross_entropy,
         config,

@@ -84,9 +84,9 @@ class LastStage(nn.Module):
         self.head = model.head
         self._num_pooled = 2 * whole.vectors.shape[1]
 
-    def received_shapes(self, words: Tensor, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:  # noqa: ARG002
-        """Shapes of what `FirstStage` gives for a batch."""
-        batch, time = words.shape
+    def received_shapes(self, *inputs: Tensor) -> tuple[tuple[int, ...], ...]:
+        """Shapes of what `FirstStage` gives for a batch, whose words come first."""
+        batch, time = inputs[0].shape
         return (batch, time, self.encoder.config.num_states), (batch, self._num_pooled)
 
     def forward(

@@ -45,6 +45,9 @@ class Programs:
         ]
         self.label = torch.tensor([int(words[0]) % CLASSES for words in self.words])
 
+    def digest(self) -> str:
+        return str(len(self))
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -78,7 +81,7 @@ class Recording(ClippedAdamW):
 
     def step(self, rate):
         if not hasattr(self, "first"):
-            self.first = [parameter.grad.clone() for parameter in self._parameters]
+            self.first = [parameter.grad.clone() for parameter in self._parameters if parameter.grad is not None]
             type(self).last = self
         super().step(rate)
 

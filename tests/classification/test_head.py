@@ -1,6 +1,7 @@
 """The whole classifier: two kinds of scores added, levels averaged, and calibrated answers."""
 
 from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def _ngrams(num_classes: int = len(CLASSES)) -> NgramModel:
 
 
 def _head(**changes: object) -> ClassifierHead:
-    values = {
+    values: dict[str, Any] = {
         "network": _network(),
         "ngrams": _ngrams(),
         "ngram_factor": 0.5,

@@ -135,6 +135,7 @@ def test_training_goes_on_with_a_network_that_was_trained(samples, embedding):
     further = NetworkMethod(embedding, replace(SMALL, loop=loop), begin_with=first.to_network())
     rows = np.arange(len(samples))
     further.fit(samples, rows, np.random.default_rng(1))
+    assert further.row is not None and first.row is not None
     assert np.array_equal(further.row, first.row)
     assert further.scores(samples, "-O0", rows) == pytest.approx(first.scores(samples, "-O0", rows), abs=1e-4)
 
@@ -165,4 +166,5 @@ def test_vectors_that_are_kept_are_the_embeddings(samples, embedding):
         method.to_network()
     method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
     assert np.array_equal(method.to_network().vectors, embedding.vectors)
+    assert method.row is not None
     assert method.row.tolist() == list(range(len(embedding.vectors)))

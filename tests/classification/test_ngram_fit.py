@@ -15,6 +15,7 @@ from ncc.classification.samples import ProgramSamples
 from ncc.classification.tables import ProgramTable, concatenate
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
+from ncc.study.runs import fitted
 
 BUCKETS = 4096
 
@@ -44,7 +45,8 @@ def _fitted(embedding, samples, rows, **options) -> NgramMethod:
 
 
 def _parts(method: NgramMethod) -> list[np.ndarray]:
-    return [method.model.weights, method.model.scale, method.model.bias, method.model.rarity]
+    model = fitted(method.model)
+    return [model.weights, model.scale, model.bias, model.rarity]
 
 
 def _written(embedding, *programs: list[int]) -> ProgramTable:
@@ -95,7 +97,7 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
         if expected.ndim == 1:
             expected = np.stack([-expected, expected], axis=1)
         found = method.scores(samples, level, np.arange(len(samples)))
-        rounding = np.outer(abs(features).sum(axis=1), method.model.scale) / 2
+        rounding = np.outer(abs(features).sum(axis=1), fitted(method.model).scale) / 2
         assert (np.abs(found - expected) <= rounding + 1e-3).all()
         assert np.abs(found - expected).max() < 0.05 < np.abs(expected).max()
 
@@ -120,7 +122,7 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     method = _fitted(embedding, samples.without_answers(test), train)
     assert (method.predict(samples, train).argmax(axis=1) == label[train]).all()
     assert (method.predict(samples, np.arange(len(label))).argmax(axis=1) < known).all()
-    assert not method.model.weights[:, known].any()
+    assert not fitted(method.model).weights[:, known].any()
 
 
 def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
@@ -144,7 +146,7 @@ def test_both_levels_are_trained_on(samples, embedding):
     both = _fitted(embedding, samples, rows)
     for level, table in samples.views.items():
         alone = _fitted(embedding, replace(samples, views={level: table}), rows)
-        assert (alone.model.rarity > 0).sum() < (both.model.rarity > 0).sum()
+        assert (fitted(alone.model).rarity > 0).sum() < (fitted(both.model).rarity > 0).sum()
 
 
 def test_programs_of_a_table_come_one_by_one(samples, embedding):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ BUCKETS, CLASSES = 50, 4
 
 def _model(seed: int = 0, **changes: np.ndarray) -> NgramModel:
     rng = np.random.default_rng(seed)
-    values = {
+    values: dict[str, Any] = {
         "weights": rng.integers(-127, 128, (BUCKETS, CLASSES)).astype(np.int8),
         "scale": rng.uniform(0.01, 0.1, CLASSES).astype(np.float32),
         "bias": rng.normal(size=CLASSES).astype(np.float32),

@@ -40,6 +40,7 @@ def _until_first_line(*arguments):
     process = subprocess.Popen(
         [*NCC, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
     )
+    assert process.stdout and process.stderr
     line = process.stdout.readline()
     process.stdout.close()
     err = process.stderr.read()

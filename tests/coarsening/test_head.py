@@ -134,7 +134,7 @@ def test_head_says_what_the_method_says(toy: CoarseningSamples, toy_features: ND
 def test_published_head(published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path) -> None:
     save_head(train_coarsening(), tmp_path)
     found = load_head(tmp_path)
-    assert found.devices == DEVICES
+    assert isinstance(found, CoarseningHead) and found.devices == DEVICES
     assert found.about["num_samples"] == len(published)
     for name, pays in (("sgemm", True), ("floydWarshall", True), ("spmv", False), ("mvCoal", False)):
         source = str(published.source[published.kernel == name][0])

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,7 +111,7 @@ def test_an_executor_of_the_callers_stays_open(code, tmp_path):
 
 
 def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
-    def build(name: str, **abstraction: object) -> CorpusCounts:
+    def build(name: str, **abstraction: Any) -> CorpusCounts:
         recipe = Recipe(
             name="r", sources=(_ir_of(code, "saxpy*.ll", "tree*.ll"),), abstraction=Abstraction(**abstraction)
         )

@@ -34,6 +34,7 @@ def _file(path, *options: CompileOptions, header: str | None = None) -> CorpusFi
 
 
 def _kept(compiler: Compiler) -> list[Path]:
+    assert compiler.kept
     return sorted(path for path in compiler.kept.rglob("*") if path.is_file()) if compiler.kept.exists() else []
 
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ncc.devices.files import load_head, save_head
+from ncc.devices.head import TimesHead
 from ncc.devices.models import LONGEST_READ, distinct_kernels
 from ncc.devices.predict import predict_device
 from ncc.devices.work import NUM_KINDS, counts_at, work_at
@@ -101,15 +103,16 @@ def test_the_card_says_how_it_was_measured(head):
 
 @pytest.mark.parametrize("model", ["gp", "trees", "lstm"])
 def test_files_keep_a_head(table, tmp_path, model):
-    head = train_devmap(tmp_path / "h", tables=[table], model=model)
+    head: Any = train_devmap(tmp_path / "h", tables=[table], model=model)
     kernel = table.with_name("k3.cl")
     one, other = (predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (head, tmp_path / "h"))
     assert one.speedup_gpu_over_cpu == pytest.approx(other.speedup_gpu_over_cpu, rel=0.05)
-    assert load_head(tmp_path / "h").devices == ("CPU", "GPU")
+    again = load_head(tmp_path / "h")
+    assert isinstance(again, TimesHead) and again.devices == ("CPU", "GPU")
 
 
 def test_a_reader_without_its_embedding_is_refused(table, tmp_path):
-    head = train_devmap(tables=[table], model="lstm")
+    head: Any = train_devmap(tables=[table], model="lstm")
     assert head.embedding_id
     save_head(dataclasses.replace(head, embedding_id=None), tmp_path)
     with pytest.raises(AssetError, match="no embedding is named"):

@@ -60,7 +60,7 @@ def files():
 @pytest.fixture
 def parts(files, tmp_path):
     """Four parts: of one file, of none, of several."""
-    split: tuple[list[Path], ...] = (files[:1], [], files[1:4], files[4:])
+    split: tuple[list[tuple], ...] = (files[:1], [], files[1:4], files[4:])
     return [_save(part, tmp_path / f"part{number}") for number, part in enumerate(split)]
 
 

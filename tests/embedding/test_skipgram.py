@@ -121,6 +121,7 @@ def test_loss_and_gradient_agree_with_autograd_on_the_dense_matrix(rows, columns
         block = pairs.block(pairs.centers[start : start + rows], "cpu")
         loss += float(_add_gradients(block, vectors, contexts, gradient, context_gradient, Blocks(columns=columns)))
     assert loss == pytest.approx(expected.item(), abs=1e-5)
+    assert u.grad is not None and v.grad is not None
     assert torch.allclose(gradient.double(), u.grad, atol=1e-6)
     assert torch.allclose(context_gradient.double(), v.grad, atol=1e-6)
 
@@ -289,9 +290,9 @@ def test_the_learning_rate_decays_to_a_tenth(monkeypatch, num_words):
     train_skipgram(center, center[::-1].copy(), center + 1, WORDS[:num_words], _config(learning_rate=0.1))
     assert len(rates) == 5 * min(4, num_words)
     assert all(len(groups) == 1 for groups in rates)
-    rates = [rate for groups in rates for rate in groups]
-    assert (np.diff(rates) < 0).all()
-    assert rates[0] == pytest.approx(0.1)
+    falling = [rate for groups in rates for rate in groups]
+    assert (np.diff(falling) < 0).all()
+    assert falling[0] == pytest.approx(0.1)
     assert rates[-1] == pytest.approx(0.01)
 
 

@@ -47,7 +47,9 @@ def _check(program: Program, module: Module) -> None:
     """What must hold of every program and the module that it describes."""
     own = np.array([not is_library_function(name) for name in module.function_names])
     kept = np.flatnonzero(own[module.statement_function] if own.any() else np.ones(module.num_statements))
-    assert [program.texts[number] for number in program.text_id] == [module.statement_text(row) for row in kept]
+    assert [program.texts[number] for number in program.text_id] == [
+        module.statement_text(row) for row in kept.tolist()
+    ]
     assert len(set(program.texts)) == len(program.texts)
     assert set(program.text_id.tolist()) == set(range(len(program.texts)))
     assert np.array_equal(program.opcode, module.opcode[kept])

@@ -33,11 +33,11 @@ def test_time_limit_must_be_positive(timeout_s):
 
 def test_one_string_is_not_a_tuple_of_strings():
     with pytest.raises(InputError, match=r"defines is the string 'N=4'; expected a tuple of strings: \('N=4',\)"):
-        CompileOptions(defines="N=4")
+        CompileOptions(defines="N=4")  # type: ignore[arg-type]
 
 
 def test_lists_become_tuples_and_options_stay_hashable():
-    options = CompileOptions(flags=["-w"])
+    options = CompileOptions(flags=["-w"])  # type: ignore[arg-type]
     assert options.flags == ("-w",)
     assert hash(options) == hash(CompileOptions(flags=("-w",)))
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,4 +91,8 @@ def test_names_of_targets_are_distinct_and_the_planted_come_last() -> None:
     assert [target.planted for target in targets] == sorted(target.planted for target in targets)
     with pytest.raises(KeyError, match="nothing"):
         find_target("nothing")
-    assert saved(lambda folder: (folder / "x").write_bytes(b"y") and None) == {"x": b"y"}
+
+    def write(folder: Path) -> None:
+        (folder / "x").write_bytes(b"y")
+
+    assert saved(write) == {"x": b"y"}

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ def test_the_command_ends_well_without_findings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"executions": 0}, {"jobs": 0}, {"memory_mib": 0}])
-def test_numbers_below_one_are_refused(wrong: dict[str, int]) -> None:
+def test_numbers_below_one_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="must be 1 or more"):
         FuzzConfig(**wrong)
 

@@ -60,11 +60,10 @@ def _read(kernel, grid, block, program_arguments=None):
 def test_expressions_have_the_values_that_c_gives_them(text, value):
     from ncc.gpus.expressions import call_known
 
-    names = {"a": 3}
-    assert (
-        evaluate(text, names.get, lambda f, texts: call_known(f, [evaluate(t, names.get, None) for t in texts]))
-        == value
-    )
+    def call(function, texts):
+        return call_known(function, [evaluate(one, {"a": 3}.get, lambda *_: None) for one in texts])
+
+    assert evaluate(text, {"a": 3}.get, call) == value
 
 
 def test_arguments_are_split_outside_of_brackets():

@@ -157,7 +157,7 @@ def test_svg(number: int) -> None:
     assert root.findtext(f"{SVG}title") == f"XFG of {name}"
     kinds = Counter(path.get("class") for path in root.findall(f"{SVG}path"))
     assert kinds == Counter(EdgeKind(kind).name.lower() for kind in drawing.kind.tolist())
-    texts = [text.text for text in root.iter(f"{SVG}text")]
+    texts = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert [len(text) <= LONGEST_ROW for text in texts] == [True] * len(drawing.labels)
     assert all(label.startswith(text.removesuffix("…")) for text, label in zip(texts, drawing.labels, strict=True))
 

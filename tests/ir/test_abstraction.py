@@ -1,6 +1,7 @@
 """What a statement keeps by choice: structures up to a limit, element indices, buckets of integers, names."""
 
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,13 @@ BEFORE = TYPES + (
 )
 
 
-def read(text: str, **options: object) -> Module:
+def read(text: str, **options: Any) -> Module:
     module = read_module(text.encode(), abstraction=Abstraction(**options))
     assert module.route == "direct"
     return module
 
 
-def body(lines: str, **options: object) -> list[str]:
+def body(lines: str, **options: Any) -> list[str]:
     module = read(
         f"{BEFORE}define void @f(ptr %p, i32 %n, i64 %m, <4 x float> %v) {{\n{lines}\n  ret void\n}}\n", **options
     )
@@ -214,7 +215,7 @@ def test_other_indices_of_elements() -> None:
 # ---- immediates
 
 
-def bucket(number: str, kind: str = "i64", **options: object) -> str:
+def bucket(number: str, kind: str = "i64", **options: Any) -> str:
     (text,) = body(f"  store {kind} {number}, ptr %p", **options)
     return text.removeprefix(f"store {kind} ").removesuffix(", ptr <%ID>")
 

@@ -1,6 +1,7 @@
 """What the reader makes of types, numbers, names, debug locations and odd bytes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ def statements(module: Module) -> list[str]:
     return [module.texts[i] for i in module.text_id.tolist()]
 
 
-def read(text: str | bytes, **options: object) -> Module:
+def read(text: str | bytes, **options: Any) -> Module:
     """Reads without the help of LLVM."""
     data = text if isinstance(text, bytes) else text.encode()
     module = read_module(data, abstraction=Abstraction(**options))
@@ -20,7 +21,7 @@ def read(text: str | bytes, **options: object) -> Module:
     return module
 
 
-def body(text: str, before: str = "", **options: object) -> list[str]:
+def body(text: str, before: str = "", **options: Any) -> list[str]:
     """Statements of a function of two arguments that holds the lines."""
     return statements(read(f"{before}\ndefine void @f(ptr %p, i32 %n) {{\n{text}\n  ret void\n}}\n", **options))[1:-1]
 

@@ -32,7 +32,7 @@ KINDS = {
 
 
 def _compile(path: Path, name: str, *flags: str) -> bytes:
-    command = [*find_compiler().argv, "-O1", "-x", "c", "-c", "-o", path, *flags, "-"]
+    command = [*find_compiler().argv, "-O1", "-x", "c", "-c", "-o", str(path), *flags, "-"]
     subprocess.run(command, input=CODE[name].encode(), check=True, capture_output=True)
     return path.read_bytes()
 

@@ -1,6 +1,7 @@
 """Profiles of small kernels, counted by hand, and of real ones."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def once(body: str, **options: str) -> dict[str, float]:
     return counts(profile(body, **options))
 
 
-def compiled(source: str, **options: str) -> Module:
+def compiled(source: str, **options: Any) -> Module:
     return read_module(compile_source(source.encode(), CompileOptions(language="opencl", **options)).ir)
 
 

@@ -42,6 +42,7 @@ def test_the_share_rises_with_similarity_and_falls_with_size(noisy):
         assert 0 <= shares[0] <= shares[-1] <= 1
     assert made.share(0.9, 10) == made.share(0.9, 400) > made.share(0.9, 1000) > made.share(0.9, 100_000)
     threshold = made.threshold(0.9, 400)
+    assert threshold is not None
     assert made.share(threshold, 400) >= 0.9 > made.share(threshold - 0.05, 400)
     assert made.threshold(1.1, 100) is None
 

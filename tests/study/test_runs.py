@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ class Numbers:
 class Level:
     """Predicts the mean of the training answers plus a multiple of the input and a random number, and counts fits."""
 
-    kind = "control"
+    kind: Final = "control"
     slow = False
 
     def __init__(self, slope: float = 1.0, *, name: str = "level", version: str = "1", log: Path | None = None) -> None:
@@ -142,7 +142,7 @@ def test_progress_tells_of_every_fold(numbers: Numbers, tmp_path: Path) -> None:
 
 
 def test_processes_give_what_one_gives(toy: DeviceMappingSamples) -> None:
-    histograms = np.random.default_rng(5).poisson(3.0, size=(24, 6))
+    histograms = np.random.default_rng(5).poisson(3.0, size=(24, 6)).astype(float)
     trees = 5
     methods = (opcode_forest(histograms, trees, "log_ratio"), random_vector_forest(4, trees))
     plans = [
@@ -221,7 +221,8 @@ def test_damaged_results_are_computed_again(numbers: Numbers, tmp_path: Path, lo
     if damage in ("other rows", "not finite", "another"):
         predicted = np.zeros((5 if damage == "other rows" else 4, 1))
         predicted[0] = np.nan if damage == "not finite" else 0
-        np.savez(file, **{"else" if damage == "another" else "predicted": predicted}, seconds=1.0)
+        arrays: dict[str, Any] = {"else" if damage == "another" else "predicted": predicted, "seconds": 1.0}
+        np.savez(file, **arrays)
     else:
         file.write_bytes(
             {

@@ -18,7 +18,7 @@ from ncc.runtime.ranks import found_by_first, process_group, share_files
 from ncc.runtime.storage import read_whole
 from ncc.training import TrainingConfig, TrainingStatistics, precision, train
 
-EXACT = {
+EXACT: dict[str, dict] = {
     "mirrored": {},
     "mirrored, accumulated": {"accumulate": 3},
     "central": {"strategy": "central"},
@@ -28,7 +28,7 @@ EXACT = {
 }
 """Name → options. But for the last, which shows where the others differ, they give the model of one process."""
 
-LOOSE = {
+LOOSE: dict[str, dict] = {
     "stale by 1": {"strategy": "stale"},
     "stale by 3": {"strategy": "stale", "staleness": 3},
     "local": {"strategy": "local", "sync_every": 3},
@@ -41,7 +41,7 @@ LOOSE = {
 }
 """Name → options of trainings that come to about the same loss."""
 
-STOPPED = {
+STOPPED: dict[str, dict] = {
     "mirrored": {},
     "central": {"strategy": "central"},
     "stale by 3": {"strategy": "stale", "staleness": 3},
@@ -236,7 +236,7 @@ def files(rank: int, folder: Path) -> dict:
 
 def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     """Everything, by kind and name; of more than two ranks, what might depend on their number."""
-    cases = {
+    cases: dict[str, dict] = {
         "exact": {name: exact(options) for name, options in EXACT.items()},
         "noisy": {name: noisy(options) for name, options in STOPPED.items()},
         "resumed": {name: resumed(options, folder / f"{name}.pt") for name, options in STOPPED.items()},

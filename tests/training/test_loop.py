@@ -27,6 +27,9 @@ class Samples:
     def __len__(self) -> int:
         return len(self.x)
 
+    def digest(self) -> str:
+        return str(float(self.y.sum()))
+
     def batches(self, batch_size, rng):
         order = rng.permutation(len(self))
         return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]

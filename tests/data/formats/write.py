@@ -89,7 +89,7 @@ def write_times_head(folder: Path) -> None:
 
 def ask_times_head(folder: Path) -> dict[str, Any]:
     """Predictions for invented kernels, near those of training and far, in the way of a source and in none."""
-    head = DEVICE_HEADS.load(folder)
+    head: Any = DEVICE_HEADS.load(folder)
     from ncc.ir import OPCODES
     from ncc.kernels import FEATURE_NAMES
 
@@ -124,7 +124,7 @@ def write_coarsening(folder: Path) -> None:
 
 def ask_coarsening(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel on every device."""
-    head = COARSENING_HEADS.load(folder)
+    head: Any = COARSENING_HEADS.load(folder)
     answers = [head.predict(np.linspace(0, 2, len(head.feature_names)), device) for device in (None, *head.devices)]
     return {
         "factor": [answer.factor for answer in answers],
@@ -172,7 +172,7 @@ def write_lstm_coarsening(folder: Path) -> None:
 
 def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel on every device."""
-    head = COARSENING_HEADS.load(folder)
+    head: Any = COARSENING_HEADS.load(folder)
     encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
     return {
         "speedups": [head.predict(encoded, device).speedups.tolist() for device in (None, *head.devices)],

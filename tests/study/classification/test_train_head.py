@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,6 +145,7 @@ def test_answers_are_calibrated_on_programs_held_out(mixed, embedding, mixed_hea
 def test_one_level_is_enough(samples, embedding):
     alone = replace(samples, views={"-O0": samples.views["-O0"]})
     head = fit_classifier(alone, NetworkMethod(embedding, SHORT))
+    assert head
     assert head.levels == ("-O0",)
     assert set(head.about["test_accuracy"]) == {"all levels together", "-O0"}
     assert len(set(head.about["test_accuracy"].values())) == 1
@@ -179,6 +181,7 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
         NetworkMethod(embedding, other, begin_with=head.network, progress=lambda _epoch, loss: further.append(loss)),
         head,
     )
+    assert again
     assert {name: array.shape for name, array in again.network.tensors.items()} == {
         name: array.shape for name, array in head.network.tensors.items()
     }
@@ -235,7 +238,7 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     monkeypatch.setattr(fit, "rank_and_world", lambda: (1, 2))
     monkeypatch.setattr(NgramMethod, "fit", refuse)
     epochs = []
-    options = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}
+    options: dict[str, Any] = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}
     assert fit_classifier(samples, NetworkMethod(embedding, **options)) is None
     assert refit_classifier(samples, NetworkMethod(embedding, begin_with=head.network, **options), head) is None
     assert epochs == [1, 2, 1, 2]

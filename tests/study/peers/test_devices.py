@@ -123,7 +123,7 @@ def test_training_rows_of_one_device(make: Maker, table: DeviceMappingSamples) -
 def test_grewe_features() -> None:
     #       comp rational mem localmem coalesced atomic transfer wgsize
     counts = [[6, 1, 2, 1, 1, 0, 80, 64], [0, 0, 0, 3, 3, 0, 80, 64], [5, 0, 0, 0, 0, 0, 80, 64]]
-    expected = [[10, 0.5, 32, 3], [0, 0, 0, 0], [16, 0, 0, 0]]
+    expected = [[10.0, 0.5, 32.0, 3.0], [0.0] * 4, [16.0, 0.0, 0.0, 0.0]]
     assert np.array_equal(grewe_features(np.array(counts, np.float64)), expected)
 
 

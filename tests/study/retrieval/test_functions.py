@@ -68,7 +68,9 @@ def test_callees_that_are_hidden_read_the_same():
     other = MODULE.replace(b"elsewhere", b"anything")
     abstraction = load_embedding().abstraction
     tables = [
-        read_functions(ir, "a", abstraction, keep_callees=keep).table for ir in (MODULE, other) for keep in (0, 1)
+        read_functions(ir, "a", abstraction, keep_callees=keep).table
+        for ir in (MODULE, other)
+        for keep in (False, True)
     ]
     assert np.array_equal(tables[0].literal, tables[2].literal)
     assert not np.array_equal(tables[1].literal, tables[3].literal)
