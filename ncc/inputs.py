@@ -20,8 +20,6 @@ from ncc.runtime.printable import printable
 from ncc.runtime.streams import STDIN, read_stream
 from ncc.runtime.workers import limited
 
-__all__ = ["IR_EXTENSIONS", "STDIN", "expand_inputs", "load_module", "load_program"]
-
 logger = logging.getLogger(__name__)
 
 _NAMED = 3

@@ -8,15 +8,6 @@ if TYPE_CHECKING:
     from ncc.coarsening.files import AnyCoarseningHead
     from ncc.devices.head import TimesHead
 
-__all__ = [
-    "load_classifier",
-    "load_coarsening_head",
-    "load_device_head",
-    "save_classifier",
-    "save_coarsening_head",
-    "save_device_head",
-]
-
 
 def load_device_head(folder: str | Path | None = None, *, platform: str = "nvidia") -> "TimesHead":
     """Reads a head that predicts the faster device.

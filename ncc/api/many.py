@@ -15,8 +15,6 @@ from ncc.ir import Module
 from ncc.runtime.streams import is_own_stream
 from ncc.runtime.workers import in_order
 
-__all__ = ["embed_many"]
-
 
 def embed_many(
     sources: Iterable[Source],

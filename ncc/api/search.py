@@ -15,8 +15,6 @@ from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.writable import check_folder, check_writable
 from ncc.search import Calibration, Index, build_index, load_index
 
-__all__ = ["index", "train_calibration"]
-
 Path_ = str | os.PathLike[str]
 
 

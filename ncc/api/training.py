@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ncc.corpus import CorpusReport, Recipe
     from ncc.embedding import CorpusCounts
 
-__all__ = ["build_corpus", "load_counts", "train_embedding"]
-
 Progress = Callable[[str], None]
 
 

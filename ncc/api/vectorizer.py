@@ -16,8 +16,6 @@ from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 
-__all__ = ["CodeVectorizer"]
-
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turns files or texts of code into vectors of whole programs; it learns nothing from them.

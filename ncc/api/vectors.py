@@ -29,16 +29,6 @@ from ncc.runtime.workers import limited
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "EmbeddedModule",
-    "Level",
-    "build_graph",
-    "embed",
-    "load_embedding",
-    "save_vectors",
-    "similarity",
-]
-
 Source = str | os.PathLike[str] | bytes
 Level = Literal["module", "function", "statement"]
 

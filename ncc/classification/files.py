@@ -12,8 +12,6 @@ from ncc.classification.network_model import ProgramNetwork, program_encoder
 from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.files import HeadFiles, HeadParts
 
-__all__ = ["FILES", "load_head", "save_head"]
-
 _LARGEST = float(np.finfo(np.float16).max)
 _NGRAMS = "ngrams."
 _NGRAM_TENSORS = ("weights", "scale", "bias", "rarity")

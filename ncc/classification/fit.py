@@ -12,8 +12,6 @@ from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import rank_and_world
 
-__all__ = ["NGRAM_FACTOR", "CombinedMethod", "fit_combined"]
-
 NGRAM_FACTOR = 4.5
 """What margins are multiplied by beside the network's scores: of no great effect on the validation programs."""
 

@@ -11,8 +11,6 @@ from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-__all__ = ["ClassPrediction", "ClassifierHead"]
-
 
 @dataclass(frozen=True)
 class ClassPrediction:

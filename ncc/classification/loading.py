@@ -14,16 +14,6 @@ from ncc.frontend import CompileOptions
 from ncc.runtime.ranks import rank_and_world
 from ncc.runtime.writable import check_folder
 
-__all__ = [
-    "choose_classes",
-    "labelled_files",
-    "level_names",
-    "load_labelled_programs",
-    "programs_cache",
-    "programs_folder",
-    "tell_batches",
-]
-
 
 def labelled_files(
     folder: str | Path | None, levels: Sequence[str], data: str | None, classes: str | None = None

@@ -22,8 +22,6 @@ from ncc.errors import InputError
 from ncc.runtime.ranks import rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
-__all__ = ["NetworkMethod", "NetworkTraining", "encode_programs", "paper_training", "probabilities", "program_data"]
-
 _SIMILAR_AT_A_TIME = 1024
 
 

@@ -15,8 +15,6 @@ from ncc.encoder.inference import NumpyNetwork
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-__all__ = ["LONGEST", "ProgramNetwork", "program_encoder", "program_head"]
-
 LONGEST = 768
 """Statements of a program that a network reads."""
 

@@ -15,9 +15,6 @@ from ncc.embedding import Embedding
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-__all__ = ["NgramMethod", "encoded_programs", "ngram_counts"]
-
-
 _SHARPNESS = 5.0
 """Of margins, where they alone are to give probabilities."""
 

@@ -17,8 +17,6 @@ from ncc.encoder.hashing import mixed
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-__all__ = ["NgramModel", "hashed_ngrams", "ngram_values"]
-
 _LARGEST = 127
 _LONGEST = 3
 _WORD, _LITERAL, _WORD_WITH_LITERAL, _WORD_WITH_LITERALS = (np.uint64(salt) for salt in range(4, 8))

@@ -20,8 +20,6 @@ from ncc.kernels.reading import Source
 from ncc.runtime.pages import html_table
 from ncc.runtime.workers import limited
 
-__all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
-
 
 @dataclass(frozen=True)
 class ClassShare:

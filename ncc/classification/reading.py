@@ -17,8 +17,6 @@ from ncc.ir.objects import is_ir_path
 from ncc.runtime.found import FoundFile, read_file
 from ncc.runtime.storage import read_compressed, write_compressed
 
-__all__ = ["ProgramReader", "file_key"]
-
 _COMPILED = 1
 _READ = 4
 """Raised whenever programs compile, or are read, differently, so that what is kept is made again."""

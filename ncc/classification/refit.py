@@ -8,8 +8,6 @@ from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.errors import AssetError
 
-__all__ = ["refit_classifier"]
-
 
 def refit_classifier(
     samples: ProgramSamples, network: NetworkMethod, measured: ClassifierHead, seed: int = 204

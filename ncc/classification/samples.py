@@ -28,13 +28,6 @@ from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import gathered, rank_and_world, share_files, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
 
-__all__ = [
-    "LabelledFiles",
-    "ProgramSamples",
-    "find_labelled_files",
-    "load_programs",
-]
-
 BATCH_FILES = 64
 _MOST_TIMEOUTS = 8
 """Compilations of one program that may run into the compiler's own limit of time."""

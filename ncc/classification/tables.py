@@ -10,8 +10,6 @@ from ncc.encoder.literals import statement_literals
 from ncc.encoder.program import Program
 from ncc.ir import Module
 
-__all__ = ["ProgramTable", "concatenate", "table_of", "table_of_functions"]
-
 
 @dataclass(frozen=True, eq=False)
 class ProgramTable:

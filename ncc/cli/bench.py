@@ -22,8 +22,6 @@ from ncc.cli.output import print_figures, provenance, say
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
 
-__all__ = ["bench_scaling"]
-
 
 def bench_scaling(
     folder: ProgramFolder = None,

@@ -9,8 +9,6 @@ from ncc.cli.options import OutputFolder, Seed
 from ncc.cli.output import now_and_then, print_card
 from ncc.runtime.provenance import command_line
 
-__all__ = ["calibrate"]
-
 
 def calibrate(
     output: OutputFolder,

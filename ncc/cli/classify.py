@@ -9,8 +9,6 @@ from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.runtime.printable import printable
 
-__all__ = ["classify"]
-
 
 @takes_compile_options(without=("optimization",))
 def classify(

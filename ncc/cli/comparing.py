@@ -21,8 +21,6 @@ from ncc.cli.options import (
 from ncc.cli.output import now_and_then, print_figures, provenance
 from ncc.runtime.writable import check_writable
 
-__all__ = ["Study", "takes_study_options"]
-
 
 @dataclass(frozen=True)
 class Study:

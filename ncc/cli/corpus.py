@@ -8,8 +8,6 @@ import typer
 from ncc.cli.options import SOURCES_AS_THEY_ARE, OutputFolder, Scheduler, takes_compile_options
 from ncc.cli.output import print_answer, say
 
-__all__ = ["corpus_build"]
-
 
 @takes_compile_options(without=SOURCES_AS_THEY_ARE)
 def corpus_build(

@@ -5,8 +5,6 @@ import typer
 from ncc.cli.options import DataFolder
 from ncc.cli.output import print_answer, print_rows
 
-__all__ = ["data_fetch", "data_list", "data_verify"]
-
 
 def data_list() -> None:
     """Name the datasets, where they come from and whether they are here."""

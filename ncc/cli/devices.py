@@ -4,8 +4,6 @@ from ncc.cli.options import Json
 from ncc.cli.output import print_answer, print_rows
 from ncc.runtime.quantities import readable_bytes
 
-__all__ = ["devices"]
-
 
 def devices(as_json: Json = False) -> None:
     """List the OpenCL devices that kernels can be measured on."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ncc.runtime.found import FoundFile
     from ncc.search.parts import Rows
 
-__all__ = ["embed"]
-
 _SECONDS = 300.0
 """Time for an input in a worker, beyond that of a compilation."""
 

@@ -13,8 +13,6 @@ from ncc.cli.output import fail, say
 from ncc.cli.streams import StandardOutputError
 from ncc.errors import InputError, NccError
 
-__all__ = ["NccGroup", "reason_of", "told_defects"]
-
 
 class NccGroup(TyperGroup):
     """Commands whose `NccError` becomes a message and exit code 1, or 2 where what was asked for is wrong."""

@@ -18,8 +18,6 @@ from ncc.cli.options import (
 from ncc.cli.output import now_and_then, print_figures
 from ncc.errors import InputError
 
-__all__ = ["evaluate_classify"]
-
 
 @takes_study_options(seeds=1)
 @takes_compile_options(without=SOURCES_AS_THEY_ARE)

@@ -6,8 +6,6 @@ import typer
 
 from ncc.cli.comparing import Study, takes_study_options
 
-__all__ = ["evaluate_coarsening"]
-
 
 @takes_study_options()
 def evaluate_coarsening(

@@ -9,8 +9,6 @@ from ncc.cli.options import EmbeddingFolder, Inputs, Json, ResultFile, takes_com
 from ncc.cli.output import print_figures, say
 from ncc.runtime.writable import check_writable
 
-__all__ = ["evaluate_coverage"]
-
 
 @takes_compile_options()
 def evaluate_coverage(

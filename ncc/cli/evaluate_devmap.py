@@ -8,8 +8,6 @@ import typer
 from ncc.cli.comparing import Study, takes_study_options
 from ncc.cli.options import arguments_of
 
-__all__ = ["evaluate_devmap"]
-
 
 @takes_study_options()
 def evaluate_devmap(

@@ -12,8 +12,6 @@ from ncc.runtime.writable import check_writable
 if TYPE_CHECKING:
     from ncc.embedding import Embedding
 
-__all__ = ["Inst2vec", "evaluate_embedding", "measured_embedding"]
-
 Inst2vec = Annotated[
     tuple[Path, Path] | None,
     typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),

@@ -8,8 +8,6 @@ import typer
 from ncc.cli.options import EmbeddingFolder, Jobs, Json, Seed
 from ncc.cli.output import now_and_then, print_figures
 
-__all__ = ["evaluate_functions"]
-
 
 def evaluate_functions(
     projects: Annotated[

@@ -8,8 +8,6 @@ from ncc.cli.options import DataFolder, Json, ResultFile, Seed
 from ncc.cli.output import print_figures, say
 from ncc.runtime.writable import check_writable
 
-__all__ = ["evaluate_gpu"]
-
 
 def evaluate_gpu(
     method: Annotated[

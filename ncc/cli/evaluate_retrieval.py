@@ -19,8 +19,6 @@ from ncc.cli.options import (
 )
 from ncc.cli.output import now_and_then, print_figures
 
-__all__ = ["evaluate_retrieval"]
-
 
 def evaluate_retrieval(
     folder: ProgramFolder = None,

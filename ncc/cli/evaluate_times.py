@@ -11,8 +11,6 @@ from ncc.runtime.writable import check_writable
 if TYPE_CHECKING:
     from ncc.study.report.table import Table
 
-__all__ = ["evaluate_times"]
-
 
 def evaluate_times(
     protocol: Annotated[

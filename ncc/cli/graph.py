@@ -11,8 +11,6 @@ from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.writable import check_writable
 
-__all__ = ["graph"]
-
 
 @takes_compile_options()
 def graph(

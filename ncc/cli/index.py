@@ -8,8 +8,6 @@ import typer
 from ncc.cli.options import EmbeddingFolder, EncoderFolder, PoolingName, Scheduler, arguments_of, takes_compile_options
 from ncc.cli.output import now_and_then, print_answer, say
 
-__all__ = ["index"]
-
 
 @takes_compile_options()
 def index(

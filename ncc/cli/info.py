@@ -7,8 +7,6 @@ from typing import Any
 from ncc.cli.options import Json
 from ncc.cli.output import print_answer, print_rows
 
-__all__ = ["info"]
-
 
 def info(as_json: Json = False) -> None:
     """Show versions, the compiler, the shipped models and where data is looked for."""

@@ -8,8 +8,6 @@ import typer
 from ncc.cli.options import Json, Seed
 from ncc.cli.output import print_answer, say
 
-__all__ = ["DeviceNames", "measure"]
-
 DeviceNames = Annotated[
     list[str] | None,
     typer.Option("--device", metavar="NAME", help="Number in ncc devices, or part of a name; default all."),

@@ -9,35 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "SOURCES_AS_THEY_ARE",
-    "DataFolder",
-    "EmbeddingFolder",
-    "HeadFolder",
-    "Inputs",
-    "Jobs",
-    "Json",
-    "Levels",
-    "NoCache",
-    "NumSeeds",
-    "OutputFolder",
-    "PoolingName",
-    "ProgramFolder",
-    "ProgramsCache",
-    "ReportFile",
-    "ResultFile",
-    "RunsFolder",
-    "Scheduler",
-    "Seed",
-    "TorchDevice",
-    "Trees",
-    "arguments_of",
-    "may_require_confinement",
-    "split_list",
-    "takes_compile_options",
-    "takes_options",
-]
-
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]

@@ -18,8 +18,6 @@ from ncc.runtime.provenance import command_line, environment
 if TYPE_CHECKING:
     from ncc.study.report.table import Table
 
-__all__ = ["fail", "now_and_then", "print_answer", "print_card", "print_figures", "print_rows", "provenance", "say"]
-
 
 def say(message: str) -> None:
     """Prints a message to stderr, if that can be written."""

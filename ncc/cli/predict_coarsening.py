@@ -9,8 +9,6 @@ from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 from ncc.runtime.printable import source_name
 
-__all__ = ["predict_coarsening"]
-
 
 @takes_compile_options()
 def predict_coarsening(

@@ -14,8 +14,6 @@ from ncc.runtime.quantities import parse_bytes, readable_bytes
 if TYPE_CHECKING:
     from ncc.devices import DevicePrediction, LineShare
 
-__all__ = ["predict_device"]
-
 _FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
     "familiar", "distance",

@@ -9,8 +9,6 @@ from ncc.cli.options import HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.profile import Arguments, Block, Grid, KernelName, parse_arguments, parse_sizes
 from ncc.cli.running import Input, check_plot, run_over
 
-__all__ = ["predict_gpu"]
-
 _FIELDS = (
     "time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
     "familiar", "extrapolated", "gpu",

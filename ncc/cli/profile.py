@@ -11,8 +11,6 @@ from ncc.errors import InputError
 if TYPE_CHECKING:
     from ncc.kernels.launched import LaunchedKernel
 
-__all__ = ["Arguments", "Block", "Grid", "KernelName", "parse_arguments", "parse_sizes", "profile"]
-
 Grid = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
 Block = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]
 Arguments = Annotated[

@@ -23,8 +23,6 @@ from ncc.runtime.writable import check_writable
 if TYPE_CHECKING:
     from ncc.inputs import ExpandedInput
 
-__all__ = ["Input", "check_plot", "run_over"]
-
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
 

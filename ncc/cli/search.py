@@ -13,8 +13,6 @@ from ncc.errors import InputError
 if TYPE_CHECKING:
     from ncc.search import Duplicates, Found, Matches
 
-__all__ = ["search"]
-
 
 @takes_compile_options()
 def search(

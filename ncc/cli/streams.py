@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-__all__ = ["StandardOutputError", "give_up_output", "standard_streams"]
-
 
 class StandardOutputError(OSError):
     """Standard output can't be written."""

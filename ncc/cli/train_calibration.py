@@ -17,8 +17,6 @@ from ncc.cli.options import (
 from ncc.cli.output import now_and_then, print_answer
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_calibration"]
-
 
 @takes_compile_options(without="optimization")
 def train_calibration(

@@ -22,8 +22,6 @@ from ncc.cli.options import (
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_classify"]
-
 
 @takes_compile_options(without=SOURCES_AS_THEY_ARE)
 def train_classify(

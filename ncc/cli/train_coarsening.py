@@ -9,8 +9,6 @@ from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed, arg
 from ncc.cli.output import print_card
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_coarsening"]
-
 
 def train_coarsening(
     output: OutputFolder,

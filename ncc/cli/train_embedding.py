@@ -9,8 +9,6 @@ from ncc.cli.options import OutputFolder, Seed, TorchDevice, arguments_of
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_embedding"]
-
 
 def train_embedding(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],

@@ -19,8 +19,6 @@ from ncc.cli.options import (
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_encoder"]
-
 
 def train_encoder(
     output: OutputFolder,

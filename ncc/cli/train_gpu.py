@@ -9,8 +9,6 @@ from ncc.cli.options import DataFolder, OutputFolder, Seed
 from ncc.cli.output import print_card, say
 from ncc.runtime.provenance import command_line
 
-__all__ = ["train_gpu"]
-
 
 def train_gpu(
     output: OutputFolder,

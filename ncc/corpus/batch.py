@@ -27,8 +27,6 @@ from ncc.runtime.crew import Task
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["Batch", "Tally", "count_batch"]
-
 
 @dataclass
 class Tally:

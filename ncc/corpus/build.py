@@ -26,8 +26,6 @@ from ncc.runtime.pages import html_table
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import only_writer
 
-__all__ = ["CorpusReport", "build_corpus"]
-
 logger = logging.getLogger(__name__)
 
 BATCH_FILES = 64

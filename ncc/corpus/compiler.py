@@ -11,8 +11,6 @@ from ncc.frontend.precompiled import with_header
 from ncc.runtime.found import read_file
 from ncc.runtime.storage import read_compressed, write_compressed
 
-__all__ = ["Compiler"]
-
 
 @dataclass(frozen=True)
 class Compiler:

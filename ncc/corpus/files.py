@@ -12,8 +12,6 @@ from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.frontend.database import load_commands
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
 
-__all__ = ["CorpusFile", "find_files"]
-
 
 @dataclass(frozen=True)
 class CorpusFile:

@@ -14,8 +14,6 @@ from ncc.frontend import CompileOptions
 from ncc.graph.contexts import MAX_WIDTH
 from ncc.ir import Abstraction
 
-__all__ = ["Attempt", "Recipe", "Source", "load_recipe"]
-
 _EXPECTED: dict[Any, str] = {
     str: "a string",
     bool: "true or false",

@@ -15,8 +15,6 @@ from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Abstraction
 from ncc.runtime.failures import summarize_failure
 
-__all__ = ["StatementCounts", "count_statements"]
-
 
 @dataclass(frozen=True)
 class StatementCounts:

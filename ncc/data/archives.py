@@ -17,8 +17,6 @@ from typing import IO, BinaryIO, Self, cast
 
 from ncc.errors import DataError, OutputError
 
-__all__ = ["extract_archive", "iter_members"]
-
 _LOG = logging.getLogger(__name__)
 # beside its own errors, tarfile stumbles over odd headers with those of Python
 _DAMAGED = (

@@ -13,8 +13,6 @@ from msgspec import convert
 
 from ncc.errors import DataError
 
-__all__ = ["DatasetCard", "DatasetFile", "load_cards"]
-
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 

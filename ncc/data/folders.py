@@ -5,8 +5,6 @@ from pathlib import Path
 
 import platformdirs
 
-__all__ = ["cache_folder", "data_folder"]
-
 
 def cache_folder() -> Path:
     """Return the folder that ncc may write to; it need not exist yet.

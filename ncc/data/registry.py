@@ -17,8 +17,6 @@ from ncc.data.cards import DatasetCard, DatasetFile, load_cards
 from ncc.data.folders import cache_folder, data_folder
 from ncc.errors import DataError, InputError
 
-__all__ = ["DatasetStatus", "FileState", "FileStatus", "Registry"]
-
 _LOG = logging.getLogger(__name__)
 
 Folder = str | os.PathLike[str] | None

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ncc.errors import DataError
 
-__all__ = ["LONGEST_NAME", "check_measured", "check_names", "read_columns", "read_numbers", "read_rows"]
-
 LONGEST_NAME = 200
 """Letters of a name: an array of names gives each as much room as the longest takes."""
 

@@ -8,8 +8,6 @@ from ncc.frontend.compilers import Compiler
 from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
 from ncc.frontend.options import CompileOptions
 
-__all__ = ["compile_command"]
-
 
 def compile_command(compiler: Compiler, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
     """Spell out the command that prints the IR of one source file to standard output.

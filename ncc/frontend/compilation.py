@@ -20,8 +20,6 @@ from ncc.frontend.searching import header_folders
 from ncc.frontend.toolkits import toolkit_flags
 from ncc.runtime.limits import refuse_large
 
-__all__ = ["CompiledSource", "compile_source"]
-
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()

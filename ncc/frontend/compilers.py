@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ncc.errors import CompileError
 
-__all__ = ["Compiler", "find_compiler"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Compiler:

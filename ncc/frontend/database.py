@@ -11,8 +11,6 @@ from pathlib import Path
 from ncc.errors import InputError
 from ncc.frontend.options import CompileOptions
 
-__all__ = ["load_commands", "own_flags", "with_own_flags"]
-
 _PATH_FLAGS = ("-I", "-isystem", "-iquote", "-include")
 _KEPT_FLAGS = (
     "-D",

@@ -22,8 +22,6 @@ from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.scopes import Scopes
 
-__all__ = ["DeviceCode", "compile_device_code"]
-
 _MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
 _MOST_BYTES = 2**25
 _LIBRARIES = ("thrust", "cub", "cooperative_groups")

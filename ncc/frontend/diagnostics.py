@@ -13,8 +13,6 @@ from ncc.frontend.headers import OWN_HEADERS
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import signal_name
 
-__all__ = ["FinishedProcess", "compile_error"]
-
 _MAX_ERRORS = 3
 _LONGEST_LINE = 1000
 _ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")

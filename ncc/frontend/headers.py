@@ -7,8 +7,6 @@ libraries under /usr/include are searched last.
 import platform
 from pathlib import Path
 
-__all__ = ["OWN_HEADERS", "default_target", "header_flags"]
-
 OWN_HEADERS = Path(__file__).parent
 
 # What libc++ finds in its generated __config_site; this copy has none and takes macros instead.

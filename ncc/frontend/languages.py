@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-__all__ = ["LANGUAGES", "SOURCE_EXTENSIONS", "language_of"]
-
 LANGUAGES = ("c", "c++", "opencl", "cuda")
 
 # `.C` and `.c` differ on purpose, as they do for every compiler: matching is case-sensitive first.

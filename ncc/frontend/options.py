@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from ncc.errors import InputError
 from ncc.frontend.languages import LANGUAGES
 
-__all__ = ["CompileOptions"]
-
 _OPTIMIZATION_LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 

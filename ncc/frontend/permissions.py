@@ -15,8 +15,6 @@ from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
 from ncc.runtime.confinement import Permissions, find_loaders
 
-__all__ = ["compile_permissions"]
-
 # Headers and libraries of the system, as far as programs of every user may read them; /nix and /gnu hold packages.
 _SYSTEM = (
     *("/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share"),

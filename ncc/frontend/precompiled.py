@@ -14,8 +14,6 @@ from ncc.frontend.compilers import Compiler, find_compiler
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 
-__all__ = ["with_header"]
-
 
 def with_header(
     header: Path, options: CompileOptions, cache: Path, *, readable: Sequence[str | os.PathLike[str]] = ()

@@ -18,8 +18,6 @@ from ncc.frontend.options import CompileOptions
 from ncc.frontend.precompiled import with_header
 from ncc.runtime.found import read_file
 
-__all__ = ["CompiledProgram", "compile_program"]
-
 _USUAL = Path(__file__).with_name("usual")
 _HEADERS = {"c++": _USUAL / "usual.hpp", "c": _USUAL / "usual.h"}
 _OLD_C = ("-std=gnu89",)

@@ -18,8 +18,6 @@ from ncc.runtime.confinement import Permissions, confine, launcher_failure, quie
 from ncc.runtime.limits import memory_limit, output_limit
 from ncc.runtime.processes import WatchedProcess, temporary_file
 
-__all__ = ["run_compiler"]
-
 _NO_SPACE = b"No space left on device"
 _LITTLE_SPACE = 2**22
 

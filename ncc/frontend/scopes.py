@@ -8,8 +8,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["Block", "Scopes"]
-
 _TOKEN = re.compile(
     r'R"(?P<mark>[^\s()\\]{0,16})\(.*?\)(?P=mark)"|"(?:[^"\\\n]|\\.)*"|\b\d[\w.\']*|\'(?:[^\'\\\n]|\\.)*\''
     r"|^[ \t]*#[^\n]*|[{}();]",

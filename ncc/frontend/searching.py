@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from ncc.frontend.beside import is_everything
 
-__all__ = ["header_folders"]
-
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _MOST_FILES = 3000
 _MOST_FOLDERS = 64

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ncc.errors import InputError
 
-__all__ = ["toolkit_flags"]
-
 _VARIABLE = "NCC_CUDA_PATH"
 _VERSION = re.compile(rb"^#define\s+CUDA_VERSION\s+(\d{4,6})\b", re.MULTILINE)
 _OLDEST, _NEWEST = 9, 13

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from ncc.errors import InputError
 
-__all__ = ["CARDS", "MEASURED", "Card", "find_card"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Card:

@@ -5,8 +5,6 @@ import operator
 import re
 from collections.abc import Callable
 
-__all__ = ["SIZES", "Value", "call_known", "evaluate", "split_arguments"]
-
 Value = int | float | tuple[int | float | None, ...] | None
 """A number, a ``dim3`` as a tuple, or None where it is not known."""
 

@@ -11,8 +11,6 @@ from ncc.errors import InputError
 from ncc.gpus.head import TARGETS, GpuHead, nearest_distance, physics_of, spread_of, standardised
 from ncc.gpus.measured import Launches
 
-__all__ = ["fit_gpus", "program_folds"]
-
 Array = NDArray[np.float64]
 
 _FOLDS = 4

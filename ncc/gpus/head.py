@@ -16,8 +16,6 @@ from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 from ncc.errors import AssetError
 from ncc.gpus.cards import CARDS
 
-__all__ = ["TARGETS", "Answer", "GpuHead", "load_gpu_head", "physics_of", "save_gpu_head"]
-
 Array = NDArray[np.float64]
 
 TARGETS = ("time", "spread", "compute", "traffic")

@@ -15,8 +15,6 @@ from ncc.gpus.expressions import SIZES, Value, call_known, evaluate, split_argum
 from ncc.gpus.texts import closing, expression_at, substituted
 from ncc.kernels.launch import Launch
 
-__all__ = ["HostCode", "ReadArguments"]
-
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^()]*)\))?[ \t]*(.*)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)

@@ -22,8 +22,6 @@ from ncc.kernels.launched import LaunchedKernel, profile_launch
 from ncc.kernels.memory import Access, access_pattern
 from ncc.kernels.threads import POINTER_STEPS
 
-__all__ = ["KINDS", "Work", "columns_of", "work_at"]
-
 Array = NDArray[np.float64]
 
 KINDS = (

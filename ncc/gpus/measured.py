@@ -21,8 +21,6 @@ from ncc.ir import Abstraction, Module, read_module
 from ncc.kernels.names import find_kernel, plain_kernel_name
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["Launches", "measured_launches", "program_modules"]
-
 logger = logging.getLogger(__name__)
 
 Array = NDArray[np.float64]

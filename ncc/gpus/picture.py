@@ -11,8 +11,6 @@ from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.pictures import check_picture, save_picture
 from ncc.runtime.printable import printable
 
-__all__ = ["plot_roofline"]
-
 _COLOURS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
 
 

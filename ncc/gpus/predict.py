@@ -22,8 +22,6 @@ from ncc.runtime.printable import source_name
 from ncc.runtime.quantities import readable_estimate
 from ncc.runtime.workers import limited
 
-__all__ = ["GpuPrediction", "predict_gpu"]
-
 _FAR = 0.3
 """Half width, in powers of ten, that the interval of a card gains that nothing was measured on."""
 _SHOWN = 6

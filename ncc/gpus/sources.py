@@ -10,8 +10,6 @@ from ncc.frontend import CompileOptions
 from ncc.gpus.host import HostCode, ReadArguments
 from ncc.kernels.launch import Launch
 
-__all__ = ["HOST_SUFFIXES", "device_sources", "host_arguments", "make_options"]
-
 HOST_SUFFIXES = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".hip"))
 """Files that may hold code of a program's."""
 

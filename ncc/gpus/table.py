@@ -11,8 +11,6 @@ from pathlib import Path
 from ncc.errors import InputError
 from ncc.kernels.launch import Launch
 
-__all__ = ["THRESHOLDS", "MeasuredLaunch", "read_table"]
-
 _BANDWIDTH = 760e9
 THRESHOLDS = {"dpAI": 0.465e12 / _BANDWIDTH, "spAI": 29.8e12 / _BANDWIDTH, "intAI": 14.9e12 / _BANDWIDTH}
 """Operations a byte above which gpuFLOPBench's card is bound by computing, by the column of its profiles."""

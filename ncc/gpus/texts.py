@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-__all__ = ["closing", "expression_at", "substituted"]
-
 
 def closing(text: str, opening: int) -> int:
     """Where the bracket that opens at a place closes; the text's end if it does not."""

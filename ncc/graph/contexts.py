@@ -13,8 +13,6 @@ from ncc.errors import InputError
 from ncc.graph.xfg import XFG
 from ncc.ir.reader import seconds_for
 
-__all__ = ["ContextCounts", "context_pairs", "count_contexts"]
-
 MAX_WIDTH = 8
 
 

@@ -16,8 +16,6 @@ from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
 from ncc.runtime.printable import printable
 
-__all__ = ["LONGEST_ROW", "Box", "Drawing", "draw_function", "draw_functions"]
-
 LONGEST_ROW = 72
 """Columns; what is longer is cut in the picture."""
 _LONGEST_LABEL = 600

@@ -13,8 +13,6 @@ from ncc.runtime.printable import printable
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["EXPORTERS", "to_dot", "to_graphml", "to_json", "to_networkx"]
-
 
 def node_kind(graph: XFG, node: int) -> str:
     """Says what a node is: "global", "function", "block", "argument", "result", "root", "return" or "effect"."""

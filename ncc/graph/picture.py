@@ -16,8 +16,6 @@ from ncc.ir.functions import find_function, some_names
 from ncc.runtime.pages import render_page
 from ncc.runtime.printable import printable
 
-__all__ = ["COLOURS", "edge_curves", "page_data", "to_html", "to_svg"]
-
 COLOURS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 """Of edges, by kind."""
 _COLUMN_PX, _ROW_PX = 7.25, 18

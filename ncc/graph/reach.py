@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from ncc.ir import Module
 
-__all__ = ["reachable_statements"]
-
 
 def reachable_statements(module: Module, function: int) -> NDArray[np.int32]:
     """Statements of a function and of every function of the module that it calls, directly or not, in module order.

@@ -20,8 +20,6 @@ from ncc.runtime.printable import source_name
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["XFG", "EdgeKind", "build_xfg"]
-
 Int32Array = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 

@@ -1,9 +1,10 @@
 """LLVM IR text or bitcode to a `Module` of arrays."""
 
 from ncc.ir.abstraction import Abstraction
-from ncc.ir.module import OPCODES, Module, NodeKind, opcode_number
+from ncc.ir.module import Module, NodeKind, opcode_number
 from ncc.ir.objects import is_bitcode
 from ncc.ir.reader import print_canonically, read_module
+from ncc.native import OPCODES
 
 __all__ = [
     "OPCODES",

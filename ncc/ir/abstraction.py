@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ncc.errors import InputError
 
-__all__ = ["KNOWN_CALLEES", "Abstraction"]
-
 _LIBM = """
 acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor fma
 fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint

@@ -7,9 +7,8 @@ import re
 
 import numpy as np
 
-from ncc.ir.module import OPCODES, Module, opcode_number
-
-__all__ = ["find_mismatch"]
+from ncc.ir.module import Module, opcode_number
+from ncc.native import OPCODES
 
 _SCALAR = r"void|i\d+|half|bfloat|float|double|x86_fp80|fp128|ptr"
 _TYPED = re.compile(rf"(?:<%ID> = )?([a-z]+) (?:[a-z]+ )*?({_SCALAR})(?:,| (?!addrspace)|$)")

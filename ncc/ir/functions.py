@@ -7,8 +7,6 @@ from ncc.errors import InputError
 from ncc.ir.module import Module
 from ncc.runtime.printable import printable, source_name
 
-__all__ = ["find_function", "some_names"]
-
 _NAMED = 5
 _MOST_COMPARED = 20_000
 _ANONYMOUS = "(anonymous namespace)"

@@ -22,8 +22,6 @@ from ncc.runtime.confinement import Permissions, check_confinement, confine, fin
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import WatchedProcess
 
-__all__ = ["LLVMRefusalError", "LLVMWork", "print_module", "stop_helper"]
-
 _HELPER = Path(__file__).with_name("llvm_helper.py")
 _LONGEST_REASON = 500
 _LONGEST_ERRORS = 2**16

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ncc.native import OPCODES
 
-__all__ = ["OPCODES", "Module", "NodeKind", "opcode_number", "plain_name"]
-
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _STRING = re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"')
 _EXTERNAL = (

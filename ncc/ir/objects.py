@@ -8,17 +8,6 @@ from ncc.errors import InputError
 from ncc.runtime.archive import ARCHIVE_MAGICS, list_members, split_member
 from ncc.runtime.found import open_file
 
-__all__ = [
-    "HOW_TO_EMBED",
-    "IR_EXTENSIONS",
-    "holds_bitcode",
-    "is_bitcode",
-    "is_ir_path",
-    "is_object",
-    "modules_of",
-    "refuse_object",
-]
-
 IR_EXTENSIONS = frozenset({".ll", ".bc", ".o", ".a"})
 
 HOW_TO_EMBED = "compile with clang and -fembed-bitcode, or with -flto"

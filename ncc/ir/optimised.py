@@ -7,8 +7,6 @@ from ncc.ir.llvm import LLVMRefusalError, LLVMWork, print_module
 from ncc.ir.module import Module
 from ncc.ir.reader import read_module
 
-__all__ = ["optimise_unoptimised"]
-
 _read: "WeakKeyDictionary[Module, Module | None]" = WeakKeyDictionary()
 
 

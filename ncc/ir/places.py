@@ -7,8 +7,6 @@ import numpy as np
 
 from ncc.ir.module import Module
 
-__all__ = ["Place", "function_places"]
-
 _NODE = re.compile(
     rb"^!(\d+) = (?:distinct )?!DI(File|Subprogram|Location|LexicalBlock|LexicalBlockFile)\((.*)\)\r?$", re.MULTILINE
 )

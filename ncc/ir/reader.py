@@ -21,8 +21,6 @@ from ncc.ir.objects import is_bitcode, is_object, refuse_object
 from ncc.runtime.found import read_file
 from ncc.runtime.workers import limited
 
-__all__ = ["print_canonically", "read_module"]
-
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
 _SECONDS, _BYTES_PER_SECOND = 60.0, 1e6

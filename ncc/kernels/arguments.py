@@ -3,8 +3,6 @@
 from ncc.ir import Module
 from ncc.kernels.launch import Launch
 
-__all__ = ["argument_names", "given_arguments"]
-
 
 def argument_names(module: Module, function: int) -> dict[int, str]:
     """Node of each argument → its name, or its number where the IR has no names."""

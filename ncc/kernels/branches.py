@@ -7,8 +7,6 @@ import re
 
 from ncc.ir import Module, NodeKind
 
-__all__ = ["likely_share"]
-
 _RARE, _ODD = 0.1, 0.01
 _COMPARED = re.compile(r"[if]cmp (?:\w+ )*?(\w+) (?:i\d+|float|double|half|ptr) [^,]+, (\S+)")
 _ZERO = re.compile(r"-?0(?:\.0+(?:e\+0+)?)?|null|-1")

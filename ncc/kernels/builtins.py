@@ -4,8 +4,6 @@ import re
 
 from ncc.kernels.types import lanes_of
 
-__all__ = ["builtin_name", "work_of_call"]
-
 _NOTHING = ("llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant")
 _BARRIER = re.compile(r"[bB]arrier|__syncthreads|mem_fence")
 _ATOMIC = re.compile(r"atom(?:ic)?_")

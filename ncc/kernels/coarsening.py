@@ -20,8 +20,6 @@ from ncc.kernels.control_flow import find_divergent_blocks, find_loops
 from ncc.kernels.threads import thread_strides
 from ncc.kernels.types import size_of_type
 
-__all__ = ["FEATURE_NAMES", "coarsening_features"]
-
 FEATURE_NAMES = (
     "divergent_share", "divergent_loop_share", "uniform_share", "memory_share", "uniform_access_share",
     "coalesced_access_share", "strided_access_share", "irregular_access_share", "vector_share", "float_share",

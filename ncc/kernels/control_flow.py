@@ -21,8 +21,6 @@ from ncc.kernels.strides import constant_operand
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["DivergentBlocks", "Loop", "find_divergent_blocks", "find_loops", "successors"]
-
 _MOST_TRIPS = 2**30
 _MOST_BLOCKS = 20_000
 _MOST_NESTED, _MOST_STEPS = 200, 100_000

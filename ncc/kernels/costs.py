@@ -11,8 +11,6 @@ import re
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.types import lanes_of
 
-__all__ = ["flops_of", "integer_operations_of"]
-
 _SINGLE = """
 div 10 rcp 5 sqrt 0 rsqrt 0 exp 10 exp2 0 exp10 10 expm1 20 log 24 log2 26 log10 25 log1p 28 sin 18 cos 18 sincos 24
 tan 19 asin 21 acos 22 atan 21 atan2 30 sinh 12 cosh 12 tanh 13 asinh 39 acosh 30 atanh 32 pow 62 powi 12 cbrt 8

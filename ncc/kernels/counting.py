@@ -19,8 +19,6 @@ from ncc.kernels.registers import asked_dimension, reads_variable
 from ncc.kernels.threads import called_function, callee_name, thread_strides
 from ncc.kernels.types import lanes_of
 
-__all__ = ["TRIPS", "AtLaunch", "KernelCounts", "count_kernel"]
-
 TRIPS = 8.0
 """Times that a loop is taken to run where the code does not say."""
 _DEEPEST = 4

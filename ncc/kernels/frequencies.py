@@ -21,8 +21,6 @@ from ncc.kernels.values import (
     value_of,
 )
 
-__all__ = ["FunctionRuns", "guess_arguments"]
-
 Array = NDArray[np.float64]
 
 _STAYS = 0.99

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError
 
-__all__ = ["Launch", "LoopTrips", "Threads", "launch_threads"]
-
 _MOST_THREADS = 512
 _MOST_COLUMNS = 4096
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}

@@ -20,8 +20,6 @@ from ncc.kernels.names import find_kernel, kernel_numbers
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
-__all__ = ["LaunchedKernel", "load_kernels", "profile", "profile_launch"]
-
 _NAMES_FLAG = "-fno-discard-value-names"
 
 

@@ -14,8 +14,6 @@ from ncc.kernels.strides import add_strides
 from ncc.kernels.threads import POINTER_STEPS, callee_name
 from ncc.kernels.types import leading_type, size_of_type, split_fields
 
-__all__ = ["PATTERNS", "SPACES", "Access", "PointerSpaces", "access_pattern", "accesses_of", "argument_spaces"]
-
 SPACES = ("global", "local", "constant", "private")
 """Kinds of memory, by OpenCL's names."""
 PATTERNS = ("uniform", "coalesced", "strided", "far", "irregular")

@@ -9,8 +9,6 @@ from ncc.errors import InputError
 from ncc.ir import Module
 from ncc.runtime.printable import source_name
 
-__all__ = ["find_kernel", "kernel_numbers", "plain_kernel_name"]
-
 _TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)
 _CAST = re.compile(r"\((?:int|unsigned int|bool|long|unsigned long|unsigned char|char|short)\)")
 _SAME = {"true": "1", "false": "0", "unsignedint": "unsigned", "std::": ""}

@@ -17,8 +17,6 @@ from ncc.kernels.counting import KernelCounts, count_kernel
 from ncc.kernels.memory import PATTERNS, SPACES
 from ncc.kernels.types import split_fields
 
-__all__ = ["FEATURE_NAMES", "KernelProfile", "profile_kernel"]
-
 _KINDS = (
     "integer", "float", "double", "division", "special", "conversion", "comparison", "branch", "divergent_branch",
     "barrier", "atomic", "call", "thread_query", "lane_shuffle",

@@ -14,15 +14,6 @@ from ncc.graph import reachable_statements
 from ncc.inputs import load_module
 from ncc.ir import Module
 
-__all__ = [
-    "LONGEST",
-    "Kernel",
-    "Source",
-    "kernel_words",
-    "read_kernels",
-    "read_named_kernels",
-]
-
 Source = str | os.PathLike[str] | bytes
 
 LONGEST = 1024

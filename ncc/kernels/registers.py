@@ -7,8 +7,6 @@ import re
 
 from ncc.ir import Module
 
-__all__ = ["asked_dimension", "reads_variable", "register_of"]
-
 _HARDWARE = re.compile(
     r"ptx\.sreg\.((?:n?ctaid|n?tid)\.[xyz]|warpsize|laneid)|amdgcn\.(workitem|workgroup)\.id\.([xyz])"
 )

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from ncc.ir import Module
 from ncc.kernels.types import element_type, leading_type, size_of_type, split_fields
 
-__all__ = ["HANDLERS", "add_strides", "constant_operand", "join_strides", "same_stride"]
-
 Handler = Callable[[Module, int, list[int], list[float]], float | None]
 """Of a module, a statement, its operands and their strides, all known: the stride of what the statement defines."""
 

@@ -17,8 +17,6 @@ from ncc.ir import Module, NodeKind
 from ncc.kernels.registers import reads_variable, register_of
 from ncc.kernels.strides import HANDLERS, join_strides, same_stride
 
-__all__ = ["POINTER_STEPS", "called_function", "callee_name", "thread_strides"]
-
 _DEEPEST = 4
 _MOST_CALLS = 256
 

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["element_type", "lanes_of", "leading_type", "size_of_type", "split_fields"]
-
 _SCALAR_BYTES = {"half": 2.0, "bfloat": 2.0, "float": 4.0, "double": 8.0, "x86_fp80": 16.0, "fp128": 16.0}
 _POINTER_BYTES = 8.0
 _MOST_BYTES = 2.0**62

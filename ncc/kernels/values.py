@@ -12,16 +12,6 @@ from ncc.kernels.builtins import builtin_name
 from ncc.kernels.registers import register_of
 from ncc.kernels.types import split_fields
 
-__all__ = [
-    "Operation",
-    "formula_of",
-    "operand_tokens",
-    "predicate_of",
-    "token_value",
-    "trips_until",
-    "value_of",
-]
-
 Array = NDArray[np.float64]
 
 _PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")

@@ -12,8 +12,6 @@ from typing import BinaryIO
 from ncc.errors import InputError
 from ncc.runtime.limits import refuse_size
 
-__all__ = ["ARCHIVE_MAGICS", "Member", "list_members", "read_member", "split_member"]
-
 _MAGIC, _THIN_MAGIC = ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
 _MEMBER_PATH = re.compile(r"(.+\.a)\((.+)\)", re.DOTALL)
 _HEADER = re.compile(rb"(.{16}).{32}(\d+) *`\n", re.DOTALL)

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 from ncc.errors import NccError
 
-__all__ = ["cluster_executor"]
-
 
 @contextmanager
 def cluster_executor(address: str | None, executor: Executor | None = None) -> Iterator[Executor | None]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-__all__ = ["aligned"]
-
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> list[str]:
     """Rows as lines.

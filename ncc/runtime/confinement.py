@@ -16,19 +16,6 @@ from pathlib import Path
 
 from ncc.errors import NccError
 
-__all__ = [
-    "Permissions",
-    "check_confinement",
-    "confine",
-    "describe_confinement",
-    "find_loaders",
-    "landlock_version",
-    "launcher_failure",
-    "quiet_environment",
-    "require_confinement",
-    "tell_unconfined",
-]
-
 logger = logging.getLogger(__name__)
 
 _LOADERS = (

@@ -26,8 +26,6 @@ from ncc.runtime.processes import WatchedProcess, last_words, python_command, wa
 from ncc.runtime.serving import Parent, limit_memory
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["ITEM_SECONDS", "Task", "work_by", "work_through"]
-
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
 

@@ -5,8 +5,6 @@ import logging
 from pathlib import Path
 from traceback import extract_tb
 
-__all__ = ["REPORT", "Warnings", "describe_failure", "is_defect", "lacks_room", "summarize_failure"]
-
 REPORT = "; a defect of ncc, please report it"
 """How the description of a defect ends."""
 

@@ -12,8 +12,6 @@ from ncc.errors import InputError
 from ncc.runtime.archive import read_member, split_member
 from ncc.runtime.limits import refuse_size
 
-__all__ = ["FoundFile", "open_file", "read_file", "refuse_link_out"]
-
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 
 

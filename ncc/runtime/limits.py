@@ -6,8 +6,6 @@ from pathlib import Path
 
 from ncc.errors import InputError
 
-__all__ = ["GIGABYTE", "fair_share", "input_limit", "memory_limit", "output_limit", "refuse_large", "refuse_size"]
-
 GIGABYTE = 2**30
 
 _MEMORY = "NCC_MEMORY_GB"

@@ -10,9 +10,6 @@ from ncc.runtime.printable import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["SHOWN_ROWS", "html_table", "render_page"]
-
-
 SHOWN_ROWS = 20
 """Functions that a notebook shows of a module or of a graph."""
 

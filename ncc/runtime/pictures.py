@@ -11,8 +11,6 @@ from ncc.runtime.storage import write_output
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture", "save_picture"]
-
 _FORMATS = (".png", ".svg", ".pdf")
 
 

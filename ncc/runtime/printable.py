@@ -2,8 +2,6 @@
 
 from functools import lru_cache
 
-__all__ = ["printable", "source_name"]
-
 _LONGEST = 10_000
 """Of mangled names; one may stand for a name thousands of times as long."""
 _LONGEST_SHOWN = 300

@@ -20,17 +20,6 @@ from typing import IO, Self
 
 from ncc.errors import OutputError
 
-__all__ = [
-    "HEAD",
-    "LONGEST_MESSAGE",
-    "WatchedProcess",
-    "last_words",
-    "python_command",
-    "signal_name",
-    "temporary_file",
-    "wait_for_answers",
-]
-
 HEAD = struct.Struct("<Q")
 """Before every message of `WatchedProcess.send` and `receive`: its length."""
 LONGEST_MESSAGE = 2**26

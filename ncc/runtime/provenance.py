@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["command_line", "environment"]
-
 
 def command_line(program: str = "ncc") -> str:
     """The command that runs, without folders' parents: a card must not depend on where it was made."""

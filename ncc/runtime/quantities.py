@@ -5,8 +5,6 @@ import re
 
 from ncc.errors import InputError
 
-__all__ = ["LARGEST_BYTES", "parse_bytes", "readable_bytes", "readable_estimate"]
-
 LARGEST_BYTES = 1e15
 """No machine moves more at a time."""
 

@@ -14,20 +14,6 @@ from ncc.runtime.writable import only_writer
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "check_alike",
-    "found_by_first",
-    "gathered",
-    "gathered_rows",
-    "process_group",
-    "rank_and_world",
-    "share_files",
-    "sole_training",
-    "sum_over_ranks",
-    "torch_threads",
-    "wait_for_ranks",
-]
-
 T = TypeVar("T")
 
 _TIMEOUT = timedelta(hours=6)

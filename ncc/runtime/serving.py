@@ -11,8 +11,6 @@ from typing import Never
 
 from ncc.runtime.processes import HEAD
 
-__all__ = ["Parent", "limit_memory"]
-
 _GRACE_S = 2.0
 _IDLE_S = 0.5
 

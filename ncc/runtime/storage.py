@@ -24,19 +24,6 @@ from ncc.errors import AssetError, InputError, OutputError
 from ncc.runtime.limits import input_limit, refuse_large
 from ncc.runtime.writable import only_writer
 
-__all__ = [
-    "open_atomically",
-    "read_compressed",
-    "read_json",
-    "read_model",
-    "read_tensors",
-    "read_whole",
-    "write_atomically",
-    "write_compressed",
-    "write_model",
-    "write_output",
-]
-
 _MOST_UNCOMPRESSED = 1 << 31
 """Bytes that `read_compressed` gives at most."""
 _PIECE = 1 << 22

@@ -8,8 +8,6 @@ from typing import BinaryIO
 
 from ncc.errors import InputError
 
-__all__ = ["MOST_BYTES", "STDIN", "is_own_stream", "read_stream", "refuse_device"]
-
 STDIN = "-"
 MOST_BYTES = 2**31
 """What is read of a stream at most."""

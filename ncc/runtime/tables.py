@@ -18,8 +18,6 @@ from ncc.runtime.storage import open_atomically, write_output
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["FORMATS", "VectorFile", "check_format", "vector_table", "vectors_of", "write_vectors"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What formulas begin with."""
 _ROWS = 1 << 13

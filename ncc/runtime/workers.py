@@ -24,8 +24,6 @@ from ncc.runtime.processes import WatchedProcess, last_words, python_command
 from ncc.runtime.serving import Parent, limit_memory
 from ncc.runtime.streams import is_own_stream, read_stream
 
-__all__ = ["Workers", "in_order", "limited", "limits"]
-
 _GRACE_S = 2.0
 _AHEAD = 8
 """Items a worker that may be done before their turn to be told."""

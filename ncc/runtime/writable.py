@@ -15,8 +15,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["check_folder", "check_writable", "only_writer"]
-
 _WAIT_S = 60.0
 _PAUSE_S = 0.02
 _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())

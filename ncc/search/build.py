@@ -20,15 +20,14 @@ from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.frontend.database import own_flags
-from ncc.inputs import STDIN, expand_inputs, load_module
+from ncc.inputs import expand_inputs, load_module
 from ncc.ir.places import function_places
 from ncc.runtime.found import FoundFile, read_file
+from ncc.runtime.streams import STDIN
 from ncc.runtime.tables import vectors_of
 from ncc.runtime.writable import only_writer
 from ncc.search.parts import Part, Rows, in_parts
 from ncc.search.store import Card, Store, Writer, writing
-
-__all__ = ["IndexReport", "build_index", "fingerprint_of", "read_functions"]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Module
 from ncc.search.calibration import Calibration, fit_calibration
 
-__all__ = ["calibrate_similarity"]
-
 Functions = dict[tuple[str, str], tuple[NDArray[np.float32], int]]
 
 

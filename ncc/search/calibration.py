@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_json, write_atomically
 
-__all__ = ["Calibration", "fit_calibration", "load_calibration", "save_calibration", "shipped_calibration"]
-
 FORMAT_VERSION = 1
 PARTNERS = 0.1
 """True partners of a function, on average, where nothing is known: one function in ten has one."""

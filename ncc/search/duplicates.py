@@ -15,8 +15,6 @@ from ncc.search.index import Found, Index, dataframe
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Duplicates", "Group", "find_duplicates"]
-
 _BLOCK = 4096
 _MOST_PAIRS = 20_000_000
 _SURE = 0.9

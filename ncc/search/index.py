@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from ncc.search.duplicates import Duplicates
 
-__all__ = ["Found", "Index", "Matches", "dataframe", "load_index"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Found:

@@ -18,8 +18,6 @@ from ncc.search.index import Found, Matches
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Side", "pairs_of", "side_by_side", "similar_page", "source_lines"]
-
 _MOST_LINES = 80
 _MOST_COPIES = 8
 """Functions of a group that are shown beside the one in its middle."""

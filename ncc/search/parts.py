@@ -27,8 +27,6 @@ from ncc.runtime.tables import vector_table
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["BATCH_FILES", "Part", "Rows", "in_parts"]
-
 BATCH_FILES = 32
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import faiss
     import pyarrow
 
-__all__ = ["Card", "Store", "Writer", "writing"]
-
 FORMAT_VERSION = 1
 _ENDS = 1 << 20
 """Bytes at either end of a file of which the card has a hash."""

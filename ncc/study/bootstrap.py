@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError
 
-__all__ = ["Bootstrap", "Estimate", "estimate"]
-
 Array = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from sklearn.base import clone
 from ncc.errors import InputError
 from ncc.study.runs import Kind, Samples, fitted
 
-__all__ = ["Constant", "FeatureModel", "Features", "Labels", "Majority", "RandomVectors", "WithInputs", "forest_of"]
-
 S = TypeVar("S", bound=Samples)
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -21,20 +21,6 @@ from ncc.study.bootstrap import Bootstrap, Estimate
 from ncc.study.report.table import Tabular
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
 
-__all__ = [
-    "SEED",
-    "Comparison",
-    "Score",
-    "Task",
-    "choose",
-    "choose_methods",
-    "evaluate",
-    "evaluate_all",
-    "runs_folder",
-    "score_runs",
-    "seeds_from",
-]
-
 SEED = 204
 """Seed of the published folds, and the first of every study's seeds."""
 

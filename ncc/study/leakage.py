@@ -9,8 +9,6 @@ import numpy as np
 from ncc.study.report.table import NONE, Cell, Row, Table
 from ncc.study.runs import Split
 
-__all__ = ["LeakageReport", "audit", "leakage_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LeakageReport:

@@ -21,8 +21,6 @@ from threadpoolctl import threadpool_limits
 from ncc.errors import InputError, NccError
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["Kind", "Method", "Plan", "Run", "Samples", "Split", "fitted", "run_plans"]
-
 Kind = Literal["control", "published", "ours"]
 """Whose a method is: a control, a published method run again, or ours."""
 

@@ -30,8 +30,6 @@ from ncc.study.report.table import Table
 if TYPE_CHECKING:
     from ncc.classification.network_fit import NetworkTraining
 
-__all__ = ["ClassificationComparison", "all_methods", "compare_classifiers", "evaluate_classification"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassificationComparison(Comparison[ClassificationMetrics]):

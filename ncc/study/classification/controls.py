@@ -15,8 +15,6 @@ from ncc.ir import OPCODES
 from ncc.study import controls
 from ncc.study.controls import FeatureModel, Features, forest_of
 
-__all__ = ["Majority", "count_controls", "opcode_counts", "statement_counts"]
-
 
 class Majority(controls.Majority[ProgramSamples]):
     """Every program is of the class that is most frequent in training."""

@@ -25,9 +25,6 @@ from ncc.study.runs import fitted
 if TYPE_CHECKING:
     from ncc.classification.ngram_fit import NgramMethod
 
-__all__ = ["FrozenVectors", "frozen_methods"]
-
-
 _PENALTY = 3.0
 """Weight of mistakes beside that of the squared weights."""
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
-__all__ = ["ClassificationMetrics", "fit_temperature", "fit_threshold", "measure"]
-
 _BINS = 15
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ncc.classification.tables import ProgramTable
 from ncc.errors import InputError
 
-__all__ = ["PROTOCOLS", "ProgramSplit", "near_duplicates", "split_programs"]
-
 PROTOCOLS = ("grouped", "published")
 _SHARES = (3, 1, 1)
 

@@ -23,8 +23,6 @@ from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
 from ncc.study.report.table import Cell, Row, Table, Tabular, show
 
-__all__ = ["RobustnessScore", "RobustnessTable", "evaluate_classifier", "measure_head"]
-
 _MISTAKES = 8
 
 

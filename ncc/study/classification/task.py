@@ -14,8 +14,6 @@ from ncc.study.classification.protocols import PROTOCOLS, ProgramSplit, near_dup
 from ncc.study.evaluation import SEED, Score, Task
 from ncc.study.runs import Method, Split
 
-__all__ = ["Classification", "ClassificationMethod", "ClassificationScore", "first_of_each", "load_split"]
-
 ClassificationMethod = Method[ProgramSamples]
 """What can be measured: it predicts (m, num_classes) float64, a probability for each class."""
 

@@ -26,8 +26,6 @@ from ncc.study.classification.task import load_split
 if TYPE_CHECKING:
     from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 
-__all__ = ["fit_classifier", "train_classifier"]
-
 
 def train_classifier(
     folder: str | Path | None = None,

@@ -16,8 +16,6 @@ from ncc.training.search import Trial, search
 if TYPE_CHECKING:
     import optuna
 
-__all__ = ["tune_training"]
-
 
 def tune_training(
     samples: ProgramSamples,

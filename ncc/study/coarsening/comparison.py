@@ -39,8 +39,6 @@ from ncc.study.report.table import Table
 if TYPE_CHECKING:
     from ncc.study.peers.deeptune_coarsening import LanguageModel
 
-__all__ = ["CoarseningComparison", "all_methods", "evaluate_coarsening"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseningComparison(Comparison[Metrics]):

@@ -13,18 +13,6 @@ from ncc.study.coarsening.task import CoarseningMethod
 from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
 from ncc.study.runs import Kind, fitted
 
-__all__ = [
-    "NUM_TREES",
-    "BestConstant",
-    "Majority",
-    "constant_factor",
-    "device_inputs",
-    "forest",
-    "opcode_forest",
-    "random_vector_forest",
-    "standard_controls",
-]
-
 NUM_TREES = 300
 
 Array = NDArray[np.float64]

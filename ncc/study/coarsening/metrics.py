@@ -14,8 +14,6 @@ from ncc.coarsening.samples import FACTORS, clamp_to_measured
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
-__all__ = ["Metrics", "measure"]
-
 _FIGURES = ("mean_speedup", "geomean_speedup", "share_of_oracle", "accuracy")
 
 

@@ -9,8 +9,6 @@ from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit
 from ncc.study.runs import Split
 
-__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "audit_leakage", "splits"]
-
 INDEPENDENT_UNITS: dict[str, Unit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
 """Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
 as a kernel's are alike."""

@@ -12,8 +12,6 @@ from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
 from ncc.study.evaluation import Score, Task
 from ncc.study.runs import Method, Split
 
-__all__ = ["CoarseningMethod", "CoarseningScore", "ThreadCoarsening"]
-
 CoarseningMethod = Method[CoarseningSamples]
 """What can be measured: it predicts (m, 6) float64, a number for each of `FACTORS`; the highest is its choice."""
 

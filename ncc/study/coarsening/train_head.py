@@ -32,8 +32,6 @@ from ncc.study.evaluation import SEED, evaluate, evaluate_all
 if TYPE_CHECKING:
     from ncc.coarsening.lstm import LSTMMethod
 
-__all__ = ["fit_coarsening_head", "fit_lstm_head", "train_coarsening"]
-
 Array = NDArray[np.float64]
 Words = NDArray[np.int64]
 

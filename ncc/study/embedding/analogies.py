@@ -13,17 +13,6 @@ from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
 from ncc.study.embedding.questions import GROUPS, QuestionSet, generate_questions
 
-__all__ = [
-    "PUBLISHED_ANALOGIES",
-    "AnswerRanks",
-    "Answered",
-    "GroupScore",
-    "KindScore",
-    "rank_answers",
-    "score_analogies",
-    "score_groups",
-]
-
 PUBLISHED_ANALOGIES = {"types": 40.4, "options": 84.9, "conversions": 8.9, "data structures": 87.5}
 """Percentages of the paper's best embedding (context width 2), on the questions that its own vocabulary allowed."""
 

@@ -15,8 +15,6 @@ from ncc.frontend import CompileOptions
 from ncc.runtime.columns import aligned
 from ncc.runtime.pages import html_table
 
-__all__ = ["Coverage", "Miss", "evaluate_coverage", "measure_coverage"]
-
 
 @dataclass(frozen=True)
 class Miss:

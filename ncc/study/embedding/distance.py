@@ -13,8 +13,6 @@ from ncc.embedding.table import Embedding, normalised
 from ncc.study.embedding.analogies import SAME
 from ncc.study.embedding.statements import exact_rows
 
-__all__ = ["CATEGORIES", "PUBLISHED_DISTANCE", "CategoryScore", "DistanceScore", "score_distance"]
-
 PUBLISHED_DISTANCE = 79.1
 """Percentage of the paper's best embedding (context width 2)."""
 

@@ -14,8 +14,6 @@ from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score
 from ncc.study.embedding.distance import DistanceScore, score_distance
 from ncc.study.report.table import Cell, Row, Table, Tabular, show
 
-__all__ = ["DEFAULT_STATEMENTS", "IntrinsicScores", "StatementNeighbors", "evaluate_embedding"]
-
 DEFAULT_STATEMENTS = (
     "<%ID> = add nsw i32 <%ID>, <INT>",
     "<%ID> = fmul float <%ID>, <%ID>",

@@ -25,19 +25,6 @@ from ncc.runtime.storage import write_output
 from ncc.runtime.writable import check_writable
 from ncc.study.embedding.statements import exact_rows
 
-__all__ = [
-    "FAMILIES",
-    "MARKS",
-    "METHODS",
-    "Mark",
-    "Projection",
-    "draw_embedding",
-    "family_of",
-    "project",
-    "write_html",
-    "write_png",
-]
-
 _FEWEST = 5
 
 _OPCODES = {

@@ -28,8 +28,6 @@ from ncc.study.embedding.statements import (
     vector_parts,
 )
 
-__all__ = ["GROUPS", "KINDS", "Kind", "QuestionSet", "generate_questions"]
-
 GROUPS = ("types", "options", "conversions", "data structures")
 """The columns of the paper's table."""
 

@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 
 from ncc.embedding.vocabulary import Vocabulary
 
-__all__ = [
-    "Binary",
-    "Conversion",
-    "Element",
-    "ParsedWords",
-    "exact_rows",
-    "is_exact",
-    "parse_words",
-    "struct_fields",
-    "vector_parts",
-]
-
 _SCALAR = r"(?:i\d+|half|bfloat|float|double|x86_fp80|fp128|ppc_fp128|ptr(?: addrspace\(\d+\))?)"
 _VECTOR = rf"<(?:vscale x )?\d+ x {_SCALAR}>"
 _TYPE = rf"(?:{_SCALAR}|{_VECTOR})"

@@ -18,8 +18,6 @@ from ncc.gpus.measured import Launches
 from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 from ncc.study.gpus.train_head import published_launches
 
-__all__ = ["METHODS", "ON_CODE", "Predictions", "evaluate_gpu", "figures_of"]
-
 Array = NDArray[np.float64]
 
 _FOLDS = 5

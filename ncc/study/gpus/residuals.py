@@ -19,8 +19,6 @@ from ncc.kernels.reading import kernel_words
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Codes", "KernelCode", "read_codes", "recurrent_residual", "with_vectors"]
-
 Array = NDArray[np.float64]
 Codes = Mapping[tuple[str, str], "KernelCode"]
 

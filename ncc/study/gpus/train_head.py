@@ -21,8 +21,6 @@ from ncc.gpus.table import read_table
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import check_folder
 
-__all__ = ["published_launches", "train_gpu"]
-
 _COUNTING = ("cards", "expressions", "host", "launches", "measured", "sources", "table", "texts")
 """Modules that decide on what models see."""
 

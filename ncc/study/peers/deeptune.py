@@ -14,8 +14,6 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
-__all__ = ["DeepTune", "SourceVocabulary", "deeptune_training"]
-
 _DIM = 64
 
 # the words of OpenCL C that kernels are made of; everything else is spelt

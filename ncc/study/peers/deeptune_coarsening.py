@@ -24,8 +24,6 @@ from ncc.study.peers.deeptune import SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
-__all__ = ["DeepTune", "LanguageModel", "deeptune_training", "pretrain_language_model"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 from ncc.devices.samples import COUNT_NAMES, DeviceMappingSamples
 from ncc.study.runs import fitted
 
-__all__ = ["Grewe", "grewe_features"]
-
 
 def grewe_features(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Combine static counts to the four features of the paper; a quotient by 0 counts as 0.

@@ -16,8 +16,6 @@ from ncc.ir import read_module
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
-__all__ = ["Inst2vec", "inst2vec_training", "read_statements"]
-
 Folder = str | os.PathLike[str] | None
 
 

@@ -22,8 +22,6 @@ from ncc.study.runs import fitted
 from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 
-__all__ = ["Encoding", "IR2Vec", "SeedVectors", "encode_function", "function_vectors", "load_seeds"]
-
 Encoding = Literal["symbolic", "flow-aware"]
 Array = NDArray[np.float64]
 Folder = str | os.PathLike[str] | None

@@ -21,8 +21,6 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.runs import fitted
 
-__all__ = ["MagniCascade", "MagniConfig"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

@@ -28,8 +28,6 @@ from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
 from ncc.training import TrainingConfig
 
-__all__ = ["DeviceRecurrentMethod", "RecurrentMethod", "RecurrentTraining", "Words"]
-
 Words = NDArray[np.int64]
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ncc.study.classification.comparison import ClassificationComparison
     from ncc.study.classification.task import ClassificationScore
 
-__all__ = ["classification_report", "classification_tables"]
-
 _HARDEST = 24
 
 

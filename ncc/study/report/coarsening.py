@@ -19,8 +19,6 @@ from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, sh
 if TYPE_CHECKING:
     from ncc.study.coarsening.comparison import CoarseningComparison
 
-__all__ = ["coarsening_report", "coarsening_tables"]
-
 Score = CoarseningScore
 
 PROTOCOL_TITLES = {

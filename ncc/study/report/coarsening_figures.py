@@ -11,10 +11,9 @@ from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.metrics import Metrics, measure
 from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_scores
-from ncc.study.report.kinds import SHORT_TITLES, Kind, best_of_kinds, by_protocol
+from ncc.study.report.kinds import SHORT_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
-
-__all__ = ["coarsening_figures", "mean_speedup"]
+from ncc.study.runs import Kind
 
 Score = CoarseningScore
 Array = NDArray[np.float64]

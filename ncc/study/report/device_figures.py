@@ -28,8 +28,6 @@ from ncc.study.report.regret import draw_regret
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["device_figures", "reliability"]
-
 Score = DeviceMappingScore
 Array = NDArray[np.float64]
 

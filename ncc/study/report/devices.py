@@ -15,8 +15,6 @@ from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, ta
 if TYPE_CHECKING:
     from ncc.study.devices.comparison import DeviceComparison
 
-__all__ = ["device_report", "device_tables"]
-
 Score = DeviceMappingScore
 
 PROTOCOL_TITLES = {

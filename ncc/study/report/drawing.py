@@ -16,25 +16,11 @@ from numpy.typing import NDArray
 from ncc.errors import InputError
 from ncc.runtime.printable import printable
 from ncc.study.bootstrap import Estimate
-from ncc.study.report.kinds import KIND_TITLES, Kind, S, highest
+from ncc.study.report.kinds import KIND_TITLES, S, highest
+from ncc.study.runs import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "INK",
-    "LOOKS",
-    "Curve",
-    "Dot",
-    "Heat",
-    "Picture",
-    "clipped",
-    "draw_curves",
-    "draw_dots",
-    "draw_heat",
-    "draw_panels",
-    "draw_scores",
-]
 
 Array = NDArray[np.float64]
 

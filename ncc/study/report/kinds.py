@@ -9,8 +9,6 @@ from ncc.study.runs import Kind
 if TYPE_CHECKING:
     from ncc.study.evaluation import Score
 
-__all__ = ["KIND_TITLES", "SHORT_TITLES", "Kind", "best_of_kinds", "by_protocol", "highest"]
-
 KIND_TITLES: dict[Kind, str] = {
     "control": "control",
     "published": "published method, run again",

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.study.report.drawing import Curve, Picture, draw_curves
-from ncc.study.report.kinds import Kind, S
-
-__all__ = ["draw_regret", "share_within"]
+from ncc.study.report.kinds import S
+from ncc.study.runs import Kind
 
 Array = NDArray[np.float64]
 

@@ -10,29 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from ncc.runtime.columns import aligned
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import printable
-from ncc.study.report.kinds import KIND_TITLES, Kind, S
+from ncc.study.report.kinds import KIND_TITLES, S
+from ncc.study.runs import Kind
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from ncc.study.evaluation import Score
-
-__all__ = [
-    "NONE",
-    "Cell",
-    "Column",
-    "Ranged",
-    "Row",
-    "Table",
-    "Tabular",
-    "score_row",
-    "show",
-    "table_of",
-    "table_of_kinds",
-    "text_of",
-    "to_rich",
-    "to_text",
-]
 
 NONE = "–"
 """What stands where there is no figure."""

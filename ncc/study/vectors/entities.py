@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from ncc.embedding.backoff import opcode_of
 from ncc.study.embedding.statements import struct_fields, vector_parts
 
-__all__ = ["operand_kinds", "result_type"]
-
 _RESULT = re.compile(r"^<%ID> = ")
 _LEADING = re.compile(
     r"^(?:(?:tail|musttail|notail) )?[a-z_0-9]+"

@@ -24,8 +24,6 @@ from ncc.ir import Abstraction
 from ncc.study.vectors.modernise import modernise_statement
 from ncc.study.vectors.pickles import RefusedPickleError, read_pickle
 
-__all__ = ["load_inst2vec"]
-
 _LARGEST = 1e15
 _NPY_HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,

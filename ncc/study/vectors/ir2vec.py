@@ -21,8 +21,6 @@ from ncc.errors import AssetError
 from ncc.ir import Abstraction
 from ncc.study.vectors.entities import operand_kinds, result_type
 
-__all__ = ["ARGUMENT_WEIGHT", "Seeds", "compose_statement", "load_ir2vec", "read_seeds"]
-
 _OPCODE_WEIGHT, _TYPE_WEIGHT, ARGUMENT_WEIGHT = 1.0, 0.5, 0.2
 
 _LARGEST = 1e15

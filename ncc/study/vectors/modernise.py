@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["modernise_statement"]
-
 _ADDRESS_SPACE = re.compile(r" *(addrspace\(\d+\))$")
 _NAME = re.compile(r'%"[^"]*"$|[\w.$%-]+$')
 _TYPED_INDEX = re.compile(r", <TYP> (\d+)$")

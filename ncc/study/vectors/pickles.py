@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RefusedPickleError", "read_pickle"]
-
 
 class RefusedPickleError(Exception):
     """A pickle names something that plain data have no need of."""
