@@ -19,7 +19,6 @@ from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.head import TimesHead
 from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
 from ncc.encoder.inference import Ensemble
@@ -140,8 +139,6 @@ def _predict_device(data: bytes) -> None:
     folder = put(unpack(data))
     embedding = load_embedding(folder / "embedding")
     head = DEVICE_HEADS.load(folder / "head")
-    if not isinstance(head, TimesHead):
-        head = replace(head, embedding_id=embedding.fingerprint)
     for answer in predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 

@@ -106,6 +106,7 @@ def test_only_rows_that_a_batch_touches_get_gradients():
     tables = {name: dict(network.named_parameters())[name].grad for name in touched}
     assert len(tables) == 2
     for name, gradient in tables.items():
+        assert gradient is not None
         assert gradient.any(dim=1).nonzero()[:, 0].tolist() == touched[name].tolist()
 
 

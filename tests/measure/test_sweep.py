@@ -74,7 +74,7 @@ def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
         return build(program, *args)
 
     monkeypatch.setattr(cl.Program, "build", fails_once)
-    told = []
+    told: list[str] = []
     assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
     assert told[0].startswith(f"passed over: {pocl[0]} compiles no OpenCL C at all: error: unknown")
     asked.clear()
