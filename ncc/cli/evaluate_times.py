@@ -1,11 +1,16 @@
 """``ncc evaluate times``: predicted times on what was held out, and on another source of kernels."""
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import DataFolder, Json, ResultFile, Seed
+from ncc.cli.options import DataFolder, Json, Seed
 from ncc.cli.output import print_figures, say
+from ncc.errors import InputError
+from ncc.runtime.provenance import command_line, environment
+from ncc.runtime.storage import write_output
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -21,7 +26,12 @@ def evaluate_times(
     model: Annotated[str, typer.Option(help="gp, trees, lstm or all.")] = "all",
     seed: Seed = 204,
     data: DataFolder = None,
-    output: ResultFile = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Also write the figures, as JSON; adds to those of others."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
@@ -31,10 +41,35 @@ def evaluate_times(
     from ncc import api
 
     check_writable(output)
+    before = _read(output)
     found = api.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=say)
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
-    print_figures({"platform": platform, "protocols": found}, shown, output, as_json)
+    if output:
+        _add(before, platform, found)
+        write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())
+    print_figures({"platform": platform, "protocols": found}, shown, None, as_json)
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    """What a file of this command holds, or nothing yet."""
+    if not path or not path.exists():
+        return {"command": [], **environment(), "platforms": {}}
+    try:
+        known: dict[str, Any] = json.loads(path.read_bytes())
+        known["command"], known["platforms"] = list(known["command"]), dict(known["platforms"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: is no file of 'ncc evaluate times' to add figures to; name another file") from error
+    return known
+
+
+def _add(known: dict[str, Any], platform: str, found: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Adds what a run found, which replaces what a run of the same wrote before; environments are the last run's."""
+    command, protocols = command_line().partition(" -o ")[0], known["platforms"].setdefault(platform, {})
+    known["command"] = [*(one for one in known["command"] if one != command), command]
+    known |= environment()
+    for protocol, methods in found.items():
+        protocols[protocol] = protocols.get(protocol, {}) | methods
 
 
 def _line(figures: dict[str, Any]) -> str:

@@ -74,7 +74,8 @@ def coarsen_source(source: str, kernel: str, arguments: Sequence[Argument], fact
             source,
             *(f"#undef {name}" for name in (*ids, kernel)),
             f"__kernel void {kernel}({named}) {{",
-            "#pragma unroll",
+            # unrolled barriers take PoCL half a minute
+            "" if wait else "#pragma unroll",
             f"  for (uint ncc_step = 0; ncc_step < {factor}; ncc_step++) {{ {wait}ncc_part({passed}, ncc_step); }}",
             "}\n",
         ]

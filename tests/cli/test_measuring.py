@@ -1,6 +1,7 @@
 """``ncc evaluate``: figures of the shipped embedding and of one trained here, and of device mapping."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -271,3 +272,26 @@ def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, messag
     finished = ncc("evaluate", *arguments)
     assert finished.code == code
     assert message in finished.err
+
+
+def test_figures_of_times_are_added_to_those_of_other_runs(ncc, tmp_path, monkeypatch):
+    from ncc.study.devices import times
+
+    def measured(protocol, _platform, *, model, **_options):
+        return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}
+
+    monkeypatch.setattr(times, "evaluate_times", measured)
+    path = tmp_path / "t.json"
+    runs = ["amd --protocol kernel --model gp", "amd --protocol kernel --model lstm", "nvidia --protocol suite"]
+    for words in runs * 2:
+        arguments = ["evaluate", "times", "--platform", *words.split(), "-o", str(path)]
+        monkeypatch.setattr(sys, "argv", ["ncc", *arguments])
+        assert ncc(*arguments).code == 0
+    written = json.loads(path.read_text())
+    assert written["command"] == [f"ncc evaluate times --platform {words}" for words in runs]
+    assert list(written["platforms"]["amd"]["kernel"]) == ["ncc times, gp", "median", "ncc times, lstm"]
+    assert list(written["platforms"]["nvidia"]) == ["suite"]
+    path.write_text("{}")
+    refused = ncc("evaluate", "times", "-o", path)
+    assert refused.code == 2
+    assert "is no file of 'ncc evaluate times' to add figures to" in refused.err
