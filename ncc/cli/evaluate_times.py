@@ -10,7 +10,6 @@ from ncc.cli.options import DataFolder, Json, Seed
 from ncc.cli.output import print_figures, say
 from ncc.errors import InputError
 from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.storage import write_output
 from ncc.runtime.writable import check_writable
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ def evaluate_times(
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
     if output:
+        from ncc.runtime.storage import write_output
+
         _add(before, platform, found)
         write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())
     print_figures({"platform": platform, "protocols": found}, shown, None, as_json)
