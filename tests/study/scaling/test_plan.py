@@ -50,6 +50,11 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
     assert training.loop.mixed_precision
 
 
+def test_batches_of_all_settings_are_cut_as_asked():
+    settings = SweepConfig(worlds=(1, 2), cut="tokens").settings()
+    assert [setting.training(1).cut for setting in settings] == ["tokens", "tokens"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -59,6 +64,7 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
         ({"strategies": ("local",), "compressions": ("topk",)}, "compression topk needs strategy mirrored, not local"),
         ({"strategies": ("magic",)}, "strategy is 'magic'"),
         ({"compressions": ("zip",)}, "compression is 'zip'"),
+        ({"cut": "words"}, "cut is 'words'"),
         ({"scaling": "wide"}, "scaling is 'wide'"),
         ({"scaling": "weak"}, "weak scaling needs the number of programs per class"),
         ({"per_class": 0}, "per_class is 0"),
