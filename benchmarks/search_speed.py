@@ -22,7 +22,7 @@ from ncc.encoder.pooling import load_pooler
 from ncc.runtime.provenance import command_line, environment
 from ncc.runtime.storage import write_atomically
 from ncc.search.index import Index
-from ncc.search.store import Card, Store, writing
+from ncc.search.store import IndexCard, Store, writing
 
 RESULT = Path(__file__).with_name("results") / "search_speed.json"
 FUNCTIONS_A_FILE = 50
@@ -31,7 +31,7 @@ FUNCTIONS_A_FILE = 50
 def write_index(folder: Path, functions: int, rng: np.random.Generator) -> None:
     """Files of functions as `ncc.index` writes them."""
     pooler = load_pooler("encoder")
-    card = Card(pooler_id=pooler.id, pooling=pooler.name, embedding=None, dim=pooler.dim)
+    card = IndexCard(pooler_id=pooler.id, pooling=pooler.name, embedding=None, dim=pooler.dim)
     with writing(folder, card) as writer:
         for number in range(0, functions, FUNCTIONS_A_FILE):
             path = f"/home/someone/project/source/part{number % 97}/file{number}.c"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.classification.reading import ProgramReader, file_key
-from ncc.classification.tables import ProgramTable, concatenate, table_of
+from ncc.classification.tables import ProgramTable, concatenate, table_of_program
 from ncc.encoder.program import Program
 from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
@@ -249,7 +249,7 @@ class _ReadBatch(Task):
             programs.append(program)
             ways.append(way)
         at(None)
-        table = concatenate([table_of(program) for program in programs])
+        table = concatenate([table_of_program(program) for program in programs])
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
         kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]

@@ -50,7 +50,7 @@ class ProgramTable:
         )
 
 
-def table_of(program: Program | None) -> ProgramTable:
+def table_of_program(program: Program | None) -> ProgramTable:
     """A table of one program; without statements where there is none."""
     if program is None:
         none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)

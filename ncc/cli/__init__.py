@@ -61,54 +61,34 @@ def _group(about: str) -> typer.Typer:
 
 
 app = _group("Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.")
-app.command("embed")(may_require_confinement(embed))
-app.command("graph")(may_require_confinement(graph))
-app.command("predict-device")(may_require_confinement(predict_device))
-app.command("predict-coarsening")(may_require_confinement(predict_coarsening))
-app.command("predict-gpu")(may_require_confinement(predict_gpu))
-app.command("profile")(may_require_confinement(profile))
-app.command("classify")(may_require_confinement(classify))
-app.command("devices")(devices)
-app.command("measure")(measure)
-app.command("index")(may_require_confinement(index))
-app.command("search")(may_require_confinement(search))
-app.command("calibrate")(calibrate)
+_GROUPS = {
+    "corpus": _group("Build corpora of co-occurrence counts."),
+    "train": _group("Train embeddings and heads."),
+    "evaluate": _group("Measure methods beside their controls."),
+    "bench": _group("Time what ncc does."),
+    "data": _group("List, fetch and verify datasets."),
+}
+_COMMANDS = (
+    *(embed, graph, predict_device, predict_coarsening, predict_gpu, profile, classify),
+    *(devices, measure, index, search, calibrate, corpus_build),
+    *(train_embedding, train_encoder, train_calibration, train_devmap, train_coarsening, train_gpu, train_classify),
+    *(evaluate_embedding, evaluate_coverage, evaluate_devmap, evaluate_times, evaluate_gpu, evaluate_coarsening),
+    *(evaluate_classify, evaluate_retrieval, evaluate_functions),
+    *(bench_scaling, data_list, data_fetch, data_verify, info),
+)
+_COMPILE_NOTHING = (
+    *(devices, measure, calibrate, train_embedding, evaluate_embedding, data_list, data_fetch, data_verify, info),
+)
 
-corpus = _group("Build corpora of co-occurrence counts.")
-corpus.command("build")(may_require_confinement(corpus_build))
-
-train = _group("Train embeddings and heads.")
-train.command("embedding")(train_embedding)
-train.command("encoder")(may_require_confinement(train_encoder))
-train.command("calibration")(may_require_confinement(train_calibration))
-train.command("devmap")(may_require_confinement(train_devmap))
-train.command("coarsening")(may_require_confinement(train_coarsening))
-train.command("gpu")(may_require_confinement(train_gpu))
-train.command("classify")(may_require_confinement(train_classify))
-
-evaluate = _group("Measure methods beside their controls.")
-evaluate.command("embedding")(evaluate_embedding)
-evaluate.command("coverage")(may_require_confinement(evaluate_coverage))
-evaluate.command("devmap")(may_require_confinement(evaluate_devmap))
-evaluate.command("times")(may_require_confinement(evaluate_times))
-evaluate.command("gpu")(may_require_confinement(evaluate_gpu))
-evaluate.command("coarsening")(may_require_confinement(evaluate_coarsening))
-evaluate.command("classify")(may_require_confinement(evaluate_classify))
-evaluate.command("retrieval")(may_require_confinement(evaluate_retrieval))
-evaluate.command("functions")(may_require_confinement(evaluate_functions))
-
-bench = _group("Time what ncc does.")
-bench.command("scaling")(may_require_confinement(bench_scaling))
-
-data = _group("List, fetch and verify datasets.")
-data.command("list")(data_list)
-data.command("fetch")(data_fetch)
-data.command("verify")(data_verify)
-
-for name, group in (("corpus", corpus), ("train", train), ("evaluate", evaluate), ("bench", bench), ("data", data)):
-    app.add_typer(group, name=name)
-    group.callback()(lambda: None)  # which keeps the name of a group's only command
-app.command("info")(info)
+for command in _COMMANDS:
+    group, _, name = command.__name__.partition("_")
+    place = _GROUPS.get(group, app)
+    place.command(command.__name__.replace("_", "-") if place is app else name)(
+        command if command in _COMPILE_NOTHING else may_require_confinement(command)
+    )
+for group, commands in _GROUPS.items():
+    app.add_typer(commands, name=group)
+    commands.callback()(lambda: None)  # which keeps the name of a group's only command
 
 
 def _print_version(wanted: bool) -> None:

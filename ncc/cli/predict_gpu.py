@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import HeadFolder, Inputs, Json, takes_compile_options
-from ncc.cli.profile import Arguments, Block, Grid, KernelName, parse_arguments, parse_sizes
+from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_arguments, parse_extent
 from ncc.cli.running import Input, check_plot, run_over
 
 _FIELDS = (
@@ -18,8 +18,8 @@ _FIELDS = (
 @takes_compile_options()
 def predict_gpu(
     inputs: Inputs,
-    grid: Grid,
-    block: Block,
+    grid: GridSize,
+    block: BlockSize,
     arg: Arguments = None,
     kernel: KernelName = None,
     program_args: Annotated[
@@ -47,8 +47,8 @@ def predict_gpu(
 
     check_plot(plot, inputs)
     asked: dict[str, Any] = {
-        "grid": parse_sizes("--grid", grid),
-        "block": parse_sizes("--block", block),
+        "grid": parse_extent("--grid", grid),
+        "block": parse_extent("--block", block),
         "arguments": parse_arguments(arg),
         "kernel": kernel,
         "program_arguments": None if program_args is None else program_args.split(),

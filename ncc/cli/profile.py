@@ -11,8 +11,8 @@ from ncc.errors import InputError
 if TYPE_CHECKING:
     from ncc.kernels.launched import LaunchedKernel
 
-Grid = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
-Block = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]
+GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
+BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]
 Arguments = Annotated[
     list[str] | None,
     typer.Option("--arg", metavar="NAME=VALUE", help="An argument's value; NAME or its number from 0."),
@@ -25,8 +25,8 @@ KernelName = Annotated[
 @takes_compile_options()
 def profile(
     inputs: Inputs,
-    grid: Grid,
-    block: Block,
+    grid: GridSize,
+    block: BlockSize,
     arg: Arguments = None,
     kernel: KernelName = None,
     as_json: Json = False,
@@ -39,7 +39,7 @@ def profile(
     """
     from ncc import api
 
-    sizes = {"grid": parse_sizes("--grid", grid), "block": parse_sizes("--block", block)}
+    sizes = {"grid": parse_extent("--grid", grid), "block": parse_extent("--block", block)}
     arguments = parse_arguments(arg)
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
@@ -50,7 +50,7 @@ def profile(
     run_over(inputs, work, as_json=as_json, fields=("kernels",))
 
 
-def parse_sizes(option: str, text: str) -> tuple[int, ...]:
+def parse_extent(option: str, text: str) -> tuple[int, ...]:
     """Sizes as an option has them.
 
     Raises:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ncc.errors import InputError
-from ncc.frontend.compilers import Compiler
+from ncc.frontend.compilers import Clang
 from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
 from ncc.frontend.options import CompileOptions
 
 
-def compile_command(compiler: Compiler, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
+def compile_command(compiler: Clang, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
     """Spell out the command that prints the IR of one source file to standard output.
 
     Args:
@@ -51,7 +51,7 @@ def _optimization_flags(level: str) -> tuple[str, ...]:
     return ("-O3", "-ffast-math") if level == "-Ofast" else (level,)
 
 
-def _language_flags(compiler: Compiler, language: str, user_flags: Sequence[str]) -> list[str]:
+def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -> list[str]:
     if language == "opencl":
         return _opencl_flags()
     if language == "cuda":
@@ -60,7 +60,7 @@ def _language_flags(compiler: Compiler, language: str, user_flags: Sequence[str]
     return ["-x", language, standard, *_host_flags(compiler, user_flags, cplusplus=language == "c++")]
 
 
-def _host_flags(compiler: Compiler, user_flags: Sequence[str], *, cplusplus: bool) -> list[str]:
+def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) -> list[str]:
     """Target and headers of the bundled clang; a user's own clang keeps its own."""
     if compiler.headers is None:
         return []
@@ -78,7 +78,7 @@ def _opencl_flags() -> list[str]:
     ]
 
 
-def _cuda_flags(compiler: Compiler, user_flags: Sequence[str]) -> list[str]:
+def _cuda_flags(compiler: Clang, user_flags: Sequence[str]) -> list[str]:
     prelude = OWN_HEADERS / "cuda" / "prelude.h"
     return [
         *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ncc.errors import CompileError, InputError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import Compiler, find_compiler
+from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.database import with_own_flags
 from ncc.frontend.device_code import compile_device_code
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
@@ -130,7 +130,7 @@ def _with_header_folders(
 
 
 def _compile(
-    compiler: Compiler,
+    compiler: Clang,
     language: str,
     source: str | bytes,
     options: CompileOptions,

@@ -10,7 +10,7 @@ from ncc.errors import CompileError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compiler:
+class Clang:
     """A clang and where its name came from.
 
     Attributes:
@@ -25,7 +25,7 @@ class Compiler:
     headers: Path | None
 
 
-def find_compiler(clang: str | None = None) -> Compiler:
+def find_compiler(clang: str | None = None) -> Clang:
     """Choose a compiler; nothing is started.
 
     Args:
@@ -42,7 +42,7 @@ def find_compiler(clang: str | None = None) -> Compiler:
         if name:
             # Not through a Path, which would turn "./clang" into a name to look for on PATH.
             executable = str(Path(name).expanduser()) if name.startswith("~") else name
-            return Compiler(argv=(executable,), origin=origin, headers=None)
+            return Clang(argv=(executable,), origin=origin, headers=None)
     folder = _ziglang_folder()
     if folder is None:
         raise CompileError(
@@ -51,7 +51,7 @@ def find_compiler(clang: str | None = None) -> Compiler:
         )
     zig = folder / ("zig.exe" if os.name == "nt" else "zig")
     # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
-    return Compiler(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folder / "lib")
+    return Clang(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folder / "lib")
 
 
 @functools.cache

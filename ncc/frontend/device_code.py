@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ncc.errors import CompileError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import Compiler
+from ncc.frontend.compilers import Clang
 from ncc.frontend.diagnostics import FinishedProcess
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
@@ -53,7 +53,7 @@ class DeviceCode:
 
 
 def compile_device_code(
-    compiler: Compiler,
+    compiler: Clang,
     source: str | bytes,
     options: CompileOptions,
     readable: Sequence[str | os.PathLike[str]],
@@ -90,7 +90,7 @@ class _Runs:
     """Runs of the compiler on one file."""
 
     def __init__(
-        self, compiler: Compiler, options: CompileOptions, readable: Sequence[str | os.PathLike[str]], end: float
+        self, compiler: Clang, options: CompileOptions, readable: Sequence[str | os.PathLike[str]], end: float
     ) -> None:
         self.compiler, self.options, self.readable, self.end = compiler, options, readable, end
 

@@ -54,7 +54,7 @@ def header_flags(headers: Path, target: str, *, cplusplus: bool) -> list[str]:
     """Replace the compiler's search path by the bundled headers.
 
     Args:
-        headers: The bundled folder, as in `Compiler.headers`.
+        headers: The bundled folder, as in `Clang.headers`.
         target: A target triple; its architecture chooses among the C library's folders.
         cplusplus: Whether to add the C++ library.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ncc.frontend.beside import is_everything, readable_around, readable_below
-from ncc.frontend.compilers import Compiler
+from ncc.frontend.compilers import Clang
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
 from ncc.runtime.confinement import Permissions, find_loaders
@@ -38,7 +38,7 @@ _PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
 
 
 def compile_permissions(
-    compiler: Compiler,
+    compiler: Clang,
     options: CompileOptions,
     source: str | None,
     readable: Sequence[str | os.PathLike[str]] = (),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ncc.errors import CompileError
 from ncc.frontend.commands import compile_command
-from ncc.frontend.compilers import Compiler, find_compiler
+from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 
@@ -53,7 +53,7 @@ def with_header(
 
 
 def _precompile(
-    compiler: Compiler,
+    compiler: Clang,
     command: Sequence[str],
     language: str,
     options: CompileOptions,

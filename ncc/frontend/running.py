@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ncc.errors import CompileError, OutputError
-from ncc.frontend.compilers import Compiler
+from ncc.frontend.compilers import Clang
 from ncc.frontend.diagnostics import FinishedProcess, compile_error
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.permissions import compile_permissions
@@ -23,7 +23,7 @@ _LITTLE_SPACE = 2**22
 
 
 def run_compiler(
-    compiler: Compiler,
+    compiler: Clang,
     command: Sequence[str],
     options: CompileOptions,
     *,
@@ -130,7 +130,7 @@ def _executable(name: str) -> str:
     raise FileNotFoundError(2, os.strerror(2))
 
 
-def _environment(compiler: Compiler) -> dict[str, str]:
+def _environment(compiler: Clang) -> dict[str, str]:
     """The environment of a compiler: little for the bundled one; a user's own may be a script that needs all of it."""
     if compiler.headers is None:
         return {**os.environ, "LC_ALL": "C"}

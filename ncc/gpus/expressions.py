@@ -67,7 +67,7 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, text[begin:].strip()] if text.strip() else []
 
 
-def evaluate(
+def value_of(
     text: str,
     name: Callable[[str], Value],
     call: Callable[[str, list[str]], Value],

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ncc.gpus.expressions import SIZES, Value, call_known, evaluate, split_arguments
+from ncc.gpus.expressions import SIZES, Value, call_known, split_arguments, value_of
 from ncc.gpus.texts import closing, expression_at, substituted
 from ncc.kernels.launch import Launch
 
@@ -177,7 +177,7 @@ class HostCode:
             return None
         self._depth += 1
         try:
-            return evaluate(
+            return value_of(
                 text,
                 lambda name: self._named(name, at),
                 lambda function, texts: self._called(function, texts, at),

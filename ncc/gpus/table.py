@@ -51,7 +51,7 @@ class MeasuredLaunch:
     roofline_s: float | None = None
 
 
-def read_table(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
+def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
     """Reads launches from a CSV; its columns say whose it is.
 
     One's own has ``kernel``, ``grid`` and ``block`` (as 1024 or 64x16), ``time_ms``, and where they are known

@@ -27,7 +27,7 @@ from ncc.runtime.streams import STDIN
 from ncc.runtime.tables import vectors_of
 from ncc.runtime.writable import only_writer
 from ncc.search.parts import Part, Rows, in_parts
-from ncc.search.store import Card, Store, Writer, writing
+from ncc.search.store import IndexCard, Store, Writer, writing
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def build_index(
             return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
         words = _folder_of(embedding, save_embedding, folder / "embedding")
         encoding = _folder_of(encoder, save_encoder, folder / "encoder")
-        card = Card(
+        card = IndexCard(
             pooler_id=pooler.id,
             pooling=pooler.name,
             embedding=words,

@@ -36,7 +36,7 @@ _FUNCTIONS = ("file", "name", "source", "first_line", "last_line", "num_statemen
 
 
 @dataclass(frozen=True, kw_only=True)
-class Card:
+class IndexCard:
     """What ``index.json`` says.
 
     Attributes:
@@ -144,7 +144,7 @@ class Writer:
 
 
 @contextmanager
-def writing(folder: Path, card: Card) -> Iterator[Writer]:
+def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
     """Writes a generation, which is the index once all is done, and removes what was the index before.
 
     Args:
@@ -187,7 +187,7 @@ class Store:
     """
 
     folder: Path
-    card: Card
+    card: IndexCard
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -201,7 +201,7 @@ class Store:
             raise InputError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
         about = read_json(folder / "index.json", FORMAT_VERSION)
         try:
-            card = convert({name: value for name, value in about.items() if name != "format_version"}, Card)
+            card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
         except ValidationError as error:
             raise AssetError(f"{folder / 'index.json'}: is damaged ({error})") from error
         if card.dim < 1 or card.num_functions < 0 or len(card.files) != 3 or any("/" in name for name in card.files):

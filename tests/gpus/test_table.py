@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.gpus.table import read_table
+from ncc.gpus.table import read_launches
 
 _OWN = """kernel,grid,block,time_ms,source,arguments,program_arguments,bound,traffic_bytes
 saxpy,4096,256,0.5,a.cu,n=1000;a=2,1000 3,compute,1e6
@@ -25,7 +25,7 @@ _NCU = """==PROF== Disconnected
 def _read(tmp_path, text):
     path = tmp_path / "table.csv"
     path.write_text(text)
-    return read_table(path)
+    return read_launches(path)
 
 
 def test_a_table_of_ones_own(tmp_path):
@@ -70,4 +70,4 @@ def test_what_is_wrong_with_a_table_is_said(tmp_path, text, message):
 
 def test_a_missing_table_is_said(tmp_path):
     with pytest.raises(InputError, match="can't be read"):
-        read_table(tmp_path / "none.csv")
+        read_launches(tmp_path / "none.csv")

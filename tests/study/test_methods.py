@@ -21,7 +21,7 @@ from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.devices.methods import standard_methods
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import Task
-from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel
+from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune, LanguageModel
 from ncc.study.runs import Kind, Method
 from tests.fixtures.coarsening import toy as kernels_on_devices  # noqa: F401
 
@@ -77,7 +77,11 @@ def coarsening_case(samples: CoarseningSamples, patch: pytest.MonkeyPatch) -> Ca
     test = np.arange(8)
     altered = replace(samples, runtime=samples.runtime.copy())
     altered.runtime[test] *= np.arange(6, 0, -1)
-    methods = (*coarsening.all_methods(samples, num_trees=5), DeepTune(), DeepTune(LanguageModel(("a",), {})))
+    methods = (
+        *coarsening.all_methods(samples, num_trees=5),
+        CoarseningDeepTune(),
+        CoarseningDeepTune(LanguageModel(("a",), {})),
+    )
     return Case(ThreadCoarsening(samples), methods, np.arange(8, 32), test, altered)
 
 

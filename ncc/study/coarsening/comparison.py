@@ -107,7 +107,7 @@ def evaluate_coarsening(
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
     from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
-    from ncc.study.peers.deeptune_coarsening import DeepTune
+    from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune
 
     protocols = choose("protocol", protocol, PROTOCOLS)
     runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
@@ -117,8 +117,8 @@ def evaluate_coarsening(
         LSTMMethod.name: lambda: LSTMMethod(
             table := load_embedding(), load_words(samples, load_kernel_ir(data), table)
         ),
-        "DeepTune": DeepTune,
-        "DeepTune-TL": lambda: DeepTune(_language_model(runs, data, progress)),
+        "DeepTune": CoarseningDeepTune,
+        "DeepTune-TL": lambda: CoarseningDeepTune(_language_model(runs, data, progress)),
     }
     known = [*quick, *slow]
     names = choose_methods(method, known) if method else known if networks else list(quick)
@@ -161,10 +161,10 @@ def _without_divergence(features: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> "LanguageModel":
     """DeepTune's network trained on device mapping, once for all seeds as in the original, from the cache if there."""
-    from ncc.study.peers.deeptune_coarsening import DeepTune, LanguageModel, pretrain_language_model
+    from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune, LanguageModel, pretrain_language_model
 
     samples = load_device_samples("amd", folder)
-    key = content_hash((vars(samples), DeepTune.version, version("torch")))
+    key = content_hash((vars(samples), CoarseningDeepTune.version, version("torch")))
     file = cache / f"deeptune-{key}.npz" if cache else None
     if file and file.exists():
         with np.load(file, allow_pickle=False) as arrays:

@@ -46,7 +46,7 @@ _Table = Mapping[Hashable, Mapping[Any, int]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """A kind of question.
 
     Attributes:
@@ -220,23 +220,27 @@ def _arithmetic_inverses(*quadruples: Sequence[str], any_flags: bool) -> Callabl
 
 
 KINDS = (
-    Kind("types", "integer binary operations", _by_type(_INTEGER_OPS)),
-    Kind("types", "floating-point binary operations", _by_type(_FLOAT_OPS)),
-    Kind("types", "floating-point and integer binary operations", _integer_and_float),
-    Kind("types", "insertelement and extractelement, by type", _elements_by("type", fixed="index")),
-    Kind("options", "fast-math flags", _by_flags(_FLOAT_OPS, None)),
-    Kind("options", "insertelement and extractelement, by index", _elements_by("index", fixed="type")),
-    Kind("options", "insertvalue and extractvalue, by index", _fields_by_index),
-    Kind("options", "integer wrap flags", _by_flags(_WRAPPING_OPS, _WRAP_FLAGS), in_paper=False),
-    Kind("conversions", "bitcast x to y and back", _inverses({"bitcast": "bitcast"}, both_ways=True)),
-    Kind("conversions", "trunc and zext", _inverses({"trunc": "zext"})),
-    Kind("conversions", "trunc and sext", _inverses({"trunc": "sext"})),
-    Kind("conversions", "fptoui/fptosi and uitofp/sitofp", _inverses({"fptoui": "uitofp", "fptosi": "sitofp"})),
-    Kind("conversions", "inttoptr and ptrtoint", _inverses({"inttoptr": "ptrtoint"})),
-    Kind("conversions", "integer arithmetic inverses", _arithmetic_inverses(*_INTEGER_INVERSES, any_flags=False)),
-    Kind("conversions", "floating-point arithmetic inverses", _arithmetic_inverses(_FLOAT_INVERSES, any_flags=True)),
-    Kind("conversions", "fptrunc and fpext", _inverses({"fptrunc": "fpext"}), in_paper=False),
-    Kind("data structures", "structures and vectors", _structures_and_vectors),
+    QuestionKind("types", "integer binary operations", _by_type(_INTEGER_OPS)),
+    QuestionKind("types", "floating-point binary operations", _by_type(_FLOAT_OPS)),
+    QuestionKind("types", "floating-point and integer binary operations", _integer_and_float),
+    QuestionKind("types", "insertelement and extractelement, by type", _elements_by("type", fixed="index")),
+    QuestionKind("options", "fast-math flags", _by_flags(_FLOAT_OPS, None)),
+    QuestionKind("options", "insertelement and extractelement, by index", _elements_by("index", fixed="type")),
+    QuestionKind("options", "insertvalue and extractvalue, by index", _fields_by_index),
+    QuestionKind("options", "integer wrap flags", _by_flags(_WRAPPING_OPS, _WRAP_FLAGS), in_paper=False),
+    QuestionKind("conversions", "bitcast x to y and back", _inverses({"bitcast": "bitcast"}, both_ways=True)),
+    QuestionKind("conversions", "trunc and zext", _inverses({"trunc": "zext"})),
+    QuestionKind("conversions", "trunc and sext", _inverses({"trunc": "sext"})),
+    QuestionKind("conversions", "fptoui/fptosi and uitofp/sitofp", _inverses({"fptoui": "uitofp", "fptosi": "sitofp"})),
+    QuestionKind("conversions", "inttoptr and ptrtoint", _inverses({"inttoptr": "ptrtoint"})),
+    QuestionKind(
+        "conversions", "integer arithmetic inverses", _arithmetic_inverses(*_INTEGER_INVERSES, any_flags=False)
+    ),
+    QuestionKind(
+        "conversions", "floating-point arithmetic inverses", _arithmetic_inverses(_FLOAT_INVERSES, any_flags=True)
+    ),
+    QuestionKind("conversions", "fptrunc and fpext", _inverses({"fptrunc": "fpext"}), in_paper=False),
+    QuestionKind("data structures", "structures and vectors", _structures_and_vectors),
 )
 """All kinds, in the order of the paper's table."""
 

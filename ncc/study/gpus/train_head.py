@@ -17,7 +17,7 @@ from ncc.gpus.fit import fit_gpus
 from ncc.gpus.head import GpuHead, save_gpu_head
 from ncc.gpus.measured import Launches, measured_launches
 from ncc.gpus.sources import make_options
-from ncc.gpus.table import read_table
+from ncc.gpus.table import read_launches
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import check_folder
 
@@ -41,7 +41,7 @@ def train_gpu(
 
     Args:
         output: Folder that gets the head.
-        table: Measured launches, see `ncc.gpus.table.read_table`; default gpuFLOPBench's, of an RTX 3080.
+        table: Measured launches, see `ncc.gpus.table.read_launches`; default gpuFLOPBench's, of an RTX 3080.
         sources: Folder of the sources that the table's are relative to; default the table's folder.
         gpu: The card that the table was measured on.
         options: How the sources are compiled; default by the Makefiles beside them.
@@ -66,7 +66,7 @@ def train_gpu(
         if not base.is_dir():
             raise InputError(f"{base}: no such folder of sources")
         how = (lambda _folder: options) if options else make_options
-        launches = measured_launches(read_table(table), base, card, how, progress)
+        launches = measured_launches(read_launches(table), base, card, how, progress)
     told = {
         "launches": int(np.sum(~launches.is_told)),
         "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
@@ -96,7 +96,7 @@ def published_launches(data: str | None = None, progress: Callable[[str], None] 
         with np.load(kept, allow_pickle=False) as arrays:
             return Launches(columns=tuple(arrays["columns"].tolist()), **{name: arrays[name] for name in names})
     sources = registry.extracted("gpuflop", "sources.tar.xz", data)
-    launches = measured_launches(read_table(profile), sources, find_card(MEASURED), make_options, progress)
+    launches = measured_launches(read_launches(profile), sources, find_card(MEASURED), make_options, progress)
     buffer = io.BytesIO()
     np.savez(buffer, columns=np.array(launches.columns), **{name: getattr(launches, name) for name in names})
     write_atomically(kept, buffer.getvalue())

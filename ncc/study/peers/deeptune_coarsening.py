@@ -19,8 +19,7 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.encoder.network import EncoderNetwork
 from ncc.study.coarsening.controls import device_inputs
-from ncc.study.peers.deeptune import DeepTune as DeviceDeepTune
-from ncc.study.peers.deeptune import SourceVocabulary
+from ncc.study.peers.deeptune import DeepTune, SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
 
@@ -54,7 +53,7 @@ class LanguageModel:
     tensors: dict[str, NDArray[np.float32]]
 
 
-class _Pretraining(DeviceDeepTune):
+class _Pretraining(DeepTune):
     """Device mapping's DeepTune, for what it has learnt."""
 
     def language_model(self) -> LanguageModel:
@@ -81,7 +80,7 @@ def pretrain_language_model(
     return method.language_model()
 
 
-class DeepTune(RecurrentMethod[CoarseningSamples]):
+class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
     """The method; see the module.
 
     Args:

@@ -298,12 +298,12 @@ def _sequences(
 ) -> "tuple[Sequences, NDArray[np.int64], NDArray[np.bool_]]":
     """Sequences of programs, then of functions; the label of each; and which are functions."""
     from ncc.classification.network_fit import encode_programs
-    from ncc.classification.tables import concatenate, table_of, table_of_functions
+    from ncc.classification.tables import concatenate, table_of_functions, table_of_program
     from ncc.encoder.program import describe_program
 
     tables, labels = [], []
     for module, label in programs:
-        tables.append(table_of(describe_program(module)))
+        tables.append(table_of_program(describe_program(module)))
         labels.append(label)
     num_programs, first = len(labels), 1 + max(labels, default=-1)
     for module, kept, numbers in functions:

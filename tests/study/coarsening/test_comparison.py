@@ -17,7 +17,7 @@ from ncc.study.coarsening.controls import constant_factor
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
 from ncc.study.peers.deeptune_coarsening import (
-    DeepTune,
+    CoarseningDeepTune,
     LanguageModel,
     deeptune_training,
     pretrain_language_model,
@@ -87,7 +87,7 @@ def telling(toy: CoarseningSamples) -> CoarseningSamples:
 
 
 def test_deeptune_learns_texts(telling: CoarseningSamples) -> None:
-    method = DeepTune(training=SMALL)
+    method = CoarseningDeepTune(training=SMALL)
     test = np.arange(8)
     hidden = telling.without_answers(test)
     method.fit(hidden, np.arange(8, 32), rng())
@@ -101,23 +101,23 @@ def test_deeptune_is_repeatable_and_keeps_to_itself(telling: CoarseningSamples) 
     short = deeptune_training(hidden=4, loop=TrainingConfig(epochs=2, batch_size=64))
     answers = []
     for seed in (1, 1, 2):
-        method = DeepTune(training=short)
+        method = CoarseningDeepTune(training=short)
         method.fit(telling, np.arange(8, 32), np.random.default_rng(seed))
         answers.append(method.predict(telling, np.arange(8)))
     np.testing.assert_array_equal(answers[0], answers[1])
     assert not np.array_equal(answers[0], answers[2])
     with pytest.raises(InputError, match="fit the method before predicting"):
-        DeepTune().predict(telling, np.arange(2))
+        CoarseningDeepTune().predict(telling, np.arange(2))
 
 
 def test_deeptune_tl_starts_from_what_it_is_given(telling: CoarseningSamples) -> None:
     never = deeptune_training(hidden=4, loop=TrainingConfig(epochs=1, batch_size=64, learning_rate=1e-30))
-    donor = DeepTune(training=never)
+    donor = CoarseningDeepTune(training=never)
     donor.fit(telling, np.arange(32), rng())
     assert donor._model is not None
     tensors = {name: tensor.numpy() + 1 for name, tensor in donor._model.encoder.state_dict().items()}
     start = LanguageModel(donor._vocabulary.tokens, tensors)
-    method = DeepTune(start, never)
+    method = CoarseningDeepTune(start, never)
     assert (method.name, donor.name) == ("DeepTune-TL", "DeepTune")
     method.fit(telling, np.arange(8), rng())
     assert method._model is not None
