@@ -7,8 +7,6 @@ from ncc.coarsening.samples import CoarseningSamples
 from ncc.ir import read_module
 from ncc.kernels.coarsening import coarsening_features
 
-__all__ = ["opcode_histograms", "sample_features"]
-
 
 def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> NDArray[np.float64]:
     """Describe each row's kernel.

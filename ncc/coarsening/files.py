@@ -4,8 +4,6 @@ from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.encoder.files import HeadFiles
 
-__all__ = ["FILES", "AnyCoarseningHead", "load_head", "save_head"]
-
 AnyCoarseningHead = CoarseningHead | LSTMCoarseningHead
 FILES: HeadFiles[AnyCoarseningHead] = HeadFiles(
     "thread-coarsening head", 1, {"line": CoarseningHead, "lstm": LSTMCoarseningHead}

@@ -24,8 +24,6 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 
-__all__ = ["Candidate", "ChosenLine", "LineGrid", "Lines", "Scale", "fit_lines"]
-
 Scale = Literal["log", "plain"]
 Array = NDArray[np.float64]
 

@@ -14,8 +14,6 @@ from ncc.errors import AssetError, InputError
 from ncc.kernels.coarsening import coarsening_features
 from ncc.kernels.reading import Kernel
 
-__all__ = ["CoarseningHead", "CoarseningPrediction"]
-
 INTERVAL = 0.8
 LEAST_SPEEDUP = 0.01
 MOST_SPEEDUP = 1e9

@@ -26,8 +26,6 @@ from ncc.ir import read_module
 from ncc.kernels.reading import kernel_words
 from ncc.training import TrainingConfig
 
-__all__ = ["LSTMMethod", "SpeedupTraining", "load_words"]
-
 Words = NDArray[np.int64]
 
 

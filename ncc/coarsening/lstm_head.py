@@ -12,8 +12,6 @@ from ncc.encoder.inference import Ensemble
 from ncc.errors import InputError
 from ncc.kernels.reading import Kernel
 
-__all__ = ["LSTMCoarseningHead", "device_columns"]
-
 Array = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
-__all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseningAdvice:

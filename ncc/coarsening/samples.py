@@ -19,19 +19,6 @@ from ncc.data import iter_members, locate
 from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
-__all__ = [
-    "DEVICES",
-    "DEVICE_TITLES",
-    "FACTORS",
-    "CoarseningSamples",
-    "Unit",
-    "clamp_to_measured",
-    "complete_log_speedups",
-    "load_kernel_ir",
-    "load_samples",
-    "read_tables",
-]
-
 Unit = Literal["kernel", "source", "device"]
 Folder = str | os.PathLike[str] | None
 

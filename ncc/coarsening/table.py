@@ -13,8 +13,6 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError
 
-__all__ = ["COLUMNS", "REQUIRED", "read_times"]
-
 COLUMNS: Mapping[str, str] = {
     "kernel_file": "Source or IR that holds the kernel, not coarsened; a relative path starts at the table's folder.",
     "kernel": "The kernel's name in it.",

@@ -9,23 +9,6 @@ from ncc.devices.work import NUM_KINDS, counts_at
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
 
-__all__ = [
-    "CODE",
-    "CODE_WIDTH",
-    "LAUNCH",
-    "NUM_COLUMNS",
-    "NUM_PUBLISHED",
-    "NUM_SIZES",
-    "OPCODE_COLUMNS",
-    "PROFILE_COLUMNS",
-    "code_columns",
-    "code_distances",
-    "complete_sizes",
-    "launch_columns",
-    "launch_physics",
-    "scaled_distances",
-]
-
 Array = NDArray[np.float64]
 
 NUM_SIZES = 3 + 3

@@ -23,8 +23,6 @@ from ncc.runtime.workers import limited
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["DeviceCurve", "plot_curves", "predict_device_curve"]
-
 Array = NDArray[np.float64]
 
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"

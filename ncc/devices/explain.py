@@ -20,8 +20,6 @@ from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
-__all__ = ["Explanation", "LineShare", "explain_device"]
-
 _MOST_WORK = 2**19
 """Statements that are described, once for each line: about a minute and a half of work."""
 

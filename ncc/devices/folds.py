@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from ncc.errors import InputError
 
-__all__ = ["Split", "balanced_folds", "check_folds"]
-
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row indices of training and of test rows."""
 

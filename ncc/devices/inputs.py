@@ -14,17 +14,6 @@ from ncc.kernels import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import LONGEST, Kernel
 from ncc.runtime.quantities import LARGEST_BYTES
 
-__all__ = [
-    "INTERVAL",
-    "Blocks",
-    "KernelInputs",
-    "RatioPrediction",
-    "check_sizes",
-    "checked_ratio",
-    "describe_kernel",
-    "kernel_inputs",
-]
-
 Array = NDArray[np.float64]
 Blocks = dict[str, Array]
 """Name of a block of columns → (n, k) float64."""

@@ -10,19 +10,6 @@ from ncc.devices.columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PRO
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.trees import Boosted
 
-__all__ = [
-    "COVARIANCES",
-    "LONGEST_READ",
-    "Reader",
-    "Smooth",
-    "TimesModel",
-    "bent",
-    "distinct_kernels",
-    "predict_targets",
-    "smooth_covariance",
-    "unbent",
-]
-
 Array = NDArray[np.float64]
 
 _BEND, _MOST_BENT = 3.0, 5.5

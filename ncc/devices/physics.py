@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from ncc.devices.work import work_at
 
-__all__ = ["NUM_TERMS", "PRIORS", "Physics", "launch_terms"]
-
 Array = NDArray[np.float64]
 
 PRIORS: Mapping[str, tuple[float, ...]] = {

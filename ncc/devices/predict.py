@@ -25,17 +25,6 @@ from ncc.runtime.printable import source_name
 from ncc.runtime.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.runtime.workers import limited
 
-__all__ = [
-    "PLATFORMS",
-    "SIZES",
-    "DevicePrediction",
-    "bytes_moved",
-    "choose_head",
-    "find_flips",
-    "load_shipped_device_head",
-    "predict_device",
-]
-
 PLATFORMS = ("amd", "nvidia")
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""

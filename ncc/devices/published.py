@@ -15,8 +15,6 @@ from ncc.errors import DataError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
 
-__all__ = ["DEVICES", "SOURCES", "clgen_launches", "combine", "launches_of", "load_inputs", "suite_launches"]
-
 DEVICES = ("CPU", "GPU")
 SOURCES: Mapping[str, str] = {"clgen": "clgen"} | dict.fromkeys(
     ("amd", "npb", "nvidia", "parboil", "polybench", "rodinia", "shoc"), "suites"

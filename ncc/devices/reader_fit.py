@@ -19,8 +19,6 @@ from ncc.encoder.inference import Ensemble
 from ncc.encoder.network import EncoderNetwork
 from ncc.training import TrainingConfig
 
-__all__ = ["ReaderTraining", "fit_reader"]
-
 Array = NDArray[np.float64]
 
 

@@ -17,16 +17,6 @@ from ncc.data import iter_members, locate
 from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
-__all__ = [
-    "COUNT_NAMES",
-    "DeviceMappingSamples",
-    "Platform",
-    "Unit",
-    "load_legacy_ir",
-    "load_samples",
-    "read_table",
-]
-
 Platform = Literal["amd", "nvidia"]
 Unit = Literal["kernel", "application", "suite"]
 Folder = str | os.PathLike[str] | None

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError
 
-__all__ = ["COLUMNS", "REQUIRED", "LaunchTimes", "Unit", "read_times"]
-
 Array = NDArray[np.float64]
 Unit = Literal["kernel", "family", "suite"]
 

@@ -14,8 +14,6 @@ from ncc.kernels.counting import AtLaunch, count_kernel
 from ncc.kernels.launch import Launch, launch_threads
 from ncc.kernels.types import split_fields
 
-__all__ = ["NUM_KINDS", "WORK_WIDTH", "counts_at", "launch_work", "work_at"]
-
 Array = NDArray[np.float64]
 
 _SIZES = (2.0**12, 2.0**20)

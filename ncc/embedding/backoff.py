@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-__all__ = ["BackoffLevel", "generalisations", "generalise", "in_newer_steps", "of_any_version", "related_operation"]
-
 
 class BackoffLevel(IntEnum):
     """How far a statement had to be generalised before it was known."""

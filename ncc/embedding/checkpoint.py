@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ncc.errors import AssetError
 from ncc.runtime.storage import read_tensors, write_atomically
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
-
 FORMAT_VERSION = 1
 
 

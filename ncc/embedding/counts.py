@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
 
-__all__ = ["CorpusCounts", "CountsBuilder", "load_counts", "save_counts", "width_folder"]
-
 FORMAT_VERSION = 1
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]

@@ -22,8 +22,6 @@ from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.errors import InputError
 from ncc.ir import Abstraction
 
-__all__ = ["extend_embedding"]
-
 logger = logging.getLogger(__name__)
 
 _PENALTIES = tuple(10.0 ** np.arange(-3, 5))

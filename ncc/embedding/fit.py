@@ -17,8 +17,6 @@ from ncc.embedding.vocabulary import build_vocabulary
 from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
 
-__all__ = ["fit_embedding", "load_abstraction", "load_corpora"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -13,8 +13,6 @@ from ncc.embedding.pairs import WeightedPairs, skipgram_loss
 from ncc.embedding.skipgram import SkipGramResult
 from ncc.errors import InputError
 
-__all__ = ["GensimConfig", "train_gensim"]
-
 _CHUNK = 1 << 16
 
 

@@ -20,8 +20,6 @@ from ncc.embedding.counts import CountsCard, Pairs, check_columns, counts_card, 
 from ncc.errors import AssetError, OutputError
 from ncc.runtime.storage import write_atomically
 
-__all__ = ["merge_counts"]
-
 _COLUMNS = {"center": "I32", "context": "I32", "count": "I64"}
 
 

@@ -16,8 +16,6 @@ from ncc.runtime.ranks import gathered_rows
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Blocks", "PairBlock", "Softmax", "WeightedPairs", "pair_weights", "skipgram_loss"]
-
 
 def pair_weights(
     center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64], num_words: int, subsample: float

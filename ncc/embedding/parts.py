@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PartMatrix", "part_matrix", "parts_of"]
-
 _PART = re.compile(
     r"align \d+|@[\w.$]+|<(?:%ID|@ID|LABEL|FLOAT|STRING|INT[^>]*)>|\{\.\.\.\}|\d+ x|N x|[A-Za-z_][\w.]*|-?\d+|…|[{\[]"
 )

@@ -21,8 +21,6 @@ from ncc.embedding.pairs import WeightedPairs
 from ncc.errors import InputError
 from ncc.runtime.ranks import check_alike, rank_and_world
 
-__all__ = ["SkipGramConfig", "SkipGramResult", "train_skipgram"]
-
 logger = logging.getLogger(__name__)
 
 

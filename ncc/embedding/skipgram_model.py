@@ -26,8 +26,6 @@ from ncc.runtime.ranks import found_by_first, gathered_rows, rank_and_world, sum
 if TYPE_CHECKING:
     from ncc.embedding.skipgram import SkipGramConfig
 
-__all__ = ["SkipGramModel"]
-
 Words = NDArray[np.int64]
 State = dict[str, NDArray[np.float32]]
 

@@ -24,17 +24,6 @@ from ncc.runtime.pages import html_table
 if TYPE_CHECKING:
     import gensim.models
 
-__all__ = [
-    "AnyEmbedding",
-    "Embedding",
-    "Lookup",
-    "Neighbor",
-    "Neighbors",
-    "compose_missing",
-    "load_embedding",
-    "save_embedding",
-]
-
 FORMAT_VERSION = 1
 _LARGEST = 1e18
 

@@ -22,8 +22,6 @@ from ncc.embedding.backoff import (
 from ncc.errors import InputError
 from ncc.ir import OPCODES
 
-__all__ = ["Vocabulary", "build_vocabulary"]
-
 UNKNOWN = "<unknown>"
 
 

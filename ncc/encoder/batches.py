@@ -14,8 +14,6 @@ from torch import Tensor, nn
 
 from ncc.encoder.network import EncoderNetwork
 
-__all__ = ["CUTS", "SequenceBatch", "SequenceData", "Sequences", "distinct_sequences", "network_outputs"]
-
 Rows = NDArray[np.int64]
 
 CUTS = ("samples", "tokens")

@@ -5,8 +5,6 @@ from typing import Literal, get_args
 
 from ncc.errors import InputError
 
-__all__ = ["EncoderConfig", "HeadConfig", "Norm", "Pooling"]
-
 Pooling = Literal["last", "mean", "max", "attention"]
 Norm = Literal["batch", "layer"]
 

@@ -27,8 +27,6 @@ from ncc.errors import InputError
 from ncc.runtime.ranks import gathered_rows, rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train
 
-__all__ = ["ContrastiveData", "ContrastiveTraining", "contrastive_loss", "fit_contrastive", "lstm_of_size"]
-
 _A_LABEL = 2
 """Sequences of each label in a batch."""
 

@@ -11,8 +11,6 @@ from ncc.encoder.discriminant import (
 )
 from ncc.encoder.lstm import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 
-__all__ = ["AnyEncoder", "load_encoder", "save_encoder"]
-
 AnyEncoder = DiscriminantEncoder | LSTMEncoder | str | os.PathLike[str]
 """An encoder, or the folder that it is in."""
 

@@ -16,8 +16,6 @@ from ncc.encoder.inference import Ensemble, NumpyNetwork
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_model, write_model
 
-__all__ = ["HeadFiles", "HeadParts", "join_ensemble", "split_ensemble"]
-
 H = TypeVar("H")
 
 _LARGEST = 1e9

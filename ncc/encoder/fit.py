@@ -12,8 +12,6 @@ from ncc.encoder.inference import Ensemble, NumpyNetwork
 from ncc.encoder.network import EncoderNetwork
 from ncc.training import TrainingConfig, train
 
-__all__ = ["fit_ensemble", "fit_network"]
-
 Loss = Callable[[Tensor, Tensor], Tensor]
 Progress = Callable[[int, float], None]
 

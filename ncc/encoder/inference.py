@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ncc.encoder.config import EncoderConfig, Pooling
 from ncc.errors import AssetError, InputError
 
-__all__ = ["Ensemble", "NumpyEncoder", "NumpyHead", "NumpyNetwork"]
-
 Array = NDArray[np.float32]
 Shapes = dict[str, tuple[int, ...]]
 

@@ -16,8 +16,6 @@ from ncc.ir import Module
 from ncc.ir.module import plain_name
 from ncc.native import find_literals
 
-__all__ = ["statement_literals"]
-
 _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 """Conversions of ``printf``, words and numbers."""
 

@@ -20,8 +20,6 @@ from ncc.encoder.inference import NumpyEncoder
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_model, write_model
 
-__all__ = ["LSTMEncoder", "load_lstm_encoder", "save_lstm_encoder"]
-
 _FORMAT_VERSION = 1
 _OWN = ("vectors", "projection")
 

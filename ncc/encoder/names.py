@@ -6,8 +6,6 @@ Reference: Itanium C++ ABI, section 5.1 (external names), for the abbreviations 
 import functools
 import re
 
-__all__ = ["is_library_function", "library_name"]
-
 _LIBRARY = re.compile(r"_Z(?:T[VTISchv]|GV|GR)?Z*(?:N?[KVRO]*(?:St|S[absiod]|9__gnu_cxx|10__cxxabiv1))")
 _RUNTIME = re.compile(r"__cxx_global_var_init|_GLOBAL__|__clang_call_terminate|__cxx_global_array_dtor|_ZTH|_ZTW")
 _ABBREVIATIONS = {"Si": "basic_istream", "So": "basic_ostream", "Sd": "basic_iostream", "Ss": "basic_string"}

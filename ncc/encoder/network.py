@@ -16,17 +16,6 @@ from torch import Tensor, nn
 
 from ncc.encoder.config import EncoderConfig, HeadConfig, Pooling
 
-__all__ = [
-    "Encoder",
-    "EncoderNetwork",
-    "Head",
-    "places_inside",
-    "pool_inputs",
-    "pool_states",
-    "run_layer",
-    "statement_features",
-]
-
 
 class Encoder(nn.Module):
     """Vectors ⊕ literals → LSTM layers → pooling → a vector for each sequence."""

@@ -23,16 +23,6 @@ from ncc.errors import InputError
 from ncc.ir import Abstraction, Module
 from ncc.ir.optimised import optimise_unoptimised
 
-__all__ = [
-    "POOLERS",
-    "EncoderPooler",
-    "IdfPooler",
-    "LSTMPooler",
-    "MeanPooler",
-    "Pooler",
-    "load_pooler",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Pooler(ABC):

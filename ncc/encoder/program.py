@@ -10,8 +10,6 @@ from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.ir import Module
 
-__all__ = ["EncodedProgram", "Program", "describe_program", "own_functions"]
-
 
 @dataclass(frozen=True, eq=False)
 class Program:

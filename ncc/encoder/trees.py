@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TREE_DTYPES", "Boosted", "read_trees", "trees_of"]
-
 Array = NDArray[np.float64]
 
 TREE_DTYPES = {

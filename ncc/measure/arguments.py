@@ -17,8 +17,6 @@ import numpy as np
 
 from ncc.errors import InputError
 
-__all__ = ["Argument", "Rules", "Shape", "fill", "local_bytes", "num_bytes", "read_rules", "shape_of"]
-
 Rules = Mapping[str, Mapping[str, str]]
 
 _RULE = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)

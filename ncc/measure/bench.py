@@ -21,8 +21,6 @@ from ncc.runtime.found import read_file
 from ncc.runtime.limits import fair_share
 from ncc.runtime.workers import Workers
 
-__all__ = ["SHIPPED_KERNELS", "Bench", "KernelSource", "find_kernels", "source_ids"]
-
 SHIPPED_KERNELS = Path(__file__).parent / "kernels"
 """Folder of the kernels that ship, a file for each family."""
 

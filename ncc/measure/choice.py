@@ -8,8 +8,6 @@ time found; the launch with the largest sum of that per second is next (active l
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chooser", "covariance_of"]
-
 Array = NDArray[np.float64]
 
 _OF_KERNEL = 0.3

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from ncc.errors import InputError
 from ncc.measure.arguments import Argument
 
-__all__ = ["FACTORS", "check_factors", "coarsen_source"]
-
 FACTORS = (1, 2, 4, 8, 16, 32)
 """How many work-items may become one."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from ncc.errors import InputError, NccError
 
-__all__ = ["Device", "choose_devices", "list_devices", "open_device", "refusal"]
-
 _WHAT_TO_INSTALL = (
     "a CPU becomes one by 'pip install ncc[measure]' or Debian's pocl-opencl-icd, a GPU by its vendor's driver "
     "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"

@@ -24,8 +24,6 @@ from ncc.measure.coarsening import coarsen_source
 from ncc.measure.opencl import open_device, refusal
 from ncc.runtime.quantities import readable_bytes
 
-__all__ = ["Job", "Timing", "median_interval", "run_job"]
-
 _GUARD = 4096
 _FEWEST, _MOST = 3, 200
 _ENOUGH = 7

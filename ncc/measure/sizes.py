@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from ncc.errors import InputError
 
-__all__ = ["parse_sizes"]
-
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 

@@ -15,8 +15,6 @@ from ncc.measure.sizes import parse_sizes
 from ncc.measure.table import MeasuredTable
 from ncc.runtime.writable import check_writable
 
-__all__ = ["Measurements", "measure_kernels"]
-
 
 @dataclass(frozen=True)
 class Measurements:

@@ -9,8 +9,6 @@ from pathlib import Path
 from ncc.errors import InputError
 from ncc.runtime.storage import write_output
 
-__all__ = ["MeasuredTable", "Row"]
-
 _METADATA = b"ncc.measure"
 
 

@@ -28,8 +28,6 @@ from ncc.training.exchange import from_first_rank
 from ncc.training.precision import Precision
 from ncc.training.strategies import Strategy
 
-__all__ = ["CheckpointClock", "Checkpoints", "Position"]
-
 logger = logging.getLogger(__name__)
 
 FORMAT_VERSION = 2

@@ -18,8 +18,6 @@ from torch.nn.functional import pad
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import Exchange, flatten, views_like
 
-__all__ = ["CHUNK", "RANK", "Compression", "Halved", "LowRank", "Quantized", "TopK", "make_compression"]
-
 CHUNK = 2048
 """Entries that share a scale when they are quantised."""
 

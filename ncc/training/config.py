@@ -4,8 +4,6 @@ from dataclasses import dataclass, field, replace
 
 from ncc.errors import InputError
 
-__all__ = ["COMPRESSIONS", "RATE_RULES", "STRATEGIES", "TrainingConfig", "TrainingStatistics"]
-
 STRATEGIES = ("mirrored", "central", "stale", "local")
 """Ways of sharing the work among ranks; see `ncc.training.strategies`."""
 

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["Draws"]
-
 
 class Draws:
     """A rank's generators in an epoch.

@@ -8,8 +8,6 @@ from torch import distributed as dist
 
 from ncc.runtime.ranks import rank_and_world
 
-__all__ = ["Exchange", "average", "flatten", "from_first_rank", "views_like"]
-
 
 class Exchange:
     """Collectives that count what they send; with one rank they leave tensors as they are, and count nothing.

@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["GraphedSteps"]
-
 logger = logging.getLogger(__name__)
 
 _LIMIT = 256

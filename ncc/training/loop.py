@@ -26,8 +26,6 @@ from ncc.training.phases import PhaseTimer
 from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy
 
-__all__ = ["TableData", "TrainingData", "train"]
-
 
 class TrainingData(Protocol):
     """Samples that can be gathered into batches."""

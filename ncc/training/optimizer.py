@@ -12,8 +12,6 @@ from torch import Tensor, nn
 
 from ncc.training.config import TrainingConfig
 
-__all__ = ["ClippedAdamW", "rate_factor"]
-
 
 class ClippedAdamW:
     """AdamW that clips the gradient's norm first and clears the gradient afterwards."""

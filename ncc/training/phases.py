@@ -8,8 +8,6 @@ import torch
 
 from ncc.training.config import TrainingStatistics
 
-__all__ = ["PhaseTimer"]
-
 
 class PhaseTimer:
     """Adds the times of phases to statistics.

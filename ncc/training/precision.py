@@ -17,8 +17,6 @@ from torch import nn
 
 from ncc.runtime.ranks import rank_and_world, sum_over_ranks
 
-__all__ = ["Precision", "shared_precisions"]
-
 logger = logging.getLogger(__name__)
 
 

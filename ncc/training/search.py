@@ -13,8 +13,6 @@ from ncc.errors import AssetError, NccError
 if TYPE_CHECKING:
     import optuna
 
-__all__ = ["Trial", "search"]
-
 _TRIALS_BEFORE_PRUNING = 4
 _EPOCHS_BEFORE_PRUNING = 2
 

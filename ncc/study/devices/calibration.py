@@ -20,8 +20,6 @@ from ncc.runtime.writable import check_folder
 if TYPE_CHECKING:
     from ncc.devices.head import TimesHead
 
-__all__ = ["calibrate"]
-
 _OPEN = 8
 _SETUP_S, _LAUNCH_S = 2.0, 0.5
 """What a new kernel and a launch are taken to cost before any was measured."""

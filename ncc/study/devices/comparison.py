@@ -24,8 +24,6 @@ from ncc.study.leakage import LeakageReport
 from ncc.study.report.devices import device_report, device_tables
 from ncc.study.report.table import Table
 
-__all__ = ["DeviceComparison", "evaluate_devmap"]
-
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
 

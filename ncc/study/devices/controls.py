@@ -16,17 +16,6 @@ from ncc.study import controls
 from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
 from ncc.study.devices.task import DeviceMethod
 
-__all__ = [
-    "NUM_TREES",
-    "Majority",
-    "Trees",
-    "auxiliary_trees",
-    "numeric_trees",
-    "opcode_forest",
-    "random_vector_forest",
-    "standard_controls",
-]
-
 NUM_TREES = 300
 
 Array = NDArray[np.float64]

@@ -21,8 +21,6 @@ from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 
-__all__ = ["MapperMethod"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

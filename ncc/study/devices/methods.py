@@ -24,8 +24,6 @@ from ncc.study.peers.grewe import Grewe
 from ncc.study.peers.inst2vec import Inst2vec, read_statements
 from ncc.study.peers.ir2vec import Encoding, IR2Vec, function_vectors, load_seeds
 
-__all__ = ["opcode_histograms", "standard_methods"]
-
 
 def standard_methods(
     samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES, ir2vec: Path | None = None

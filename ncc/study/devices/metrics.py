@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
-__all__ = ["Metrics", "measure", "static_choice_is_gpu"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Metrics:

@@ -11,8 +11,6 @@ from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit
 
-__all__ = ["INDEPENDENT_UNITS", "PROTOCOLS", "audit_leakage", "splits"]
-
 INDEPENDENT_UNITS: dict[str, Unit] = {
     "published": "kernel",
     "kernel": "kernel",

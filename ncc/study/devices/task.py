@@ -13,8 +13,6 @@ from ncc.study.devices.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
 from ncc.study.evaluation import SEED, Score, Task
 from ncc.study.runs import Method, Split
 
-__all__ = ["DeviceMapping", "DeviceMappingScore", "DeviceMethod", "fold_seed"]
-
 _ROUNDING = 1e-9
 
 DeviceMethod = Method[DeviceMappingSamples]

@@ -22,8 +22,6 @@ from ncc.kernels.reading import read_kernels
 from ncc.runtime.writable import check_folder
 from ncc.study.devices.times import TimesScore, num_folds, score_controls, score_times
 
-__all__ = ["MODELS", "train_devmap"]
-
 MODELS = ("times", *TIMES_MODELS)
 _LEAST_KERNELS = 8
 _PUBLISHED = {"suites": "gp", "clgen": "trees"}

@@ -27,8 +27,6 @@ from ncc.study.retrieval.methods import Representation, all_representations
 from ncc.study.retrieval.metrics import Matrix, pool_scores
 from ncc.study.retrieval.pools import Build, Pool, compile_file, make_pool
 
-__all__ = ["SIZES", "FunctionComparison", "FunctionMetrics", "evaluate_functions"]
-
 SIZES = (100, 1000, None)
 """Functions of a pool, the right one among them; None stands for all of the project."""
 

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from ncc.study.retrieval.methods import Units
 
-__all__ = ["IR2VecWheel", "is_installed", "without_news"]
-
 _DIM = 300
 _SECONDS = 20.0
 """For a module: following definitions takes the wheel minutes and gigabytes in some."""

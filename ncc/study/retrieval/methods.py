@@ -18,8 +18,6 @@ from ncc.study.classification.controls import opcode_counts, statement_counts
 from ncc.study.retrieval.metrics import Matrix
 from ncc.study.runs import Kind
 
-__all__ = ["Pooled", "Representation", "Units", "all_representations"]
-
 _BUCKETS = 1 << 18
 _LONGEST = 1024
 """Statements of a program that the encoder reads."""

@@ -13,8 +13,6 @@ from scipy.special import gammaln
 
 from ncc.errors import InputError
 
-__all__ = ["average_precisions", "expanded", "map_at_r", "pool_scores", "unit_rows"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Matrix = Any

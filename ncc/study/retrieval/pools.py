@@ -23,8 +23,6 @@ from ncc.ir import Abstraction, Module, read_module
 from ncc.ir.module import plain_name
 from ncc.study.retrieval.methods import Units
 
-__all__ = ["LEAST", "Build", "Functions", "Pool", "anonymous", "compile_file", "make_pool", "read_functions"]
-
 LEAST = 5
 """Statements that a function must have, its head not counted."""
 

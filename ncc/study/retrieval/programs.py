@@ -30,14 +30,6 @@ from ncc.study.report.table import Column, Table, score_row, table_of
 from ncc.study.retrieval.methods import Pooled, Representation, Units, all_representations
 from ncc.study.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
 
-__all__ = [
-    "RetrievalComparison",
-    "RetrievalMetrics",
-    "at_all_levels",
-    "compare_retrieval",
-    "evaluate_retrieval",
-]
-
 _MOST_BYTES = 2 << 30
 
 

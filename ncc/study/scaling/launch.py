@@ -13,8 +13,6 @@ from ncc.study.scaling.plan import Run
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import Job, Measured, RunResult, load, save
 
-__all__ = ["start_run", "worker_command"]
-
 _GRACE_S = 10.0
 
 

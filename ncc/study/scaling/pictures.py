@@ -13,8 +13,6 @@ from ncc.study.scaling.sweep import ScalingSweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_sweep"]
-
 _COLORS = ("#3b8bd4", "#dd6b20", "#8a8f96", "#2f9e6e", "#b35fb0", "#c4a000", "#d6455d", "#6b7fd7")
 _SHAPES = "oDs^vPX*"
 

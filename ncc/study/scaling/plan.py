@@ -8,8 +8,6 @@ from ncc.errors import InputError
 if TYPE_CHECKING:
     from ncc.classification.network_fit import NetworkTraining
 
-__all__ = ["SCALINGS", "Run", "Setting", "SweepConfig"]
-
 SCALINGS = ("strong", "weak")
 """What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
 

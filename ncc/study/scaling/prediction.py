@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ncc.study.scaling.plan import Setting
     from ncc.study.scaling.results import RunResult
 
-__all__ = ["LINKS", "Link", "Prediction", "SpeedupPoint", "Step", "StepModel", "predict_scaling"]
-
 _DIM = 200
 """Dimensions of the shipped embedding, which the runs' networks read."""
 

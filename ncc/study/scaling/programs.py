@@ -13,8 +13,6 @@ from ncc.embedding import Embedding, load_embedding
 from ncc.study.classification.protocols import ProgramSplit
 from ncc.study.classification.task import first_of_each, load_split
 
-__all__ = ["ProgramSource", "Programs"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramSource:

@@ -15,8 +15,6 @@ from ncc.study.scaling.results import PHASES, Measured, RunResult
 from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep
 
-__all__ = ["scaling_report", "sweep_parts"]
-
 S = TypeVar("S")
 
 

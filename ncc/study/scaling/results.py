@@ -10,8 +10,6 @@ from ncc.runtime.storage import write_atomically
 from ncc.study.scaling.plan import Run
 from ncc.study.scaling.programs import ProgramSource
 
-__all__ = ["PHASES", "EpochEnd", "Job", "Measured", "Phases", "RunResult", "load", "save"]
-
 T = TypeVar("T")
 
 

@@ -10,8 +10,6 @@ from statistics import median
 from ncc.study.scaling.plan import Setting, SweepConfig
 from ncc.study.scaling.results import RunResult
 
-__all__ = ["BreakEven", "ModelPoint", "SettingScore", "Spread", "break_even", "score_settings"]
-
 
 @dataclass(frozen=True)
 class Spread:

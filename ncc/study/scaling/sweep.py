@@ -16,8 +16,6 @@ from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.study.scaling.results import RunResult
 from ncc.study.scaling.scores import BreakEven, SettingScore, break_even, score_settings
 
-__all__ = ["Overhead", "ScalingSweep", "bench_scaling", "run_sweep"]
-
 
 @dataclass(frozen=True)
 class Overhead:

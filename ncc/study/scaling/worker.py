@@ -23,8 +23,6 @@ from ncc.study.scaling.programs import Programs
 from ncc.study.scaling.results import EpochEnd, Job, Measured, Phases, load, save
 from ncc.training import TrainingStatistics
 
-__all__ = ["main"]
-
 _GRACE_S = 20.0
 _CALIBRATING = 1000
 

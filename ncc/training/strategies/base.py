@@ -13,8 +13,6 @@ from ncc.training.config import TrainingConfig
 from ncc.training.exchange import Exchange
 from ncc.training.optimizer import ClippedAdamW, rate_factor
 
-__all__ = ["Part", "Strategy", "Touched"]
-
 Touched = Callable[[NDArray[np.int64]], Mapping[str, NDArray[np.int64]]]
 
 

@@ -15,8 +15,6 @@ from ncc.training.exchange import flatten, views_like
 from ncc.training.optimizer import ClippedAdamW
 from ncc.training.strategies.base import Strategy
 
-__all__ = ["Central"]
-
 
 class Central(Strategy):
     """Gradients are summed at the first rank, whose optimizer, the only one, moves the only weights that count.

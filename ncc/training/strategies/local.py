@@ -16,8 +16,6 @@ from ncc.training.config import TrainingConfig
 from ncc.training.exchange import average, flatten, views_like
 from ncc.training.strategies.base import Part, Strategy
 
-__all__ = ["Local"]
-
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 
 

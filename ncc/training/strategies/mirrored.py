@@ -16,8 +16,6 @@ from ncc.training.config import TrainingConfig
 from ncc.training.exchange import flatten, views_like
 from ncc.training.strategies.base import Part, Strategy
 
-__all__ = ["Mirrored"]
-
 
 class Mirrored(Strategy):
     """Every rank has the whole model and applies the same gradient; with one rank it is plain training.

@@ -16,8 +16,6 @@ from ncc.training.config import TrainingConfig
 from ncc.training.exchange import flatten, views_like
 from ncc.training.strategies.base import Strategy
 
-__all__ = ["Stale"]
-
 
 class _InFlight(NamedTuple):
     """A gradient on its way: the flat sum over ranks once ``work`` is done, and the learning rate of its step."""
