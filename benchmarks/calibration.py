@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ncc.devices.columns import launch_columns
-from ncc.devices.fit import fit_model, targets_of
+from ncc.devices.columns import launch_columns, launch_physics
+from ncc.devices.fit import fit_model, own_constants, targets_of
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import times_of
 from ncc.devices.models import predict_targets
@@ -88,7 +88,7 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
     launches = read_times(path)
     inputs = describe_launches(launches, load_embedding(None))
     columns, targets, logs = launch_columns(inputs, launches.sizes), targets_of(launches), launches.log_times
-    names = launches.groups("kernel")
+    names, terms = launches.groups("kernel"), launch_physics(inputs, launches.sizes)
     kernel = np.unique(names, return_inverse=True)[1]
     table = MeasuredTable.load(path)
     by_file = {str(path.parent / row.kernel_file): row.kernel_file for row in table.rows}
@@ -109,8 +109,11 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
                 taken.append(int(train[step]))
                 if len(taken) not in CHECKPOINTS:
                     continue
-                model = fit_model("gp", columns[taken], targets[taken], 204)
-                said = times_of(predict_targets(model, columns[test], inputs.sequences[test]))
+                constants = own_constants(launches.rows(np.array(taken)), inputs.rows(np.array(taken)), None)
+                assert constants is not None, "a table of 'ncc measure' has work-items"
+                base = constants.targets(terms)
+                model = fit_model("gp", columns[taken], (targets - base)[taken], 204)
+                said = times_of(base[test] + predict_targets(model, columns[test], inputs.sequences[test]))
                 factor = float(np.exp(np.median(np.abs(said - logs[test]))))
                 right = float((said.argmin(axis=1) == logs[test].argmin(axis=1)).mean())
                 found[name].setdefault(len(taken), []).append((minutes, factor, right))

@@ -41,6 +41,7 @@ class _ExpertCard:
     slopes: tuple[float, float]
     sharpness: tuple[float, float]
     covariance: str = "code"
+    beyond_constants: bool = False
     networks: dict[str, Any] | None = None
 
 
@@ -54,8 +55,8 @@ def _split_times(head: TimesHead) -> HeadParts:
         slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
         networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, Reader) else HeadParts({}, {})
         covariance = expert.model.covariance if isinstance(expert.model, Smooth) else "code"
-        numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance, networks.card or None
-        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers)))
+        numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance, expert.beyond_constants
+        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers, networks.card or None)))
         own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
         for name, one in zip(("near", "far"), errors, strict=True):
             own |= {f"{name}.ratio": one.ratio, f"{name}.times": one.times}
@@ -123,10 +124,8 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
     if not (1e-3 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
         raise ValueError(f"a reach of {card.reach}")
     model = _model(card, tensors, prefix, devices)
-    sizes = (own["low"], own["high"])
-    return Expert(
-        card.source, model, card.names, own["code"], *sizes, near, far, card.familiar, card.strange, card.reach
-    )
+    known = (card.source, model, card.names, own["code"], own["low"], own["high"], near, far)
+    return Expert(*known, card.familiar, card.strange, card.reach, card.beyond_constants)
 
 
 def _model(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, devices: int) -> TimesModel:

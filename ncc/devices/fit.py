@@ -91,14 +91,14 @@ def fit_times(
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_physics(inputs, table.sizes)
     trusted = np.flatnonzero((owner == whole) if whole else np.ones(len(table), bool))
-    physics = _fit_physics(table.rows(trusted), terms[trusted])
+    constants = _fit_physics(table.rows(trusted), terms[trusted])
     others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
-    physics, astray = _physics_errors(physics, table.rows(others), terms[others])
+    physics, astray = _physics_errors(constants, table.rows(others), terms[others])
     said = physics.targets(terms)
-    experts, launched = [], knows_launches(table, sources)
+    experts, own = [], constants if knows_launches(table, sources) else None
     for name in names:
         rows = np.flatnonzero(owner == name)
-        samples = Samples.of(table.rows(rows), inputs.rows(rows), launched=launched)
+        samples = Samples.of(table.rows(rows), inputs.rows(rows), own)
         chosen = model if isinstance(model, str) else model[name]
         known = (trials or {}).get(name) or hold_out(samples, chosen, seed)
         expert = _fit_expert(samples, said[rows], name, chosen, seed, known)
@@ -112,8 +112,13 @@ def fit_times(
 
 
 def knows_launches(table: LaunchTimes, sources: Mapping[str, str] | None) -> bool:
-    """Whether processes and trees are told what a thread does at a launch: in tables of one's own with work-items."""
+    """Whether models are told what a thread does at a launch: in tables of one's own with work-items."""
     return sources is None and bool(np.isfinite(table.global_size).any())
+
+
+def own_constants(table: LaunchTimes, inputs: KernelInputs, sources: Mapping[str, str] | None) -> Physics | None:
+    """The devices' constants where models learn what these leave: in tables of one's own with work-items."""
+    return _fit_physics(table, launch_physics(inputs, table.sizes)) if knows_launches(table, sources) else None
 
 
 def owners(table: LaunchTimes, sources: Mapping[str, str] | None) -> np.ndarray:
@@ -129,26 +134,29 @@ class Samples:
         table: The n launches.
         columns: (n, NUM_COLUMNS) float64.
         targets: (n, d) float64, see `targets_of`.
+        base: (n, d) float64 the same by the devices' constants, where models learn what these leave; else 0.
         sequences: (n,) of vectors of statements.
-        launched: Whether processes and trees are told what a thread does at the launch.
+        launched: Whether models learn that, and processes and trees are told what a thread does at the launch.
     """
 
     table: LaunchTimes
     columns: Array
     targets: Array
+    base: Array
     sequences: NDArray[np.object_]
     launched: bool
 
     @classmethod
-    def of(cls, table: LaunchTimes, inputs: KernelInputs, *, launched: bool) -> "Samples":
-        """Those of a table."""
-        columns = launch_columns(inputs, table.sizes)
+    def of(cls, table: LaunchTimes, inputs: KernelInputs, constants: Physics | None) -> "Samples":
+        """Those of a table; constants that were fitted to training, see `own_constants`."""
+        columns, targets = launch_columns(inputs, table.sizes), targets_of(table)
         columns = np.where(np.isfinite(columns), columns, 0)
-        return cls(table, columns, targets_of(table), inputs.sequences, launched)
+        base = constants.targets(launch_physics(inputs, table.sizes)) if constants else np.zeros_like(targets)
+        return cls(table, columns, targets, base, inputs.sequences, constants is not None)
 
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
         """A model of some rows."""
-        given = self.columns[rows], self.targets[rows], seed, self.sequences[rows]
+        given = self.columns[rows], (self.targets - self.base)[rows], seed, self.sequences[rows]
         return fit_model(kind, *given, launched=self.launched)
 
 
@@ -292,7 +300,7 @@ def hold_out(samples: Samples, kind: Model, seed: int) -> Trials:
 def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -> Trial:
     """What a kind of model says of rows when it learns from others."""
     model, columns = samples.fit(kind, train, seed), samples.columns
-    said = predict_targets(model, columns[test], samples.sequences[test])
+    said = samples.base[test] + predict_targets(model, columns[test], samples.sequences[test])
     distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
     return Trial(test, said, distance[_code_of(columns[test])], model)
 
@@ -317,6 +325,7 @@ def _fit_expert(samples: Samples, physics: Array, source: str, kind: Model, seed
         familiar=familiar,
         strange=max(farthest, 1.5 * familiar),
         reach=_reach([*trials.kernels, *others], targets, physics, familiar),
+        beyond_constants=samples.launched,
     )
 
 

@@ -6,7 +6,7 @@ machine have a say instead, and the wider the intervals, from errors on kernels 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,7 @@ class Expert:
         familiar: Distance up to which errors are as on kernels held out.
         strange: Distance at which they are as on sources held out.
         reach: Distances from which the machine's constants have a say, and from which they alone have.
+        beyond_constants: Whether the model says what these leave, to be added to what they say.
     """
 
     source: str
@@ -94,6 +95,7 @@ class Expert:
     familiar: float
     strange: float
     reach: tuple[float, float]
+    beyond_constants: bool = False
 
     def distances(self, columns: Array) -> Array:
         """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
@@ -225,13 +227,15 @@ class TimesHead:
         experts = [expert for expert in self.experts if source in (None, expert.source)]
         if not experts:
             raise InputError(f"no source {source!r}; expected {', '.join(one.source for one in self.experts)}")
-        columns, physics = launch_columns(inputs, sizes), self.physics.targets(launch_physics(inputs, sizes))
+        columns, terms = launch_columns(inputs, sizes), launch_physics(inputs, sizes)
+        physics, constants = self.physics.targets(terms), replace(self.physics, slope=1.0).targets(terms)
         distances = [expert.distances(columns) for expert in experts]
         chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
         answers: list[RatioPrediction | None] = [None] * len(columns)
         for number, expert in enumerate(experts):
             rows = np.flatnonzero(chosen == number)
             said = predict_targets(expert.model, columns[rows], inputs.sequences[rows])
+            said = said + constants[rows] if expert.beyond_constants else said
             distance = distances[number][rows]
             errors = [expert.errors_at(one, None if source else self.astray) for one in distance.min(axis=1).tolist()]
             said = expert.centre(said, distance.min(axis=1), errors, None if source else physics[rows])

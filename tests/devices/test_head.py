@@ -111,6 +111,19 @@ def test_files_keep_a_head(table, tmp_path, model):
     assert isinstance(again, TimesHead) and again.devices == ("CPU", "GPU")
 
 
+def test_models_say_what_constants_of_the_devices_leave(table, head):
+    """Eight kernels at times that constants explain: nothing is left to learn, and their say is kept."""
+    [expert] = head.experts
+    assert expert.beyond_constants
+    bare = dataclasses.replace(expert.model, weights=np.zeros_like(expert.model.weights), base=np.zeros(2))
+    only = dataclasses.replace(head, experts=(dataclasses.replace(expert, model=bare, reach=(1e5, 2e5)),))
+    for size in (1 << 12, 1 << 20):
+        [answer] = predict_device(table.with_name("k3.cl"), global_size=size, head=only)
+        [learnt] = predict_device(table.with_name("k3.cl"), global_size=size, head=head)
+        for device, (time, *_) in (answer.times_ms or {}).items():
+            assert time == pytest.approx((learnt.times_ms or {})[device][0], rel=0.5)
+
+
 def test_a_reader_without_its_embedding_is_refused(table, tmp_path):
     head: Any = train_devmap(tables=[table], model="lstm")
     assert head.embedding_id

@@ -241,14 +241,16 @@ def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples,
     model = expert.model
     if isinstance(model, Smooth):
         deviation = _process_deviation(model, samples, tested)
-        learnt = bent(ratio)
+        base = tested.base[:, 1]
+        learnt = bent(ratio - base)
         width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
-        return Claims(ratio, unbent(learnt - width), unbent(learnt + width), ndtr(np.abs(learnt) / deviation))
+        low, high = base + unbent(learnt - width), base + unbent(learnt + width)
+        return Claims(ratio, low, high, ndtr(np.abs(learnt - bent(-base)) / deviation))
     models = [model, *(one.model for part in trials for one in part)]
     said = [predict_targets(one, tested.columns, tested.sequences)[:, 1] for one in models]
     some = np.random.default_rng(0).permutation(len(samples.columns))[:_SAMPLE]
     trained = predict_targets(model, samples.columns[some], samples.sequences[some])
-    noise = np.mean((trained[:, 1] - samples.targets[some, 1]) ** 2)
+    noise = np.mean((trained[:, 1] - (samples.targets - samples.base)[some, 1]) ** 2)
     deviation = np.sqrt(np.var(said, axis=0) + noise)
     width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
     return Claims(ratio, ratio - width, ratio + width, ndtr(np.abs(ratio) / deviation))
@@ -262,7 +264,7 @@ def _process_deviation(model: Smooth, samples: Samples, tested: Samples) -> Arra
     jitter = 1e-6 * len(rows) * np.eye(len(points))
     known = (asked * cho_solve(cho_factor(inner + 1e-6 * np.eye(len(points))), asked)).sum(axis=0)
     left = (asked * cho_solve(cho_factor(NOISE * inner + cross @ cross.T + jitter), asked)).sum(axis=0)
-    learnt = bent(samples.targets[:, 1]) - model.base[1]
+    learnt = bent((samples.targets - samples.base)[:, 1]) - model.base[1]
     scale = float(np.mean(learnt * (learnt - cross.T @ model.weights[:, 1]))) / NOISE
     total = sum(term.variance for term in COVARIANCES[model.covariance][1])
     variance = np.maximum(total - known, 0) + NOISE * left + NOISE

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.devices.columns import launch_columns, launch_physics
-from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, knows_launches, owners, targets_of
+from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, own_constants, owners, targets_of
 from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.inputs import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
@@ -148,20 +148,20 @@ def _held_out(
     """What heads answer of parts held out; compared, also what other intervals would be, which takes longer."""
     answered = _Answered()
     known: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
-    launched = knows_launches(table, known.get("sources"))
     is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
     source = "suites" if is_suite else None
     for train, test in splits:
-        trained, asked = (Samples.of(table.rows(one), inputs.rows(one), launched=launched) for one in (train, test))
+        constants = own_constants(table.rows(train), inputs.rows(train), known.get("sources"))
+        trained, asked = (Samples.of(table.rows(one), inputs.rows(one), constants) for one in (train, test))
         trials = hold_out(trained, model, seed)  # type: ignore[arg-type]
         of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
         head = fit_times(trained.table, inputs.rows(train), model=model, seed=seed, trials=of_all, **known)  # type: ignore[arg-type]
         said = head.predict(inputs.rows(test), asked.table.sizes, source)
         answered.answers.update(zip(test.tolist(), said, strict=True))
         if compared:
-            constants = head.physics.targets(launch_physics(inputs.rows(train), trained.table.sizes))
+            physics = head.physics.targets(launch_physics(inputs.rows(train), trained.table.sizes))
             groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
-            named = compare_intervals(head, trained, (trials, groups), asked, said, None if source else constants)
+            named = compare_intervals(head, trained, (trials, groups), asked, said, None if source else physics)
             for name, claims in named.items():
                 answered.claims.setdefault(name, []).append((test, claims))
     return answered

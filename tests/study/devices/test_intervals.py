@@ -62,13 +62,14 @@ def launches() -> tuple[LaunchTimes, KernelInputs]:
 def test_all_kinds_claim_about_the_same_answers(launches, model):
     table, inputs = launches
     train, test = (np.flatnonzero((np.arange(len(table)) // SIZES % 4 == 0) == one) for one in (False, True))
-    trained, asked = (Samples.of(table.rows(rows), inputs.rows(rows), launched=True) for rows in (train, test))
+    trained, asked = (Samples.of(table.rows(rows), inputs.rows(rows), None) for rows in (train, test))
     trials = hold_out(trained, model, 3)
     groups = group_trials(trained, trials, model, 3)
     assert len(groups) > 1
     held = np.concatenate([one.rows for one in groups])
     assert len(train) / 2 < len(set(held.tolist())) == len(held)
-    head = fit_times(trained.table, inputs.rows(train), model=model, seed=3, trials={"all": trials})
+    sources = dict.fromkeys(table.suite.tolist(), "all")
+    head = fit_times(trained.table, inputs.rows(train), model=model, sources=sources, seed=3, trials={"all": trials})
     answers = head.predict(inputs.rows(test), asked.table.sizes)
     found = compare_intervals(head, trained, (trials, groups), asked, answers, None)
     measured = asked.targets[:, 1]
