@@ -17,8 +17,6 @@ from ncc.devices.physics import NUM_TERMS, Physics
 from ncc.encoder.files import HeadFiles, HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 
-__all__ = ["FILES", "load_head", "save_head"]
-
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
     Boosted: TREE_DTYPES,

@@ -27,8 +27,6 @@ from ncc.devices.table import LaunchTimes
 from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
 
-__all__ = ["MODELS", "Model", "Trial", "Trials", "fit_model", "fit_times", "hold_out", "targets_of"]
-
 Array = NDArray[np.float64]
 Model = Literal["gp", "trees", "lstm"]
 MODELS: tuple[Model, ...] = ("gp", "trees", "lstm")

@@ -26,8 +26,6 @@ from ncc.devices.physics import Physics
 from ncc.errors import AssetError, InputError
 from ncc.kernels.reading import Kernel
 
-__all__ = ["FAMILIAR", "LEVELS", "Errors", "Expert", "TimesHead", "sureness", "times_of"]
-
 Array = NDArray[np.float64]
 
 LEVELS = np.arange(1, 40) / 40

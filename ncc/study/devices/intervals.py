@@ -24,8 +24,6 @@ from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
 from ncc.devices.inputs import INTERVAL, RatioPrediction
 from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
 
-__all__ = ["Claims", "IntervalScore", "calibration_error", "compare_intervals", "group_trials", "score_claims"]
-
 Array = NDArray[np.float64]
 
 SHARES = (1.0, 0.75, 0.5, 0.25)

@@ -27,16 +27,6 @@ from ncc.study.devices.intervals import (
     score_claims,
 )
 
-__all__ = [
-    "PROTOCOLS",
-    "TimesScore",
-    "calibration_error",
-    "evaluate_times",
-    "num_folds",
-    "score_controls",
-    "score_times",
-]
-
 Array = NDArray[np.float64]
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
 _MOST = 4000
