@@ -23,12 +23,19 @@ from ncc.runtime.provenance import command_line
 def train_encoder(
     output: OutputFolder,
     functions: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             metavar="RECIPE|FOLDER",
             help="Code whose functions are compiled in several ways, as for 'ncc corpus build'.",
         ),
-    ],
+    ] = None,
+    functions_of: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="In its place a linear encoder: all of it is kept but what tells classes of programs apart.",
+        ),
+    ] = None,
     programs: ProgramFolder = None,
     classes: Annotated[str, typer.Option(help="Classes of programs to learn from: names, ranges of numbers.")] = "1-64",
     per_class: Annotated[

@@ -2,11 +2,13 @@
 
 A bag of patterns (`ncc.encoder.patterns`) is weighted by how rare each is, kind by kind, and goes through one linear
 map. Its first directions tell classes of programs apart, the others functions from each other, both by what changes
-least between the programs of a class, and between a function's builds by other levels and compilers.
+least between the programs of a class, and between a function's builds by other levels and compilers. Code of classes
+that were not there in training crowds around those that it resembles, so what it shares with these is taken off.
 
 References: Fisher 1936 and Rao 1948 (linear discriminants); Hatch et al. 2006 (within-class covariance normalisation,
-which carries over to classes that were not there in training). Nets trained by contrast on the same classes know these
-too well, and find others worse: see the benchmarks.
+which carries over to classes that were not there in training); Hara et al. 2015 (localised centring, against hubs: here
+around the known classes). Nets trained by contrast on the same classes know these too well, and find others worse: see
+the benchmarks.
 """
 
 import os
@@ -31,14 +33,16 @@ __all__ = [
     "load_shipped_encoder",
     "pattern_values",
     "save_discriminant_encoder",
+    "unit_rows",
 ]
 
 Level = Literal["module", "function"]
 Float32Array = NDArray[np.float32]
 
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _SMALLEST = np.float32(1e-12)
-_ARRAYS = ("keys", "rarity", "weights", "scale", "centre")
+_SHARPEST = 60
+_ARRAYS = ("keys", "rarity", "weights", "scale", "centre", "anchors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,10 @@ class DiscriminantEncoder:
         weights: (m, dim) int8, rounded.
         scale: (m,) float32, what a pattern's weights are multiplied by.
         centre: (dim,) float32, taken off.
+        anchors: (k, num_classes) float32 places of length 1 of the known classes in the first directions.
         num_classes: The first directions, which tell classes of programs apart.
+        repulsion: Share of the mean of the nearest anchors that is taken off.
+        sharpness: How much more an anchor counts in that mean the nearer it is: exp(sharpness · cosine).
         share: Level → length of their part of a vector; the whole has length 1.
         about: How it was made.
     """
@@ -61,7 +68,10 @@ class DiscriminantEncoder:
     weights: NDArray[np.int8]
     scale: Float32Array
     centre: Float32Array
+    anchors: Float32Array
     num_classes: int
+    repulsion: float
+    sharpness: float
     share: Mapping[Level, float]
     about: Mapping[str, Any]
 
@@ -80,8 +90,12 @@ class DiscriminantEncoder:
             raise InputError(f"an encoder with {self.weights.shape} and {shapes}, {self.num_classes} for classes")
         if (np.diff(self.keys.astype(np.int64)) <= 0).any() or self.keys[-1] >> BITS >= len(KINDS):
             raise InputError("an encoder whose patterns are not in order, or of a kind that is not known")
-        if not all(np.isfinite(array).all() for array in (self.rarity, self.scale, self.centre)):
+        if self.anchors.dtype != np.float32 or self.anchors.shape[1:] != (self.num_classes,):
+            raise InputError(f"an encoder with anchors of {self.anchors.dtype} and {self.anchors.shape}")
+        if not all(np.isfinite(array).all() for array in (self.rarity, self.scale, self.centre, self.anchors)):
             raise InputError("an encoder with numbers that are not finite")
+        if not (0 <= self.repulsion <= 1 and 0 <= self.sharpness <= _SHARPEST):
+            raise InputError(f"an encoder with the repulsion {self.repulsion} and the sharpness {self.sharpness}")
         if set(self.share) != {"module", "function"} or not all(0 <= share <= 1 for share in self.share.values()):
             raise InputError(f"an encoder with the shares {dict(self.share)}")
 
@@ -98,7 +112,8 @@ class DiscriminantEncoder:
         """A short hash of what it learnt."""
         import hashlib
 
-        digest = hashlib.sha256(repr((self.num_classes, sorted(self.share.items()))).encode())
+        settings = self.num_classes, self.repulsion, self.sharpness, sorted(self.share.items())
+        digest = hashlib.sha256(repr(settings).encode())
         for name in _ARRAYS:
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return digest.hexdigest()[:12]
@@ -119,11 +134,25 @@ class DiscriminantEncoder:
         for row in np.flatnonzero(np.diff(start)).tolist():
             part = slice(start[row], start[row + 1])
             found[row] = value[part] @ self.weights[column[part]].astype(np.float32) - self.centre
+        by_class, by_function = np.split(found, [self.num_classes], axis=1)
         share = self.share[level]
-        lengths = share, float(np.sqrt(1 - share**2))
-        for half, length in zip(np.split(found, [self.num_classes], axis=1), lengths, strict=True):
-            np.multiply(half, length / np.maximum(np.linalg.norm(half, axis=1, keepdims=True), _SMALLEST), out=half)
+        by_class[:] = share * unit_rows(self._apart(unit_rows(by_class)))
+        by_function[:] = np.sqrt(1 - share**2) * unit_rows(by_function)
         return found
+
+    def _apart(self, places: Float32Array) -> Float32Array:
+        """Places of length 1 in the first directions, without what they share with the nearest anchors."""
+        if not len(self.anchors) or not self.repulsion:
+            return places
+        near = np.exp(self.sharpness * (places @ self.anchors.T))
+        near *= places.any(axis=1, keepdims=True)  # where no pattern is known there is nothing to take off
+        near /= np.maximum(near.sum(axis=1, keepdims=True), _SMALLEST)
+        return places - self.repulsion * (near @ self.anchors)
+
+
+def unit_rows(rows: Float32Array) -> Float32Array:
+    """Rows of length 1, those of zeros left as they are."""
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
 
 
 def pattern_values(
@@ -152,6 +181,8 @@ def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.Pat
     card = {
         "format_version": _FORMAT_VERSION,
         "num_classes": encoder.num_classes,
+        "repulsion": encoder.repulsion,
+        "sharpness": encoder.sharpness,
         "share": dict(encoder.share),
         "about": dict(encoder.about),
     }
@@ -179,6 +210,8 @@ def load_discriminant_encoder(folder: str | os.PathLike[str]) -> DiscriminantEnc
         return DiscriminantEncoder(
             **{name: arrays[name] for name in _ARRAYS},
             num_classes=int(card["num_classes"]),
+            repulsion=float(card["repulsion"]),
+            sharpness=float(card["sharpness"]),
             share={level: float(length) for level, length in dict(card["share"]).items()},
             about=dict(card["about"]),
         )

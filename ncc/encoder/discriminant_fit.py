@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values
+from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values, unit_rows
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.errors import InputError
 
@@ -36,6 +36,8 @@ class DiscriminantTraining:
         directions: Of greatest variance of functions, within which those that tell them apart are looked for.
         shrinkage: Share of the mean variance in that within a function's builds.
         class_share: Level → length of the part of a vector that tells classes apart.
+        repulsion: Share of the nearest classes' mean that is taken off a vector.
+        sharpness: How much more a class counts in that mean the nearer it is.
     """
 
     dim: int = 256
@@ -44,6 +46,8 @@ class DiscriminantTraining:
     directions: int = 1200
     shrinkage: float = 0.02
     class_share: tuple[tuple[Level, float], ...] = (("module", 0.93), ("function", 0.3))
+    repulsion: float = 0.2
+    sharpness: float = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,7 @@ class LabelledPatterns:
 
 def fit_encoder(
     programs: LabelledPatterns,
-    functions: LabelledPatterns,
+    functions: LabelledPatterns | DiscriminantEncoder,
     training: DiscriminantTraining | None = None,
     *,
     about: Mapping[str, Any] | None = None,
@@ -72,7 +76,7 @@ def fit_encoder(
 
     Args:
         programs: Programs of two classes or more.
-        functions: Builds of functions.
+        functions: Builds of functions; or an encoder, of which all is kept but what tells classes apart.
         training: How.
         about: For its card.
         seed: Of the directions to begin with.
@@ -83,42 +87,101 @@ def fit_encoder(
     """
     training, tell = training or DiscriminantTraining(), progress or (lambda _: None)
     classes = len(np.unique(programs.label))
-    if classes < 2 or len(np.unique(functions.label)) < 2:
-        raise InputError("expected programs of two classes or more, and builds of two functions or more")
-    keys, rarity = _known_patterns([programs.counts, functions.counts], training.least)
-    if len(keys) < training.dim:
-        raise InputError(f"{len(keys)} patterns are in {training.least} bags or more; expected {training.dim} at least")
-    tell(f"{len(programs.label)} programs, {len(functions.label)} builds of functions, {len(keys)} patterns")
-    bags = _rows(programs.counts, keys, rarity)
+    if classes < 2:
+        raise InputError("expected programs of two classes or more")
+    num = training.dim - classes + 1
+    if isinstance(functions, DiscriminantEncoder):
+        part = _part_of(functions, programs.counts, training.least)
+    else:
+        part = _fit_functions(functions, programs.counts, num, training, np.random.default_rng(seed))
+    tell(f"{part.weights.shape[1]} directions tell functions apart, by {len(part.keys)} patterns")
+    bags = _rows(programs.counts, part.keys, part.rarity)
     by_class = _class_directions(bags, programs.label, training.penalty)
-    tell(f"{by_class.shape[1]} directions tell {classes} classes apart")
-    builds = _rows(functions.counts, keys, rarity)
-    num = min(training.dim - by_class.shape[1], training.directions)
-    by_function = _function_directions(builds, functions.label, num, training, np.random.default_rng(seed))
-    tell(f"{by_function.shape[1]} directions tell functions apart")
-    weights = np.concatenate([by_class, by_function], axis=1)
-    split = by_class.shape[1]
-    centre = np.concatenate([_mean(bags) @ weights[:, :split], _mean(builds) @ weights[:, split:]])
+    tell(f"{by_class.shape[1]} directions tell {classes} classes apart, of {len(programs.label)} programs")
+    centre = _mean(bags) @ by_class
+    anchors = _class_means((bags @ by_class - centre).astype(np.float64), programs.label)[0]
+    weights = np.concatenate([by_class, part.weights], axis=1)
     scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _LARGEST
     return DiscriminantEncoder(
-        keys,
-        rarity,
-        np.round(weights / scale[:, None]).astype(np.int8),
-        scale.astype(np.float32),
-        centre.astype(np.float32),
-        split,
-        dict(training.class_share),
-        {
+        keys=part.keys,
+        rarity=part.rarity,
+        weights=np.round(weights / scale[:, None]).astype(np.int8),
+        scale=scale.astype(np.float32),
+        centre=np.concatenate([centre, part.centre]).astype(np.float32),
+        anchors=unit_rows(anchors.astype(np.float32)),
+        num_classes=by_class.shape[1],
+        repulsion=training.repulsion,
+        sharpness=training.sharpness,
+        share=dict(training.class_share),
+        about={
             **(about or {}),
             "training": asdict(training),
             "seed": seed,
             "programs": len(programs.label),
             "classes": classes,
-            "functions": len(np.unique(functions.label)),
-            "builds": len(functions.label),
-            "patterns": len(keys),
+            "patterns": len(part.keys),
+            **part.about,
         },
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _FunctionPart:
+    """What an encoder learns from builds of functions.
+
+    Attributes:
+        keys: (m,) uint32 patterns that it knows.
+        rarity: (m,) float32.
+        weights: (m, k) float32 directions.
+        centre: (k,) float32 mean of the functions in these.
+        about: For the card.
+    """
+
+    keys: NDArray[np.uint32]
+    rarity: Float32Array
+    weights: Float32Array
+    centre: Float32Array
+    about: Mapping[str, Any]
+
+
+def _part_of(encoder: DiscriminantEncoder, programs: PatternCounts, least: int) -> _FunctionPart:
+    """The part that an encoder has learnt from functions, and patterns of kinds that it does not know, which get none.
+
+    Its weights have been rounded, and stay so.
+    """
+    first = encoder.num_classes
+    keys, rarity = _known_patterns([programs], least)
+    more = ~np.isin(keys >> BITS, encoder.keys >> BITS)
+    all_keys = np.concatenate([encoder.keys, keys[more]])
+    order = np.argsort(all_keys)
+    weights = np.zeros((len(order), encoder.dim - first), np.float32)
+    weights[: len(encoder.keys)] = encoder.weights[:, first:] * encoder.scale[:, None]
+    kept = {name: encoder.about[name] for name in ("functions", "builds") if name in encoder.about}
+    return _FunctionPart(
+        all_keys[order],
+        np.concatenate([encoder.rarity, rarity[more]])[order],
+        weights[order],
+        encoder.centre[first:],
+        {**kept, "functions_of": encoder.about.get("functions_of", encoder.about.get("command", encoder.fingerprint))},
+    )
+
+
+def _fit_functions(
+    functions: LabelledPatterns,
+    programs: PatternCounts,
+    num: int,
+    training: DiscriminantTraining,
+    rng: np.random.Generator,
+) -> _FunctionPart:
+    if len(np.unique(functions.label)) < 2:
+        raise InputError("expected builds of two functions or more")
+    keys, rarity = _known_patterns([programs, functions.counts], training.least)
+    if len(keys) < training.dim:
+        raise InputError(f"{len(keys)} patterns are in {training.least} bags or more; expected {training.dim} at least")
+    builds = _rows(functions.counts, keys, rarity)
+    weights = _function_directions(builds, functions.label, min(num, training.directions), training, rng)
+    about = {"functions": len(np.unique(functions.label)), "builds": len(functions.label)}
+    return _FunctionPart(keys, rarity, weights, _mean(builds) @ weights, about)
 
 
 def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArray[np.uint32], Float32Array]:

@@ -2,8 +2,9 @@
 
 A pattern is a small piece of a function that compilers and authors leave recognisable: a statement, two in a row, a
 constant, an operation with what its inputs (or its users) are, a value's way from one statement to another, an
-operation at a depth of loops, a basic block. Each is a hash of 20 bits in the space of its kind, so that a bag of them
-is a row of a sparse matrix that needs no vocabulary.
+operation or a constant at a depth of loops, a basic block, a call and the next one, how often an operation occurs.
+Each is a hash of 20 bits in the space of its kind, so that a bag of them is a row of a sparse matrix that needs no
+vocabulary.
 
 References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels), whose first round the flow of values is;
 Weinberger et al. 2009 (hashed features).
@@ -24,7 +25,10 @@ from ncc.ir import OPCODES, Module, NodeKind, opcode_number
 __all__ = ["BITS", "KINDS", "PatternCounts", "count_patterns"]
 
 BITS = 20
-KINDS = ("statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block")
+KINDS = (
+    "statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block", "deep literal", "calls",
+    "amount",
+)  # fmt: skip
 """What a pattern can be of; a key is a kind's number, then `BITS` bits of hash."""
 
 _DEEPEST = 4
@@ -36,8 +40,13 @@ _COMPARISON = re.compile(r"\b[if]cmp \w+")
 _CALLEE = re.compile(r"@([\w.]+)\(")
 _TYPE = re.compile(r"\b(?:i\d+|float|double|ptr|<\d+ x \w+>)\b")
 _PHI = opcode_number("phi")
-_UNORDERED = [_PHI, *(OPCODES.index(name) for name in ("add", "mul", "and", "or", "xor", "fadd", "fmul"))]
-_LITERAL, _INPUT, _USER, _USED, _BLOCK, _DEPTH = (np.uint64(salt) for salt in (4, 7, 9, 11, 5, 99))
+_UNORDERED = ("phi", "add", "mul", "and", "or", "xor", "fadd", "fmul")
+_IS_CALL, _IS_UNORDERED = (
+    np.isin(np.arange(256), [OPCODES.index(name) for name in names]) for names in (("call", "invoke"), _UNORDERED)
+)
+_LITERAL, _INPUT, _USER, _USED, _BLOCK, _DEPTH, _AMOUNT = (np.uint64(salt) for salt in (4, 7, 9, 11, 5, 99, 300))
+_BITS_OF_TEXT = np.uint64(33)
+_OPERATION = np.uint64((1 << 33) - 1)
 _FIRST_KIND = 1000
 
 Uint64Array = NDArray[np.uint64]
@@ -74,15 +83,18 @@ def count_patterns(module: Module, bag: NDArray[np.int64]) -> PatternCounts:
         of_statement[at] << 32
         | kind << BITS
         | (mixed(values, np.uint64(_FIRST_KIND + kind)) >> np.uint64(64 - BITS)).astype(np.int64)
-        for kind, (at, values) in enumerate(_patterns(module, rows))
+        for kind, (at, values) in enumerate(_patterns(module, rows, of_statement))
     ]
     found, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
     start = np.searchsorted(found >> 32, np.arange(num_bags + 1))
     return PatternCounts(start, (found & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
 
 
-def _patterns(module: Module, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], Uint64Array]]:
+def _patterns(
+    module: Module, rows: NDArray[np.int64], bag: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], Uint64Array]]:
     """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
+    function = module.statement_function
     whole, short = np.array([_hashes_of(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
     with np.errstate(over="ignore"):
         literal_start, literals = statement_literals(module, rows.astype(np.int32))
@@ -92,11 +104,14 @@ def _patterns(module: Module, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.
         inputs = _summed(module.num_statements, user, mixed(short[source], place + _INPUT))
         users = _summed(module.num_statements, source, mixed(short[user], place + _USER))
         first, second = rows[:-1], rows[1:]
-        together = module.statement_function[first] == module.statement_function[second]
-        inside = np.isin(user, rows)
+        together = function[first] == function[second]
+        calls = rows[_IS_CALL[module.opcode[rows]]]
+        call = np.flatnonzero(function[calls[:-1]] == function[calls[1:]])
+        inside = bag[user] >= 0
         depth = _loop_depth(module)[module.block].astype(np.uint64)
-        blocks, leader = np.unique(module.block[rows], return_index=True)
-        of_block = _summed(len(module.block_node), module.block[rows], mixed(short[rows], _BLOCK))
+        block = module.block[rows]
+        leader = np.flatnonzero(np.diff(block, prepend=-1))
+        of_block = _summed(len(module.block_node), block, mixed(short[rows], _BLOCK))
         return [
             (rows, whole[rows]),
             (first[together], mixed(whole[first], whole[second])[together]),
@@ -106,8 +121,22 @@ def _patterns(module: Module, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.
             (rows, mixed(mixed(short[rows], users[rows]), _USED)),
             (user[inside], mixed(mixed(whole[source], whole[user]), place)[inside]),
             (rows, mixed(short[rows], depth[rows] + _DEPTH)),
-            (rows[leader], of_block[blocks]),
+            (rows[leader], of_block[block[leader]]),
+            (owner, mixed(literal, depth[owner] + _DEPTH)),
+            (calls[call], mixed(whole[calls[call]], whole[calls[call + 1]])),
+            _amounts(rows, bag, short),
         ]
+
+
+def _amounts(
+    rows: NDArray[np.int64], bag: NDArray[np.int64], operation: Uint64Array
+) -> tuple[NDArray[np.int64], Uint64Array]:
+    """For each operation in a bag one of the bag's statements, and the operation with the order of its number."""
+    statement = np.zeros(int(bag.max(initial=-1)) + 1, np.int64)
+    statement[bag[rows]] = rows
+    found, count = np.unique(bag[rows].astype(np.uint64) << _BITS_OF_TEXT | operation[rows], return_counts=True)
+    order = np.frexp(count)[1].astype(np.uint64)
+    return statement[(found >> _BITS_OF_TEXT).astype(np.int64)], mixed(found & _OPERATION, order + _AMOUNT)
 
 
 def _value_flow(module: Module) -> tuple[NDArray[np.int32], NDArray[np.int32], Uint64Array]:
@@ -118,7 +147,7 @@ def _value_flow(module: Module) -> tuple[NDArray[np.int32], NDArray[np.int32], U
     known = np.flatnonzero(module.operand_definition >= 0)
     user = module.operand_statement[known]
     place = (known - module.operand_start[user]).astype(np.uint64)
-    place[np.isin(module.opcode[user], _UNORDERED)] = 0
+    place[_IS_UNORDERED[module.opcode[user]]] = 0
     return user, module.operand_definition[known], place
 
 

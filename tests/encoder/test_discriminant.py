@@ -1,5 +1,6 @@
 """The encoder of functions and modules: fitted, written, read, and what it finds alike."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +76,41 @@ def test_damage_is_named(encoder: DiscriminantEncoder, tmp_path: Path) -> None:
 def test_too_few_classes_or_patterns_are_refused() -> None:
     with pytest.raises(InputError, match="two classes"):
         fit_encoder(groups(1, 20, 1), groups(12, 6, 2), TRAINING)
+    with pytest.raises(InputError, match="two functions"):
+        fit_encoder(groups(4, 20, 1), groups(1, 6, 2), TRAINING)
     with pytest.raises(InputError, match="patterns are in"):
         fit_encoder(groups(2, 4, 1), groups(3, 3, 2), DiscriminantTraining(dim=8, least=1000))
+
+
+def test_code_of_new_classes_leaves_those_that_are_known(encoder: DiscriminantEncoder) -> None:
+    new = groups(6, 10, 3)
+    counts = PatternCounts(new.counts.start, encoder.keys[new.counts.key % len(encoder.keys)], new.counts.times)
+    first = slice(0, encoder.num_classes)
+    apart, alike = (
+        replace(encoder, repulsion=share).encode(counts, "module")[:, first] @ encoder.anchors.T for share in (0.3, 0)
+    )
+    assert (apart.max(axis=1) < alike.max(axis=1)).mean() > 0.9
+    np.testing.assert_allclose(np.linalg.norm(encoder.anchors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(
+        replace(encoder, anchors=encoder.anchors[:0]).encode(counts, "module"),
+        replace(encoder, repulsion=0.0).encode(counts, "module"),
+    )
+
+
+def test_what_is_known_of_functions_is_kept(encoder: DiscriminantEncoder) -> None:
+    programs = groups(5, 20, 7)
+    key = encoder.keys[programs.counts.key % len(encoder.keys)]
+    key[programs.counts.start[1::2] - 1] = 1 << BITS | 7  # of a kind that the encoder has not seen
+    programs = LabelledPatterns(programs.counts._replace(key=key), programs.label)
+    more = fit_encoder(programs, encoder, replace(TRAINING, least=2))
+    functions = groups(12, 6, 2).counts
+    (before, old), (after, new) = (
+        (one.encode(functions, "function")[:, one.num_classes :], one.num_classes) for one in (encoder, more)
+    )
+    assert (old, new, more.dim) == (3, 4, 9)
+    assert (before * after).sum(axis=1).min() > 0.999 * (before**2).sum(axis=1).max()
+    assert more.keys.tolist() == [*encoder.keys.tolist(), 1 << BITS | 7]
+    assert (more.about["functions_of"], more.about["builds"]) == ("a test", 72)
 
 
 def test_unknown_patterns_alone_have_no_vector(encoder: DiscriminantEncoder) -> None:

@@ -25,6 +25,17 @@ end:
 """
 
 
+CALLS = b"""
+declare void @one(i32)
+declare void @two(double)
+define void @both(i32 %n, double %x) {
+  call void @one(i32 %n)
+  call void @two(double %x)
+  ret void
+}
+"""
+
+
 def module(text: bytes = SUM) -> Module:
     return read_module(text)
 
@@ -35,11 +46,32 @@ def bags(text: bytes) -> tuple[list[int], list[int]]:
 
 
 def test_keys_ascend_and_every_kind_is_there() -> None:
-    found = count_patterns(module(), np.zeros(1, np.int64))
+    both = module(SUM + CALLS)
+    found = count_patterns(both, np.zeros(2, np.int64))
     assert (np.diff(found.key.astype(np.int64)) > 0).all()
     assert set((found.key >> BITS).tolist()) == set(range(len(KINDS)))
     statements = found.times[found.key >> BITS == KINDS.index("statement")].sum()
-    assert statements == module().num_statements
+    assert statements == both.num_statements
+
+
+def kinds_that_differ(first: bytes, second: bytes) -> set[str]:
+    keys = [set(bags(text)[0]) for text in (first, second)]
+    return {KINDS[key >> BITS] for key in keys[0] ^ keys[1]}
+
+
+def test_calls_are_told_by_what_is_called_next() -> None:
+    one, two = b"  call void @one(i32 %n)\n", b"  call void @two(double %x)\n"
+    assert "calls" in kinds_that_differ(CALLS, CALLS.replace(one + two, two + one))
+    assert "calls" not in kinds_that_differ(CALLS, CALLS.replace(one, one + b"  %m = add i32 %n, 1\n"))
+
+
+def test_amounts_change_with_a_power_of_two() -> None:
+    text = "define i32 @f(i32 %n) {{\n{}  ret i32 %v0\n}}\n"
+    with_adds = [
+        text.format("".join(f"  %v{i} = add i32 %n, 1\n" for i in range(number))).encode() for number in (4, 7, 8)
+    ]
+    assert "amount" not in kinds_that_differ(with_adds[0], with_adds[1])
+    assert "amount" in kinds_that_differ(with_adds[1], with_adds[2])
 
 
 @pytest.mark.parametrize(

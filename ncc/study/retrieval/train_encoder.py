@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,8 @@ def train_encoder(
     programs: str | Path | None = None,
     classes: str = "1-64",
     per_class: int | None = None,
-    functions: "str | Path | Recipe",
+    functions: "str | Path | Recipe | None" = None,
+    functions_of: "str | Path | DiscriminantEncoder | None" = None,
     clangs: Sequence[str | Path] = (),
     model: str = "linear",
     dim: int = 256,
@@ -73,6 +73,7 @@ def train_encoder(
         classes: Those to learn from, as names and ranges of numbers.
         per_class: So many programs of each class, drawn by the seed; default all.
         functions: Recipe of a corpus, or a folder; each file is compiled at all levels that its source names.
+        functions_of: In their place, a linear encoder or its folder: all of it is kept but what tells classes apart.
         clangs: Other compilers, by which every file is compiled at its first and third level as well.
         model: "linear", of patterns of the code, or "lstm", trained by contrast; under torchrun its ranks share the
             work.
@@ -107,8 +108,10 @@ def train_encoder(
         OutputError: A folder can't be written.
     """
     from ncc.classification.loading import choose_classes, labelled_files, level_names, programs_cache
-    from ncc.corpus import Recipe, load_recipe
+    from ncc.corpus import load_recipe
     from ncc.embedding import load_embedding
+    from ncc.encoder.encoders import load_encoder, save_encoder
+    from ncc.encoder.lstm import LSTMEncoder
     from ncc.runtime.writable import check_folder
 
     if model not in ("linear", "lstm"):
@@ -120,7 +123,8 @@ def train_encoder(
 
     place = Path(cache) if cache else programs_cache()
     check_folder(Path(output), place)
-    recipe = functions if isinstance(functions, Recipe) else load_recipe(Path(functions))
+    if (functions is None) == (functions_of is None) or (functions_of is not None and model != "linear"):
+        raise InputError("functions, functions_of: expected one of the two, the second for the linear model alone")
     words = load_embedding(embedding) if model == "lstm" else None
     abstraction = words.abstraction if words else Abstraction()
 
@@ -129,11 +133,17 @@ def train_encoder(
         files = choose_classes(files, classes, per_class=per_class, seed=seed)
         return _programs(files, level_names(",".join(levels)), place, abstraction, jobs, tell)
 
-    builds = partial(_functions, recipe, clangs, place, abstraction=abstraction, jobs=jobs, tell=tell)
-    if words is None:
-        from ncc.encoder.encoders import save_encoder
+    recipe = load_recipe(Path(functions)) if isinstance(functions, str | Path) else functions
 
-        found = _fit_linear(labelled(), builds(), dim=dim, least=least, about=about, seed=seed, progress=tell)
+    def builds() -> Iterator[tuple[Module, list[int], list[int]]]:
+        assert recipe
+        return _functions(recipe, clangs, place, abstraction=abstraction, jobs=jobs, tell=tell)
+
+    if words is None:
+        known = builds() if functions is not None else load_encoder(functions_of)
+        if isinstance(known, LSTMEncoder):
+            raise InputError(f"{functions_of}: is an LSTM encoder; expected a linear one")
+        found = _fit_linear(labelled(), known, dim=dim, least=least, about=about, seed=seed, progress=tell)
         save_encoder(found, output)
         return found
     from ncc.encoder.contrastive import ContrastiveTraining, lstm_of_size
@@ -224,12 +234,13 @@ def _functions(
 
 def _fit_linear(
     programs: "Iterable[tuple[Module, int]]",
-    functions: "Iterable[tuple[Module, list[int], list[int]]]",
+    functions: "Iterable[tuple[Module, list[int], list[int]]] | DiscriminantEncoder",
     *,
     dim: int,
     least: int,
     **options: Any,
 ) -> "DiscriminantEncoder":
+    from ncc.encoder.discriminant import DiscriminantEncoder
     from ncc.encoder.discriminant_fit import DiscriminantTraining, fit_encoder
     from ncc.encoder.patterns import count_patterns
     from ncc.encoder.program import own_functions
@@ -240,7 +251,11 @@ def _fit_linear(
         return count_patterns(module, bag)
 
     labelled = _joined((count_patterns(module, own_functions(module)), [label]) for module, label in programs)
-    builds = _joined((bags(module, kept), numbers) for module, kept, numbers in functions)
+    builds = (
+        functions
+        if isinstance(functions, DiscriminantEncoder)
+        else _joined((bags(module, kept), numbers) for module, kept, numbers in functions)
+    )
     return fit_encoder(labelled, builds, DiscriminantTraining(dim=dim, least=least), **options)
 
 
@@ -349,11 +364,12 @@ def _joined(found: "Iterable[tuple[Any, list[int]]]") -> "LabelledPatterns":
     from ncc.encoder.discriminant_fit import LabelledPatterns
     from ncc.encoder.patterns import PatternCounts
 
-    parts = [counts for counts, _ in found]
+    bags = list(found)
+    parts = [counts for counts, _ in bags]
     lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
     counts = PatternCounts(
         np.concatenate([[0], np.cumsum(lengths)]),
         np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)]),
         np.concatenate([np.zeros(0, np.int32), *(counts.times for counts in parts)]),
     )
-    return LabelledPatterns(counts, np.array([label for _, labels in found for label in labels], np.int64))
+    return LabelledPatterns(counts, np.array([label for _, labels in bags for label in labels], np.int64))

@@ -1,7 +1,9 @@
 """Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,6 +98,25 @@ def test_bad_requests_are_refused_before_anything_is_compiled(classes, cache, tm
     with pytest.raises(OutputError):
         ncc.evaluate_retrieval(classes, method=["opcode*"], output=tmp_path / "none" / "v.npz", programs=cache)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_linear_encoder_learns_classes_anew(classes, cache, tmp_path):
+    shutil.copy(Path(__file__).parents[3] / "datasets" / "samples" / "sort.c", tmp_path)
+    options = {"programs": classes, "classes": "gemm,stencil", "least": 2, "dim": 8, "cache": cache}
+    (tmp_path / "some.toml").write_text(
+        f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
+        'optimization = ["-O0", "-O1", "-O2", "-O3", "-Os"]\n'
+    )
+    first = ncc.train_encoder(tmp_path / "first", functions=tmp_path / "some.toml", **options)
+    second = ncc.train_encoder(tmp_path / "second", functions_of=tmp_path / "first", per_class=6, **options)
+    assert (first.num_classes, second.num_classes, second.about["programs"]) == (1, 1, 12)
+    assert np.array_equal(first.keys, second.keys)
+    assert first.fingerprint != second.fingerprint
+    found = ncc.evaluate_retrieval(classes, method=["ncc, this*"], encoder=second, programs=cache)
+    assert found.scores[0].metrics.map_at_r.value > 0.8
+    for wrong in ({}, {"functions": tmp_path, "functions_of": first}, {"functions_of": first, "model": "lstm"}):
+        with pytest.raises(InputError, match="expected one of the two"):
+            ncc.train_encoder(tmp_path / "third", **options, **wrong)
 
 
 def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_path):
