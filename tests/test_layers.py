@@ -144,5 +144,6 @@ def test_all_names_of_all_rooms_exist():
         if path.parent.name == "native" or name.endswith(("llvm_helper", "__main__")):
             continue
         module = importlib.import_module(name)
+        assert path.name in ("__init__.py", "errors.py") or not hasattr(module, "__all__"), name
         for public in getattr(module, "__all__", ()):
             assert hasattr(module, public), f"{name}.{public}"

@@ -26,16 +26,6 @@ from ncc.errors import AssetError, InputError
 from ncc.ir import Module
 from ncc.runtime.storage import read_model, write_model
 
-__all__ = [
-    "DiscriminantEncoder",
-    "Level",
-    "load_discriminant_encoder",
-    "load_shipped_encoder",
-    "pattern_values",
-    "save_discriminant_encoder",
-    "unit_rows",
-]
-
 Level = Literal["module", "function"]
 Float32Array = NDArray[np.float32]
 

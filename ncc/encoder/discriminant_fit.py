@@ -16,8 +16,6 @@ from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values,
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.errors import InputError
 
-__all__ = ["DiscriminantTraining", "LabelledPatterns", "fit_encoder"]
-
 Float32Array = NDArray[np.float32]
 
 _MOST_OFTEN = 0.9

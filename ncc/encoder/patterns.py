@@ -22,8 +22,6 @@ from ncc.encoder.hashing import mixed
 from ncc.encoder.literals import statement_literals
 from ncc.ir import OPCODES, Module, NodeKind, opcode_number
 
-__all__ = ["BITS", "KINDS", "PatternCounts", "count_patterns"]
-
 BITS = 20
 KINDS = (
     "statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block", "deep literal", "calls",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ncc.encoder.discriminant_fit import LabelledPatterns
     from ncc.encoder.lstm import LSTMEncoder
 
-__all__ = ["train_encoder"]
-
 Progress = Callable[[str], None]
 
 _FEWEST_STATEMENTS = 5
