@@ -19,7 +19,9 @@ from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
 from ncc.encoder.config import EncoderConfig
+from ncc.encoder.discriminant import DiscriminantEncoder
 from ncc.encoder.inference import Ensemble, NumpyNetwork
+from ncc.encoder.patterns import PatternCounts, count_patterns
 from ncc.encoder.program import EncodedProgram
 from ncc.encoder.trees import Boosted
 from ncc.graph import build_xfg, count_contexts
@@ -37,7 +39,9 @@ __all__ = [
     "kernel_inputs",
     "lstm_coarsening_head",
     "lstm_times_head",
+    "pattern_counts",
     "small_embedding",
+    "small_encoder",
     "times_head",
 ]
 
@@ -65,6 +69,31 @@ def small_embedding(seed: int = 0, min_count: int = 3) -> Embedding:
     vocabulary = Vocabulary(vocabulary.words, vocabulary.counts)
     vectors = np.random.default_rng(seed).normal(size=(len(vocabulary), DIM)).astype(np.float16)
     return Embedding(vocabulary, normalised(vectors.astype(np.float32)), about={"note": "random"})
+
+
+def pattern_counts(name: str = "saxpy.clang22.ll") -> PatternCounts:
+    """The patterns of an IR file of the tests, all functions in one bag."""
+    module = read_module(ROOT / "tests" / "data" / "ir" / name)
+    return count_patterns(module, np.zeros(len(module.function_node), np.int64))
+
+
+def small_encoder(seed: int = 8) -> DiscriminantEncoder:
+    """A linear encoder that knows the patterns of `pattern_counts`; half of its directions tell classes apart."""
+    rng = np.random.default_rng(seed)
+    keys = np.unique(pattern_counts().key)
+    return DiscriminantEncoder(
+        keys=keys,
+        rarity=rng.uniform(0.5, 2.0, len(keys)).astype(np.float32),
+        weights=rng.integers(-127, 128, (len(keys), DIM)).astype(np.int8),
+        scale=rng.uniform(0.001, 0.01, len(keys)).astype(np.float32),
+        centre=rng.normal(size=DIM).astype(np.float32),
+        anchors=normalised(rng.normal(size=(_CLASSES, DIM // 2)).astype(np.float32)),
+        num_classes=DIM // 2,
+        repulsion=0.2,
+        sharpness=10.0,
+        share={"module": 0.9, "function": 0.3},
+        about={"command": "drawn at random"},
+    )
 
 
 def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:

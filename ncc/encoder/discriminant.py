@@ -29,10 +29,12 @@ from ncc.runtime.storage import read_model, write_model
 Level = Literal["module", "function"]
 Float32Array = NDArray[np.float32]
 
-_FORMAT_VERSION = 2
+FORMAT_VERSION = 2
 _SMALLEST = np.float32(1e-12)
 _SHARPEST = 60
-_ARRAYS = ("keys", "rarity", "weights", "scale", "centre", "anchors")
+_ARRAYS = ("keys", "rarity", "weights", "scale", "centre")
+_ANCHORS = "anchors"
+"""Not in the first version of the format, which takes nothing off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +104,14 @@ class DiscriminantEncoder:
         """A short hash of what it learnt."""
         import hashlib
 
-        settings = self.num_classes, self.repulsion, self.sharpness, sorted(self.share.items())
+        share = sorted(self.share.items())
+        settings = (
+            (self.num_classes, self.repulsion, self.sharpness, share)
+            if len(self.anchors)
+            else (self.num_classes, share)
+        )
         digest = hashlib.sha256(repr(settings).encode())
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, _ANCHORS):
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return digest.hexdigest()[:12]
 
@@ -169,14 +176,14 @@ def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.Pat
         OutputError: The folder can't be written.
     """
     card = {
-        "format_version": _FORMAT_VERSION,
+        "format_version": FORMAT_VERSION,
         "num_classes": encoder.num_classes,
         "repulsion": encoder.repulsion,
         "sharpness": encoder.sharpness,
         "share": dict(encoder.share),
         "about": dict(encoder.about),
     }
-    write_model(Path(folder), "encoder", card, {name: getattr(encoder, name) for name in _ARRAYS})
+    write_model(Path(folder), "encoder", card, {name: getattr(encoder, name) for name in (*_ARRAYS, _ANCHORS)})
 
 
 @cache
@@ -190,15 +197,18 @@ def load_shipped_encoder() -> DiscriminantEncoder:
 
 
 def load_discriminant_encoder(folder: str | os.PathLike[str]) -> DiscriminantEncoder:
-    """Reads what `save_discriminant_encoder` wrote.
+    """Reads what `save_discriminant_encoder` wrote, by this version of ncc or an earlier one.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    card, arrays = read_model(Path(folder), "encoder", _FORMAT_VERSION, _ARRAYS)
+    card, arrays = read_model(Path(folder), "encoder", (1, FORMAT_VERSION), _ARRAYS, others=_ANCHORS)
     try:
+        if card["format_version"] == 1:
+            arrays[_ANCHORS] = np.zeros((0, int(card["num_classes"])), np.float32)
+            card |= {"repulsion": 0.0, "sharpness": 0.0}
         return DiscriminantEncoder(
-            **{name: arrays[name] for name in _ARRAYS},
+            **{name: arrays[name] for name in (*_ARRAYS, _ANCHORS)},
             num_classes=int(card["num_classes"]),
             repulsion=float(card["repulsion"]),
             sharpness=float(card["sharpness"]),

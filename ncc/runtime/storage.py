@@ -212,7 +212,7 @@ def _refusing(path: Path) -> Iterator[None]:
         raise AssetError(str(error)) from error
 
 
-def read_json(path: Path, format_version: int) -> dict[str, Any]:
+def read_json(path: Path, *format_versions: int) -> dict[str, Any]:
     """Reads a JSON object of a known format version.
 
     Raises:
@@ -225,8 +225,9 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
     found = about.get("format_version") if isinstance(about, dict) else None
-    if found != format_version or type(found) is not int:
-        raise AssetError(f"{path}: format version {found!r:.40}; this ncc reads version {format_version}")
+    if found not in format_versions or type(found) is not int:
+        known = " or ".join(map(str, format_versions))
+        raise AssetError(f"{path}: format version {found!r:.40}; this ncc reads version {known}")
     return about
 
 
@@ -251,7 +252,7 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
 def read_model(
     folder: Path,
     stem: str,
-    format_version: int,
+    format_version: int | tuple[int, ...],
     names: Iterable[str],
     *,
     kinds: str = "fiub",
@@ -263,7 +264,7 @@ def read_model(
     Args:
         folder: Of the model.
         stem: Name of its files.
-        format_version: That the card must have.
+        format_version: That the card must have, or those of which it must have one.
         names: As for `read_tensors`.
         kinds: As for `read_tensors`.
         others: As for `read_tensors`.
@@ -272,7 +273,8 @@ def read_model(
     Raises:
         AssetError: One is missing, damaged, too large, or of another version, or they were not written together.
     """
-    card = read_json(folder / f"{stem}.json", format_version)
+    versions = (format_version,) if isinstance(format_version, int) else format_version
+    card = read_json(folder / f"{stem}.json", *versions)
     path = folder / f"{stem}.safetensors"
     with _refusing(path):
         refuse_large(path)

@@ -19,6 +19,8 @@ from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
+from ncc.encoder import discriminant
+from ncc.encoder.encoders import load_encoder, save_encoder
 from ncc.encoder.program import EncodedProgram
 
 HERE = Path(__file__).parent
@@ -30,6 +32,7 @@ VERSIONS = {
     "times-lstm": DEVICE_HEADS.version,
     "times": DEVICE_HEADS.version,
     "coarsening-lstm": COARSENING_HEADS.version,
+    "encoder": discriminant.FORMAT_VERSION,
 }
 STATEMENTS = (
     "<%ID> = load float, ptr <%ID>, align 4",
@@ -181,6 +184,23 @@ def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
     }
 
 
+def write_encoder(folder: Path) -> None:
+    from fuzz import samples
+
+    save_encoder(samples.small_encoder(), folder)
+
+
+def ask_encoder(folder: Path) -> dict[str, Any]:
+    """The vectors of a small file at both levels."""
+    from fuzz import samples
+
+    encoder = load_encoder(folder)
+    assert isinstance(encoder, discriminant.DiscriminantEncoder)
+    counts = samples.pattern_counts()
+    vectors = {level: encoder.encode(counts, level).tolist() for level in ("module", "function")}
+    return {"fingerprint": encoder.fingerprint, "vectors": vectors}
+
+
 FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]] = {
     "embedding": (write_embedding, ask_embedding),
     "counts": (write_counts, ask_counts),
@@ -189,6 +209,7 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]
     "times-lstm": (write_lstm_times, ask_times_head),
     "times": (write_times_head, ask_times_head),
     "coarsening-lstm": (write_lstm_coarsening, ask_lstm_coarsening),
+    "encoder": (write_encoder, ask_encoder),
 }
 
 
