@@ -15,6 +15,7 @@ from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.embedding import Embedding
 from ncc.encoder.pooling import POOLERS, load_pooler
 from ncc.frontend import CompileOptions
+from ncc.study.classification.patterns import PatternMachine, margins_of
 from ncc.study.classification.task import ClassificationMethod
 from ncc.study.controls import FeatureModel
 from ncc.study.retrieval.methods import Pooled, Representation
@@ -66,6 +67,36 @@ class FrozenVectors(FeatureModel[ProgramSamples]):
         return self._made
 
 
+class PatternsAndNgrams:
+    """Two views of a program that both learn from its labels alone: margins on patterns, and on n-grams, added."""
+
+    kind: Final = "ours"
+    slow = False
+    version = "1"
+    name = "patterns of code, and n-grams + linear models"
+
+    def __init__(self, patterns: PatternMachine, ngrams: "NgramMethod") -> None:
+        """Keeps both; nothing is fitted before `fit`."""
+        self._patterns, self._ngrams = patterns, ngrams
+
+    @property
+    def identity(self) -> Any:
+        """Those of both."""
+        return self._patterns.identity, self._ngrams.identity
+
+    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Fits both to some rows."""
+        self._patterns.fit(samples, train_idx, rng)
+        self._ngrams.fit(samples, train_idx, rng)
+
+    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
+        from ncc.classification.network_fit import probabilities  # with torch
+
+        scores = self._patterns.scores(samples, test_idx)
+        return probabilities([scores + self._ngrams.scores(samples, level, test_idx) for level in samples.views])
+
+
 class VectorsAndNgrams:
     """Two views of a program: margins on the encoder's vectors, which carry over from other classes, and on n-grams.
 
@@ -100,19 +131,18 @@ class VectorsAndNgrams:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
         from ncc.classification.network_fit import probabilities  # with torch
 
-        machine = fitted(self._machine)
-        margins = machine.decision_function(self._vectors.of(samples)[test_idx])
-        if margins.ndim == 1:  # of two classes
-            margins = np.stack([-margins, margins], axis=1)
-        scores = np.full((len(test_idx), len(samples.classes)), margins.min())
-        scores[:, machine.classes_] = margins
+        vectors = self._vectors.of(samples)[test_idx]
+        scores = margins_of(fitted(self._machine), vectors, len(samples.classes))
         return probabilities([scores + self._ngrams.scores(samples, level, test_idx) for level in samples.views])
 
 
 def frozen_methods(
     files: LabelledFiles, levels: Sequence[str], embedding: Embedding, cache: Path
 ) -> list[ClassificationMethod]:
-    """A classifier on the vectors of each way of pooling that ``ncc embed`` has, and one with n-grams beside them."""
+    """Classifiers on the vectors of each way of pooling that ``ncc embed`` has and on the encoder's patterns.
+
+    Vectors and patterns have n-grams beside them, too.
+    """
     from ncc.classification.ngram_fit import NgramMethod
 
     readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
@@ -120,7 +150,13 @@ def frozen_methods(
     found = {
         pooler.name: FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers) for pooler in poolers
     }
-    return [*found.values(), VectorsAndNgrams(found["encoder"], NgramMethod(embedding))]
+    patterns = PatternMachine(files, readers[0], embedding.abstraction)
+    return [
+        *found.values(),
+        VectorsAndNgrams(found["encoder"], NgramMethod(embedding)),
+        patterns,
+        PatternsAndNgrams(patterns, NgramMethod(embedding)),
+    ]
 
 
 def _labels(samples: ProgramSamples) -> tuple[NDArray[np.int64], int]:

@@ -128,6 +128,9 @@ def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
     assert {method.name for method in found} >= {
         "ncc, --pooling mean + linear model",
         "ncc, --pooling idf + linear model",
+        "ncc, --pooling encoder, and n-grams + linear models",
+        "patterns of code + linear model",
+        "patterns of code, and n-grams + linear models",
     }
     comparison = compare_classifiers(samples, found, per_class=(4,))
     assert all(score.metrics.num_training == 8 for score in comparison.scores)

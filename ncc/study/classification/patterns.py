@@ -1,0 +1,107 @@
+"""A classifier on the patterns that the encoder looks at, without what the encoder learnt of other classes."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.classification.reading import ProgramReader
+from ncc.classification.samples import LabelledFiles, ProgramSamples
+from ncc.encoder.discriminant import pattern_values
+from ncc.encoder.patterns import BITS, PatternCounts, count_patterns
+from ncc.errors import NccError
+from ncc.ir import Abstraction, read_module
+from ncc.runtime.found import FoundFile
+from ncc.study.runs import fitted
+
+
+class PatternMachine:
+    """A linear support vector machine on a program's patterns, weighted by how rare they are among those of training.
+
+    Args:
+        files: All programs that were asked for.
+        reader: Of the first level.
+        abstraction: Of statements.
+    """
+
+    kind: Final = "ours"
+    slow = False
+    version = "1"
+    name = "patterns of code + linear model"
+
+    def __init__(self, files: LabelledFiles, reader: ProgramReader, abstraction: Abstraction) -> None:
+        self._of = files, reader, abstraction
+        self._bags: tuple[PatternCounts, ...] | None = None
+        self._machine: Any = None
+        self._keys = np.zeros(0, np.uint32)
+        self._rarity = np.zeros(0, np.float32)
+
+    @property
+    def identity(self) -> Any:
+        """How programs are compiled, and how statements are abstracted."""
+        _, reader, abstraction = self._of
+        return reader.options, abstraction
+
+    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Fits rarities and the machine to some rows."""
+        from sklearn.svm import LinearSVC
+
+        bags = self._patterns(samples)
+        self._keys, spread = np.unique(np.concatenate([bags[row].key for row in train_idx]), return_counts=True)
+        rarity = np.log((1 + len(train_idx)) / (1 + spread))
+        self._rarity = np.where(spread > 1, rarity, 0).astype(np.float32)
+        machine = LinearSVC(random_state=int(rng.integers(2**31)))
+        self._machine = machine.fit(self._matrix(samples, train_idx), samples.label[train_idx])
+
+    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
+        from ncc.classification.network_fit import probabilities  # with torch
+
+        return probabilities([self.scores(samples, test_idx)])
+
+    def scores(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Margins of the classes, (m, num_classes) float64; the least of all for those that were not learnt."""
+        return margins_of(fitted(self._machine), self._matrix(samples, test_idx), len(samples.classes))
+
+    def _matrix(self, samples: ProgramSamples, rows: NDArray[np.int64]) -> Any:
+        """(m, patterns) sparse float32: of what training has seen."""
+        from scipy.sparse import csr_matrix
+
+        bags = [self._patterns(samples)[row] for row in rows]
+        columns = [np.searchsorted(self._keys, bag.key) for bag in bags]
+        known = [
+            self._keys[np.minimum(column, len(self._keys) - 1)] == bag.key
+            for column, bag in zip(columns, bags, strict=True)
+        ]
+        start = np.cumsum([0, *(int(own.sum()) for own in known)])
+        column = np.concatenate([one[own] for one, own in zip(columns, known, strict=True)])
+        times = np.concatenate([bag.times[own] for bag, own in zip(bags, known, strict=True)])
+        values = pattern_values(start, self._keys[column] >> BITS, times, self._rarity[column])
+        return csr_matrix((values, column, start), shape=(len(rows), len(self._keys)))
+
+    def _patterns(self, samples: ProgramSamples) -> Sequence[PatternCounts]:
+        """A bag for each sample; an empty one where the program can't be read again."""
+        if self._bags is None:
+            files, reader, abstraction = self._of
+            paths = (FoundFile(files.paths[row], files.folder) for row in samples.row.tolist())
+            self._bags = tuple(_bag(reader, path, abstraction) for path in paths)
+        return self._bags
+
+
+def _bag(reader: ProgramReader, path: FoundFile, abstraction: Abstraction) -> PatternCounts:
+    try:
+        module = read_module(reader.ir_of(path)[0], abstraction=abstraction)
+    except NccError:
+        return PatternCounts(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int32))
+    return count_patterns(module, np.zeros(len(module.function_node), np.int64))
+
+
+def margins_of(machine: Any, features: Any, num_classes: int) -> NDArray[np.float64]:
+    """A linear machine's margins of all classes, (m, num_classes) float64: the least of all for those not learnt."""
+    margins = machine.decision_function(features)
+    if margins.ndim == 1:  # of two classes
+        margins = np.stack([-margins, margins], axis=1)
+    scores = np.full((len(margins), num_classes), margins.min())
+    scores[:, machine.classes_] = margins
+    return scores
