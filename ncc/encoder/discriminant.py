@@ -141,10 +141,11 @@ class DiscriminantEncoder:
         """Places of length 1 in the first directions, without what they share with the nearest anchors."""
         if not len(self.anchors) or not self.repulsion:
             return places
-        near = np.exp(self.sharpness * (places @ self.anchors.T))
-        near *= places.any(axis=1, keepdims=True)  # where no pattern is known there is nothing to take off
-        near /= np.maximum(near.sum(axis=1, keepdims=True), _SMALLEST)
-        return places - self.repulsion * (near @ self.anchors)
+        apart = places.copy()
+        for row in np.flatnonzero(places.any(axis=1)).tolist():  # alone: a vector's bits depend on no other bag
+            near = np.exp(self.sharpness * (self.anchors @ places[row]))
+            apart[row] -= self.repulsion * (near / near.sum() @ self.anchors)
+        return apart
 
 
 def unit_rows(rows: Float32Array) -> Float32Array:

@@ -21,6 +21,8 @@ _ANSWER = struct.Struct("<BQ")
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FINE, _REFUSED, _MEMORY = range(3)
 _PRINT, _VERIFY, _OPTIMISE = range(3)
+_INRANGE = re.compile(rb", inrange (?=i\d)")
+"""Of an index, as LLVM 4 to 18 print it in constant addresses of C++'s virtual tables; later ones refuse it."""
 _UNOPTIMISED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
 
 
@@ -32,6 +34,7 @@ def print_module(data: bytes, work: int) -> tuple[int, bytes]:
         elif b"\0" in data:
             module = llvm.parse_bitcode(find_bitcode(data))
         else:
+            data = _INRANGE.sub(lambda found: b",".ljust(len(found[0])), data)  # messages keep their columns
             module = llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))
         if work == _VERIFY:
             module.verify()

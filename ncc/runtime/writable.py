@@ -100,6 +100,8 @@ def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
             raise
         finally:
             _held.reset(token)
+            with suppress(OSError):  # a process that is just being started has the handle, too, until it is on its way
+                fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
 

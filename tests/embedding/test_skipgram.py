@@ -293,7 +293,7 @@ def test_the_learning_rate_decays_to_a_tenth(monkeypatch, num_words):
     falling = [rate for groups in rates for rate in groups]
     assert (np.diff(falling) < 0).all()
     assert falling[0] == pytest.approx(0.1)
-    assert rates[-1] == pytest.approx(0.01)
+    assert falling[-1] == pytest.approx(0.01)
 
 
 def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():

@@ -135,3 +135,23 @@ def test_what_is_read_from_text_is_read_from_its_bitcode() -> None:
         assert directly.operand.tolist() == printed.operand.tolist(), path.name
         compared += 1
     assert compared >= 10
+
+
+INRANGE = """\
+@t = constant { [3 x i8*] } zeroinitializer
+
+define i8** @f() {
+  ret i8** getelementptr inbounds ({ [3 x i8*] }, { [3 x i8*] }* @t, i64 0, inrange i32 0, i64 2)
+}
+"""
+
+
+def test_addresses_in_virtual_tables_are_read_as_older_versions_print_them() -> None:
+    for indices in ("i64 0, inrange i32 0, i64 2", "i32 0, inrange i32 0, i32 2"):
+        text = INRANGE.replace("i64 0, inrange i32 0, i64 2", indices)
+        assert b"@t" in print_canonically(text.encode())
+        assert read_module(text.encode(), verify=True).num_statements == 2
+    wrong = INRANGE.replace("i64 2)", "?64 2)")
+    column = wrong.splitlines()[3].index("?") + 1
+    with pytest.raises(IRError, match=rf"^x:4:{column}: "):
+        print_canonically(wrong.encode(), "x")
