@@ -8,21 +8,16 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc.api.heads": (
-        "load_classifier",
-        "load_coarsening_head",
-        "load_device_head",
-        "save_classifier",
-        "save_coarsening_head",
-        "save_device_head",
-    ),
     "ncc.api.search": ("index", "train_calibration"),
     "ncc.api.training": ("build_corpus", "load_counts", "train_embedding"),
     "ncc.api.many": ("embed_many",),
     "ncc.api.vectorizer": ("CodeVectorizer",),
     "ncc.api.vectors": ("EmbeddedModule", "Level", "build_graph", "embed", "save_vectors", "similarity"),
+    "ncc.classification.files": ("load_classifier", "save_classifier"),
     "ncc.classification": ("ProgramClasses", "classify"),
+    "ncc.coarsening.files": ("load_coarsening_head", "save_coarsening_head"),
     "ncc.coarsening": ("CoarseningAdvice", "predict_coarsening"),
+    "ncc.devices.files": ("load_device_head", "save_device_head"),
     "ncc.devices": (
         "DeviceCurve",
         "DevicePrediction",

@@ -3,6 +3,6 @@
 What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
 """
 
-from ncc.classification.predict import ClassShare, ProgramClasses, classify, load_shipped_classifier
+from ncc.classification.predict import ClassShare, ProgramClasses, classify
 
-__all__ = ["ClassShare", "ProgramClasses", "classify", "load_shipped_classifier"]
+__all__ = ["ClassShare", "ProgramClasses", "classify"]

@@ -1,6 +1,8 @@
 """Files of a `ClassifierHead`."""
 
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -98,4 +100,29 @@ def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:
 
 
 FILES = HeadFiles("classifier", 2, {"network": ClassifierHead}, {ClassifierHead: _split}, {ClassifierHead: _join})
-load_head, save_head = FILES.load, FILES.save
+
+
+def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = None) -> ClassifierHead:
+    """Reads a classifier of programs; one that was read is returned as it is.
+
+    Args:
+        folder: Written by `save_classifier` or ``ncc train classify``; default the one that ships with ncc, of the 104
+            problems of POJ-104.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    return FILES.load(folder, "classify")
+
+
+def save_classifier(head: ClassifierHead, folder: str | Path) -> None:
+    """Writes a classifier that `ncc.train_classifier` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    FILES.save(head, folder)

@@ -1,14 +1,11 @@
 """Which of the problems that a classifier knows a program solves."""
 
-import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import ncc
-from ncc.classification.files import load_head
+from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.data import cache_folder
 from ncc.embedding import AnyEmbedding, load_embedding
@@ -74,16 +71,6 @@ class ProgramClasses:
         return html_table(caption, ("class", "title", "probability"), rows)
 
 
-@functools.cache
-def load_shipped_classifier() -> ClassifierHead:
-    """The classifier that ships with ncc, of the 104 problems of POJ-104.
-
-    Raises:
-        AssetError: Its files are missing or damaged.
-    """
-    return load_head(Path(ncc.__file__).with_name("assets") / "classify")
-
-
 @limited
 def classify(
     source: Source,
@@ -119,7 +106,7 @@ def classify(
     """
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
-    head = load_shipped_classifier() if head is None else load_head(head)
+    head = load_classifier(head)
     embedding = load_embedding(embedding).version(head.embedding_id)
     wanted = tuple(levels if levels is not None else head.levels)
     if not wanted:

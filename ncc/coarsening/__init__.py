@@ -3,6 +3,6 @@
 What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
 """
 
-from ncc.coarsening.predict import CoarseningAdvice, load_shipped_coarsening_head, predict_coarsening
+from ncc.coarsening.predict import CoarseningAdvice, predict_coarsening
 
-__all__ = ["CoarseningAdvice", "load_shipped_coarsening_head", "predict_coarsening"]
+__all__ = ["CoarseningAdvice", "predict_coarsening"]

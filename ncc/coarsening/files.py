@@ -1,5 +1,8 @@
 """Files of coarsening heads, whichever model they are of: lines, which is what ships, or an ensemble of LSTMs."""
 
+import os
+from pathlib import Path
+
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.encoder.files import HeadFiles
@@ -8,4 +11,28 @@ AnyCoarseningHead = CoarseningHead | LSTMCoarseningHead
 FILES: HeadFiles[AnyCoarseningHead] = HeadFiles(
     "thread-coarsening head", 1, {"line": CoarseningHead, "lstm": LSTMCoarseningHead}
 )
-load_head, save_head = FILES.load, FILES.save
+
+
+def load_coarsening_head(folder: AnyCoarseningHead | str | os.PathLike[str] | None = None) -> AnyCoarseningHead:
+    """Reads a head that predicts thread-coarsening factors; one that was read is returned as it is.
+
+    Args:
+        folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default the head that ships with ncc.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    return FILES.load(folder, "coarsening")
+
+
+def save_coarsening_head(head: AnyCoarseningHead, folder: str | Path) -> None:
+    """Writes a head that `ncc.train_coarsening` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    FILES.save(head, folder)

@@ -1,13 +1,10 @@
 """How many work-items of a kernel to merge into one, and what is gained by it."""
 
-import functools
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import ncc
-from ncc.coarsening.files import AnyCoarseningHead, load_head
+from ncc.coarsening.files import AnyCoarseningHead, load_coarsening_head
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.frontend import CompileOptions
@@ -65,16 +62,6 @@ class CoarseningAdvice:
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
-@functools.cache
-def load_shipped_coarsening_head() -> AnyCoarseningHead:
-    """The head that ships with ncc.
-
-    Raises:
-        AssetError: Its files are missing or damaged.
-    """
-    return load_head(Path(ncc.__file__).with_name("assets") / "coarsening")
-
-
 @limited
 def predict_coarsening(
     source: Source,
@@ -106,7 +93,7 @@ def predict_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
-    head = load_shipped_coarsening_head() if head is None else load_head(head)
+    head = load_coarsening_head(head)
     answers = []
     embedding_id = head.embedding_id if isinstance(head, LSTMCoarseningHead) else None
     options = CompileOptions.of(options, language)

@@ -5,7 +5,8 @@ What answers is imported here, without torch or scikit-learn; what fits is impor
 
 from ncc.devices.curve import DeviceCurve, plot_curves, predict_device_curve
 from ncc.devices.explain import Explanation, LineShare, explain_device
-from ncc.devices.predict import PLATFORMS, DevicePrediction, load_shipped_device_head, predict_device
+from ncc.devices.files import PLATFORMS
+from ncc.devices.predict import DevicePrediction, predict_device
 
 __all__ = [
     "PLATFORMS",
@@ -14,7 +15,6 @@ __all__ = [
     "Explanation",
     "LineShare",
     "explain_device",
-    "load_shipped_device_head",
     "plot_curves",
     "predict_device",
     "predict_device_curve",

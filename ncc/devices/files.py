@@ -3,7 +3,9 @@
 Those of times have arrays of every expert, and a card that says the rest.
 """
 
+import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel
 from ncc.devices.physics import NUM_TERMS, Physics
 from ncc.encoder.files import HeadFiles, HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
+from ncc.errors import InputError
 
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
@@ -168,6 +171,7 @@ def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
     return result
 
 
+PLATFORMS = ("amd", "nvidia")
 FILES: HeadFiles[TimesHead] = HeadFiles(
     "device-mapping head",
     2,
@@ -176,4 +180,34 @@ FILES: HeadFiles[TimesHead] = HeadFiles(
     join={TimesHead: _join_times},
     first="gp",
 )
-load_head, save_head = FILES.load, FILES.save
+
+
+def load_device_head(
+    folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str = PLATFORMS[-1]
+) -> TimesHead:
+    """Reads a head that predicts the faster device; one that was read is returned as it is.
+
+    Args:
+        folder: Written by `save_device_head` or ``ncc train devmap``; default the head that ships with ncc.
+        platform: Of the head that ships: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+
+    Raises:
+        InputError: There is no such platform.
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    if folder is None and platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+    return FILES.load(folder, f"devmap/{platform}")
+
+
+def save_device_head(head: TimesHead, folder: str | Path) -> None:
+    """Writes a head that `ncc.train_devmap` made.
+
+    Args:
+        head: To be written.
+        folder: Gets ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    FILES.save(head, folder)

@@ -1,19 +1,16 @@
 """CPU or GPU: which device should run a kernel faster, and by how much."""
 
-import functools
 import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import ncc
 from ncc.devices.columns import complete_sizes
-from ncc.devices.files import load_head
+from ncc.devices.files import PLATFORMS, load_device_head
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import check_sizes, kernel_inputs
 from ncc.embedding import AnyEmbedding, load_embedding
@@ -25,7 +22,6 @@ from ncc.runtime.printable import source_name
 from ncc.runtime.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.runtime.workers import limited
 
-PLATFORMS = ("amd", "nvidia")
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
 
@@ -122,18 +118,6 @@ class DevicePrediction:
         return html_table(caption, heading, [(*row, f"{self.unknown_rate:.1%} of {self.num_statements}")])
 
 
-def load_shipped_device_head(platform: str) -> TimesHead:
-    """The head that ships with ncc for a platform, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-
-    Raises:
-        InputError: There is no such platform.
-        AssetError: Its files are missing or damaged.
-    """
-    if platform not in PLATFORMS:
-        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
-    return _shipped_head(platform)
-
-
 def choose_head(platform: str | None, head: TimesHead | str | os.PathLike[str] | None) -> TimesHead:
     """The head that was given, or its folder, or else the one that ships for the platform, by default "nvidia".
 
@@ -141,17 +125,10 @@ def choose_head(platform: str | None, head: TimesHead | str | os.PathLike[str] |
         InputError: There is no such platform, or the head is for another.
         AssetError: Its files are missing or damaged.
     """
-    if head is None:
-        return load_shipped_device_head(platform or PLATFORMS[-1])
-    head = load_head(head)
-    if platform not in (None, head.platform):
-        raise InputError(f"platform is {platform!r}, but the head was trained on {head.platform!r}; leave it out")
-    return head
-
-
-@functools.cache
-def _shipped_head(platform: str) -> TimesHead:
-    return load_head(Path(ncc.__file__).with_name("assets") / "devmap" / platform)
+    found = load_device_head(head, platform=platform or PLATFORMS[-1])
+    if platform not in (None, found.platform):
+        raise InputError(f"platform is {platform!r}, but the head was trained on {found.platform!r}; leave it out")
+    return found
 
 
 @limited

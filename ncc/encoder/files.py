@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, get_origin, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, cast, get_origin, get_type_hints
 
 import numpy as np
 from msgspec import convert
@@ -29,7 +29,7 @@ class HeadParts(NamedTuple):
     tensors: dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeadFiles(Generic[H]):
     """The files of all heads that answer one question.
 
@@ -59,12 +59,14 @@ class HeadFiles(Generic[H]):
         parts = self.split.get(type(head), _split)(head)
         write_model(Path(folder), "head", {"format_version": self.version, "model": model, **parts.card}, parts.tensors)
 
-    def load(self, folder: str | os.PathLike[str] | H) -> H:
-        """Reads what `save` wrote; a head is returned as it is.
+    def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
+        """Reads what `save` wrote; a head is returned as it is, and None stands for the one that ships in a folder.
 
         Raises:
             AssetError: A file is missing, damaged, or of another format version, or there is no such model.
         """
+        if folder is None:
+            return cast(H, _load_shipped(self, shipped))
         if not isinstance(folder, str | os.PathLike):
             return folder
         parts = HeadParts(*read_model(Path(folder), "head", self.version, (), others=r"(?s).*"))
@@ -77,6 +79,11 @@ class HeadFiles(Generic[H]):
             return self.join.get(kind, partial(_join, kind))(parts)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
             raise AssetError(f"{folder}: is not a {self.title} ({error!r}); it is damaged") from error
+
+
+@cache
+def _load_shipped(files: HeadFiles[Any], folder: str) -> Any:
+    return files.load(Path(__file__).parents[1] / "assets" / folder)
 
 
 def _split(head: Any) -> HeadParts:

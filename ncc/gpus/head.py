@@ -10,10 +10,8 @@ import numpy as np
 from msgspec import convert
 from numpy.typing import NDArray
 
-import ncc
 from ncc.encoder.files import HeadFiles, HeadParts
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
-from ncc.errors import AssetError
 from ncc.gpus.cards import CARDS
 
 Array = NDArray[np.float64]
@@ -187,7 +185,4 @@ def load_gpu_head(folder: str | os.PathLike[str] | None = None) -> GpuHead:
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    head = _FILES.load(Path(ncc.__file__).parent / "assets" / "gpu" if folder is None else folder)
-    if not isinstance(head, GpuHead):
-        raise AssetError(f"{folder}: is no GPU head")
-    return head
+    return _FILES.load(folder, "gpu")

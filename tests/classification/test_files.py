@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from ncc.classification.files import load_head, save_head
+from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.classification.ngram_model import NgramModel
@@ -55,13 +55,13 @@ def _program(length: int) -> EncodedProgram:
 
 @pytest.fixture
 def saved(tmp_path, forget_hash):
-    save_head(_head(), tmp_path)
+    save_classifier(_head(), tmp_path)
     forget_hash(tmp_path / "head.json")
     return tmp_path
 
 
 def test_a_head_is_read_as_it_was_written(saved):
-    head, again = _head(), load_head(saved)
+    head, again = _head(), load_classifier(saved)
     for name in ("ngram_factor", "classes", "temperature", "threshold", "embedding_id", "about", "levels", "titles"):
         assert getattr(again, name) == getattr(head, name)
     assert (again.network.config.layers, again.network.longest, again.network.config.buckets) == (2, 100, 30)
@@ -80,8 +80,8 @@ def test_a_head_is_read_as_it_was_written(saved):
 
 
 def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
-    save_head(load_head(saved), tmp_path / "once")
-    save_head(load_head(tmp_path / "once"), tmp_path / "twice")
+    save_classifier(load_classifier(saved), tmp_path / "once")
+    save_classifier(load_classifier(tmp_path / "once"), tmp_path / "twice")
     for name in ("head.json", "head.safetensors"):
         assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
@@ -93,26 +93,26 @@ def test_how_arrays_lie_in_memory_is_no_matter(saved, tmp_path):
     weights = np.asfortranarray(head.ngrams.weights)
     ngrams = NgramModel(weights, head.ngrams.scale, head.ngrams.bias, np.repeat(head.ngrams.rarity, 2)[::2])
     changed = ClassifierHead(**(vars(head) | {"ngrams": ngrams}))
-    save_head(changed, tmp_path / "again")
+    save_classifier(changed, tmp_path / "again")
     assert (tmp_path / "again" / "head.safetensors").read_bytes() == (saved / "head.safetensors").read_bytes()
 
 
 def test_a_weight_too_large_for_its_file_is_the_largest_there(tmp_path):
     head = _head()
     head.network.tensors["dense.bias"][:2] = 1e6, -1e6
-    save_head(head, tmp_path)
-    assert load_head(tmp_path).network.tensors["dense.bias"][:2].tolist() == [65504, -65504]
+    save_classifier(head, tmp_path)
+    assert load_classifier(tmp_path).network.tensors["dense.bias"][:2].tolist() == [65504, -65504]
 
 
 def test_a_folder_that_can_not_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file: can't be written"):
-        save_head(_head(), tmp_path / "file")
+        save_classifier(_head(), tmp_path / "file")
 
 
 def _refused(folder, message):
     with pytest.raises(AssetError, match=message) as refusal:
-        load_head(folder)
+        load_classifier(folder)
     assert str(folder) in str(refusal.value)
 
 

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import ncc
+from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.classification.ngram_model import NgramModel
-from ncc.classification.predict import classify, load_shipped_classifier
+from ncc.classification.predict import classify
 from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
 from ncc.data import FileState, extracted, verify
 from ncc.embedding import load_embedding
@@ -146,7 +147,7 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
 
 
 def test_the_head_knows_104_problems():
-    head = load_shipped_classifier()
+    head = load_classifier()
     assert head.classes == tuple(str(number) for number in range(1, 105))
     assert head.about["programs"] > 46_000
     assert set(head.about["test_accuracy"]) == {"all levels together", *head.levels}
@@ -154,7 +155,7 @@ def test_the_head_knows_104_problems():
 
 
 def test_each_of_the_104_problems_has_a_title():
-    head = load_shipped_classifier()
+    head = load_classifier()
     assert set(head.titles) == set(head.classes)
     assert all(title == title.strip() and 5 < len(title) < 80 for title in head.titles.values())
     assert len(set(head.titles.values())) == 104
@@ -175,7 +176,7 @@ def test_a_class_without_a_title_is_called_by_its_label(untrained):
 def test_an_answer_is_whole():
     answer = classify(GREATEST_DIVISOR, options=CompileOptions(language="c++"), top=104)
     assert answer.compiled == "with headers"
-    assert answer.levels == load_shipped_classifier().levels
+    assert answer.levels == load_classifier().levels
     assert sum(share.probability for share in answer.classes) == pytest.approx(1)
     probabilities = [share.probability for share in answer.classes]
     assert probabilities == sorted(probabilities, reverse=True)
@@ -235,7 +236,7 @@ def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path
     """Compiles all of POJ-104 at all levels: more than an hour. A head that was trained further has seen them."""
     if any(file.state is FileState.MISSING for file in verify("poj104").files):
         pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
-    head, embedding = load_shipped_classifier(), load_embedding()
+    head, embedding = load_classifier(), load_embedding()
     files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
     samples = load_programs(files, head.levels, abstraction=embedding.abstraction, cache=tmp_path, jobs=2)
     split, _ = load_split(samples)

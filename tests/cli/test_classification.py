@@ -5,7 +5,7 @@ import json
 import pytest
 
 from datasets.generators import generate
-from ncc.classification.files import load_head
+from ncc.classification.files import load_classifier
 
 WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
 LEVELS = ("--levels", "1,0")
@@ -45,7 +45,7 @@ def head(ncc, programs, kept):
 
 
 def test_a_classifier_is_trained_and_asked(ncc, programs, head):
-    assert load_head(head).classes == ("gemm", "stencil")
+    assert load_classifier(head).classes == ("gemm", "stencil")
     finished = ncc("classify", programs / "gemm", "--head", head, "--json", "--top", "1")
     assert finished.code == 0, finished.err
     answers = [json.loads(line) for line in finished.out.splitlines()]
@@ -85,7 +85,7 @@ def test_source_from_stdin_is_read_once_for_all_levels(ncc, programs, head):
     named = ncc("classify", path, "--head", head, "--json")
     assert piped.code == 0, piped.err
     one, other = (json.loads(finished.out) for finished in (piped, named))
-    assert one["levels"] == list(load_head(head).levels) == ["-O1", "-O0"]
+    assert one["levels"] == list(load_classifier(head).levels) == ["-O1", "-O0"]
     assert one["classes"] == other["classes"]
 
 
@@ -133,10 +133,10 @@ def test_a_classifier_is_trained_further_on_all_programs(ncc, programs, head, ke
     further = ("train", "classify", programs, "--cache", kept / "programs", *WHAT, "--refit")
     finished = ncc(*further, head, *LEVELS, "-o", tmp_path / "all")
     assert finished.code == 0, finished.err
-    about, before = json.loads(finished.out), load_head(head)
+    about, before = json.loads(finished.out), load_classifier(head)
     assert (about["training"], about["measured_when_trained_on"]) == (24, before.about["training"])
     assert about["test_accuracy"] == before.about["test_accuracy"]
-    refitted = load_head(tmp_path / "all")
+    refitted = load_classifier(tmp_path / "all")
     assert refitted.about == about
     assert (refitted.temperature, refitted.threshold) == (before.temperature, before.threshold)
     measured = ncc("evaluate", "classify", programs, "--head", tmp_path / "all", "--programs", kept / "programs")

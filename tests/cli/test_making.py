@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.devices.files import load_head
+from ncc.devices.files import load_device_head
 from ncc.embedding import load_abstraction, load_counts, load_embedding
 from ncc.ir import Abstraction
 from ncc.runtime.writable import only_writer
@@ -143,7 +143,7 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
 
 
 def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
-    head = load_head(FORMATS / "times-lstm-v2")
+    head = load_device_head(FORMATS / "times-lstm-v2")
     asked: dict[str, object] = {}
 
     def fit(platform, model, embedding, seed, data, _tell):
@@ -156,7 +156,7 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     assert (finished.code, finished.err) == (0, "")
     known = {"embedding": load_embedding().fingerprint, "data": str(tmp_path)}
     assert asked == {"platform": "amd", "model": "lstm", "seed": 7} | known
-    again = load_head(tmp_path / "head")
+    again = load_device_head(tmp_path / "head")
     assert json.loads(finished.out) == again.about
     assert "command" in again.about
     assert again.embedding_id == head.embedding_id

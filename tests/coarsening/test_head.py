@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.files import load_head, save_head
+from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
 from ncc.coarsening.fit import ChosenLine
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
@@ -78,8 +78,8 @@ def test_parts_that_do_not_fit_are_refused(changes: dict) -> None:
 
 
 def test_files_keep_everything(tmp_path: Path) -> None:
-    save_head(head(), tmp_path)
-    found = load_head(tmp_path)
+    save_coarsening_head(head(), tmp_path)
+    found = load_coarsening_head(tmp_path)
     for name, value in vars(head()).items():
         np.testing.assert_array_equal(getattr(found, name), value)
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 10_000
@@ -94,16 +94,16 @@ def test_files_keep_everything(tmp_path: Path) -> None:
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, change: dict, message: str) -> None:
-    save_head(head(), tmp_path)
+    save_coarsening_head(head(), tmp_path)
     card = json.loads((tmp_path / "head.json").read_text())
     (tmp_path / "head.json").write_text(json.dumps(card | change))
     with pytest.raises(AssetError, match=message):
-        load_head(tmp_path)
+        load_coarsening_head(tmp_path)
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(AssetError, match=r"head\.json: can't be read"):
-        load_head(tmp_path)
+        load_coarsening_head(tmp_path)
 
 
 def test_predicting_needs_numpy_alone() -> None:
@@ -132,8 +132,8 @@ def test_head_says_what_the_method_says(toy: CoarseningSamples, toy_features: ND
 
 
 def test_published_head(published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path) -> None:
-    save_head(train_coarsening(), tmp_path)
-    found = load_head(tmp_path)
+    save_coarsening_head(train_coarsening(), tmp_path)
+    found = load_coarsening_head(tmp_path)
     assert isinstance(found, CoarseningHead) and found.devices == DEVICES
     assert found.about["num_samples"] == len(published)
     for name, pays in (("sgemm", True), ("floydWarshall", True), ("spmv", False), ("mvCoal", False)):

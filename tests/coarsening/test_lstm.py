@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.coarsening.files import load_head, save_head
+from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.lstm import LSTMMethod, SpeedupTraining, load_words
 from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
@@ -115,8 +115,8 @@ def test_an_ensemble_is_rescaled_by_its_last_layer(head: LSTMCoarseningHead) -> 
 
 
 def test_a_head_is_read_as_it_was_written(head: LSTMCoarseningHead, tmp_path: Path) -> None:
-    save_head(head, tmp_path)
-    again = load_head(tmp_path)
+    save_coarsening_head(head, tmp_path)
+    again = load_coarsening_head(tmp_path)
     assert isinstance(again, LSTMCoarseningHead)
     assert (again.devices, again.factors, again.about) == (head.devices, head.factors, head.about)
     assert again.spread.tolist() == [0.8, 1.2]
@@ -147,11 +147,11 @@ def test_a_head_is_read_as_it_was_written(head: LSTMCoarseningHead, tmp_path: Pa
 def test_a_card_that_does_not_fit_is_refused(
     field: str, value: object, head: LSTMCoarseningHead, tmp_path: Path
 ) -> None:
-    save_head(head, tmp_path)
+    save_coarsening_head(head, tmp_path)
     card = json.loads((tmp_path / "head.json").read_text())
     (tmp_path / "head.json").write_text(json.dumps(card | {field: value}))
     with pytest.raises(AssetError):
-        load_head(tmp_path)
+        load_coarsening_head(tmp_path)
 
 
 def test_an_answer_comes_from_the_head_that_is_given(head: LSTMCoarseningHead) -> None:
@@ -173,6 +173,6 @@ def test_words_are_those_of_the_rows_kernels() -> None:
 
 
 def test_the_head_that_ships_is_one_of_lines() -> None:
-    from ncc.coarsening import load_shipped_coarsening_head
+    from ncc.coarsening.files import load_coarsening_head
 
-    assert isinstance(load_shipped_coarsening_head(), CoarseningHead)
+    assert isinstance(load_coarsening_head(), CoarseningHead)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.coarsening.predict import load_shipped_coarsening_head
+from ncc.coarsening.files import load_coarsening_head
 from ncc.errors import InputError
 
 OPTIONS = ncc.CompileOptions(language="opencl")
@@ -28,7 +28,7 @@ __kernel void climb(__global float *x, int n) {
 """
 
 
-@pytest.mark.parametrize("platform", [None, *load_shipped_coarsening_head().devices])
+@pytest.mark.parametrize("platform", [None, *load_coarsening_head().devices])
 def test_the_factor_is_the_one_of_highest_expected_speedup(platform):
     (answer,) = ncc.predict_coarsening(STRAIGHT.encode(), platform=platform, options=OPTIONS)
     assert answer.kernel == "scale"
@@ -76,7 +76,7 @@ def test_what_can_not_be_answered_says_why():
 
 
 def test_the_head_that_ships_says_how_it_was_measured():
-    about = load_shipped_coarsening_head().about
+    about = load_coarsening_head().about
     assert about["command"].startswith("ncc train coarsening")
     assert about["num_samples"] == 68
     assert about["mean_speedup_interval"][0] < about["mean_speedup"] < about["mean_speedup_interval"][1]

@@ -10,7 +10,8 @@ import pytest
 
 from ncc.data import FileState, verify
 from ncc.devices.curve import DeviceCurve, plot_curves, predict_device_curve
-from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
+from ncc.devices.files import PLATFORMS, load_device_head
+from ncc.devices.predict import predict_device
 from ncc.errors import InputError, OutputError
 from ncc.frontend import CompileOptions
 
@@ -70,7 +71,7 @@ def test_it_flips_where_the_speedup_passes_1():
 def test_what_training_saw_is_told(curves):
     missing = [file for name in ("devmap", "clgen") for file in verify(name).files if file.state is FileState.MISSING]
     for curve in curves:
-        assert curve.seen == load_shipped_device_head("nvidia").transfer_range
+        assert curve.seen == load_device_head(platform="nvidia").transfer_range
         assert 0 <= curve.seen[0] < curve.seen[1]
     if missing:
         pytest.skip("no local copy of the datasets devmap and clgen (set NCC_DATA)")

@@ -8,7 +8,8 @@ import pytest
 
 import ncc
 from ncc.devices.explain import explain_device
-from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
+from ncc.devices.files import PLATFORMS, load_device_head
+from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions, compile_source
@@ -79,7 +80,7 @@ def test_an_explanation_is_of_the_answer(nested):
 
 
 def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
-    head = load_shipped_device_head("nvidia")
+    head = load_device_head(platform="nvidia")
     (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
     (whole,) = head.answers(kernel, [1e7], 64)

@@ -5,21 +5,20 @@ import json
 import pytest
 
 from fuzz.samples import times_head
-from ncc.devices.files import load_head, save_head
+from ncc.devices.files import PLATFORMS, load_device_head, save_device_head
 from ncc.devices.head import TimesHead
-from ncc.devices.predict import PLATFORMS, load_shipped_device_head
 from ncc.errors import AssetError, OutputError
 
 
 @pytest.fixture
 def saved(tmp_path):
-    save_head(times_head(), tmp_path)
+    save_device_head(times_head(), tmp_path)
     return tmp_path
 
 
 def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
-    save_head(load_head(saved), tmp_path / "once")
-    save_head(load_head(tmp_path / "once"), tmp_path / "twice")
+    save_device_head(load_device_head(saved), tmp_path / "once")
+    save_device_head(load_device_head(tmp_path / "once"), tmp_path / "twice")
     for name in ("head.json", "head.safetensors"):
         assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
@@ -27,14 +26,14 @@ def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
 def test_a_folder_that_can_not_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file: can't be written"):
-        save_head(times_head(), tmp_path / "file")
+        save_device_head(times_head(), tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["head.json", "head.safetensors"])
 def test_a_missing_file_is_named(saved, name):
     (saved / name).unlink()
     with pytest.raises(AssetError, match="can't be read") as refusal:
-        load_head(saved)
+        load_device_head(saved)
     assert str(saved / name) in str(refusal.value)
 
 
@@ -48,21 +47,21 @@ def _edited(folder, **changes):
 @pytest.mark.parametrize("version", [1, 3, "2", None])
 def test_another_format_version_is_refused(saved, version):
     with pytest.raises(AssetError, match=rf"head\.json: format version {version!r}; this ncc reads version 2"):
-        load_head(_edited(saved, format_version=version))
+        load_device_head(_edited(saved, format_version=version))
 
 
 @pytest.mark.parametrize("model", [None, "gp", "forest"])
 def test_a_head_of_another_model_is_to_be_trained_again(saved, model):
     """Files of the Gaussian processes that earlier versions wrote name no model, or "gp"."""
     with pytest.raises(AssetError) as refusal:
-        load_head(_edited(saved, model=model))
+        load_device_head(_edited(saved, model=model))
     expected = "expected times: train the device-mapping head again"
     assert str(refusal.value) == f"{saved}: model is {model or 'gp'!r}; {expected}"
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_heads_that_ship_say_how_good_they_are(platform):
-    head = load_shipped_device_head(platform)
+    head = load_device_head(platform=platform)
     assert isinstance(head, TimesHead)
     assert head.about["platform"] == platform
     assert head.about["command"].startswith("ncc train devmap")

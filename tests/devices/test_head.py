@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.devices.files import load_head, save_head
+from ncc.devices.files import load_device_head, save_device_head
 from ncc.devices.head import TimesHead
 from ncc.devices.models import LONGEST_READ, distinct_kernels
 from ncc.devices.predict import predict_device
@@ -107,7 +107,7 @@ def test_files_keep_a_head(table, tmp_path, model):
     kernel = table.with_name("k3.cl")
     one, other = (predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (head, tmp_path / "h"))
     assert one.speedup_gpu_over_cpu == pytest.approx(other.speedup_gpu_over_cpu, rel=0.05)
-    again = load_head(tmp_path / "h")
+    again = load_device_head(tmp_path / "h")
     assert isinstance(again, TimesHead) and again.devices == ("CPU", "GPU")
 
 
@@ -127,14 +127,14 @@ def test_models_say_what_constants_of_the_devices_leave(table, head):
 def test_a_reader_without_its_embedding_is_refused(table, tmp_path):
     head: Any = train_devmap(tables=[table], model="lstm")
     assert head.embedding_id
-    save_head(dataclasses.replace(head, embedding_id=None), tmp_path)
+    save_device_head(dataclasses.replace(head, embedding_id=None), tmp_path)
     with pytest.raises(AssetError, match="no embedding is named"):
-        load_head(tmp_path)
+        load_device_head(tmp_path)
     expert = head.experts[0]
     wrong = dataclasses.replace(expert.model, scale=expert.model.scale[1:])
-    save_head(dataclasses.replace(head, experts=(dataclasses.replace(expert, model=wrong),)), tmp_path)
+    save_device_head(dataclasses.replace(head, experts=(dataclasses.replace(expert, model=wrong),)), tmp_path)
     with pytest.raises(AssetError, match="is not a device-mapping head"):
-        load_head(tmp_path)
+        load_device_head(tmp_path)
 
 
 def test_kernels_that_read_alike_are_read_once():
@@ -193,7 +193,7 @@ def test_damaged_files_are_refused(head, tmp_path):
         {"near": dataclasses.replace(expert.near, slope=2.0)},
     ):
         wrong = dataclasses.replace(head, experts=(dataclasses.replace(expert, **change),))
-        save_head(wrong, tmp_path)
+        save_device_head(wrong, tmp_path)
         with pytest.raises(AssetError, match="is not a device-mapping head"):
-            load_head(tmp_path)
+            load_device_head(tmp_path)
     assert "weighted_flops" in FEATURE_NAMES

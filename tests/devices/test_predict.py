@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import ncc
+from ncc.devices.files import PLATFORMS, load_device_head
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import describe_kernel
-from ncc.devices.predict import PLATFORMS, load_shipped_device_head, predict_device
+from ncc.devices.predict import predict_device
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 
@@ -100,7 +101,7 @@ def test_an_answer_is_the_heads_about_the_kernel(given):
     embedded = ncc.embed(source)
     (kernel,) = np.flatnonzero(embedded.module.function_is_kernel).tolist()
     inputs = describe_kernel(embedded.module, kernel, embedded.statements)
-    head = load_shipped_device_head("nvidia")
+    head = load_device_head(platform="nvidia")
     assert isinstance(head, TimesHead)
     (expected,) = head.predict(inputs, np.array([[np.nan if one is None else one for one in given]]))
     assert np.log(answer.speedup_gpu_over_cpu) == pytest.approx(expected.log_ratio)
@@ -135,7 +136,7 @@ def test_kernels_that_everybody_knows_get_answers_that_everybody_expects(platfor
 
 
 def test_a_head_of_ones_own_is_asked():
-    head = load_shipped_device_head("amd")
+    head = load_device_head(platform="amd")
     (theirs, _), (ours, _) = predict_device(KERNELS), predict_device(KERNELS, head=head)
     assert ours != theirs
     assert ours == predict_device(KERNELS, platform="amd")[0]
@@ -184,7 +185,7 @@ def test_inputs_that_can_not_be_are_refused(given, message):
 
 
 def test_a_head_of_another_embedding_is_refused():
-    head = replace(load_shipped_device_head("nvidia"), embedding_id="cafe")
+    head = replace(load_device_head(platform="nvidia"), embedding_id="cafe")
     with pytest.raises(AssetError, match=r"was trained on embedding cafe, but .* train the head again"):
         predict_device(KERNELS, head=head)
 
@@ -192,13 +193,13 @@ def test_a_head_of_another_embedding_is_refused():
 @pytest.mark.parametrize("ask", [predict_device, ncc.predict_device_curve, ncc.explain_device])
 @pytest.mark.parametrize("with_head", [True, False])
 def test_an_unknown_platform_is_refused(ask, with_head):
-    head = load_shipped_device_head("nvidia") if with_head else None
+    head = load_device_head(platform="nvidia") if with_head else None
     message = ", but the head was trained on 'nvidia'" if with_head else "; expected one of amd, nvidia"
     with pytest.raises(InputError, match=f"platform is 'intel'{message}"):
         ask(KERNELS, platform="intel", head=head)
 
 
 def test_a_head_is_read_once():
-    assert load_shipped_device_head("amd") is load_shipped_device_head("amd")
+    assert load_device_head(platform="amd") is load_device_head(platform="amd")
     with pytest.raises(InputError, match="platform is 'intel'"):
-        load_shipped_device_head("intel")
+        load_device_head(platform="intel")

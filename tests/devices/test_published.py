@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ncc.data import FileState, verify
+from ncc.devices.files import load_device_head
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import KernelInputs
-from ncc.devices.predict import load_shipped_device_head
 from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import load_embedding
@@ -45,7 +45,7 @@ def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
     real: tuple[DeviceMappingSamples, KernelInputs],
 ) -> None:
     samples, inputs = real
-    head = load_shipped_device_head("amd")
+    head = load_device_head(platform="amd")
     assert isinstance(head, TimesHead)
     rows = np.array([0, 333, 679])
     sizes = np.column_stack([samples.transfer_bytes, samples.wgsize, np.full(len(samples), np.nan)])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification.files import load_head
+from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
 from ncc.classification.samples import LabelledFiles, load_programs
@@ -118,7 +118,7 @@ def evaluate_classifier(
     files, names = labelled_files(folder, levels, data)
     options = options or CompileOptions()
     scores = measure_head(
-        load_head(head),
+        load_classifier(head),
         load_embedding(embedding),
         files,
         [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],

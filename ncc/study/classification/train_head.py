@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.classification import load_shipped_classifier
-from ncc.classification.files import load_head, save_head
+from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import load_labelled_programs
 from ncc.classification.samples import ProgramSamples
@@ -114,7 +113,7 @@ def train_classifier(
     if search and not place:
         raise InputError("a search needs a folder for its trials; expected output, found None")
     check_folder(place)
-    measured = load_head(refit) if isinstance(refit, str | Path) else refit
+    measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
     loop = TrainingConfig(
         epochs=epochs,
         batch_size=batch_size,
@@ -155,9 +154,9 @@ def train_classifier(
             head = fit_classifier(samples, network, seed)
         if head:
             head.about.update(about)
-            head.titles.update((measured or load_shipped_classifier()).titles if measured or folder is None else {})
+            head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if place:
-                save_head(head, place)
+                save_classifier(head, place)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

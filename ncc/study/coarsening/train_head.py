@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.coarsening.features import sample_features
-from ncc.coarsening.files import AnyCoarseningHead, save_head
+from ncc.coarsening.files import AnyCoarseningHead, save_coarsening_head
 from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.head import INTERVAL, CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
@@ -91,7 +91,7 @@ def train_coarsening(
         head.about["data"] = f"{Path(table).name}: {kernels} kernels on {', '.join(samples.devices)}"
     head.about.update(about or {})
     if folder:
-        save_head(head, folder)
+        save_coarsening_head(head, folder)
     return head
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ncc.devices.files import save_head
+from ncc.devices.files import save_device_head
 from ncc.devices.fit import MODELS as TIMES_MODELS
 from ncc.devices.fit import fit_times
 from ncc.devices.head import TimesHead
@@ -76,7 +76,7 @@ def train_devmap(
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)} for the published times")
     head.about.update(about or {})
     if folder:
-        save_head(head, folder)
+        save_device_head(head, folder)
     return head
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ncc.classification import fit
-from ncc.classification.files import load_head, save_head
+from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.fit import CombinedMethod
 from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
 from ncc.classification.network_model import program_encoder, program_head
@@ -67,8 +67,8 @@ def _same(one, other) -> bool:
 
 
 def test_a_head_ships_what_was_trained(samples, embedding, head, method, tmp_path):
-    save_head(head, tmp_path)
-    loaded = load_head(tmp_path)
+    save_classifier(head, tmp_path)
+    loaded = load_classifier(tmp_path)
     assert loaded.classes == ("gemm", "stencil")
     assert loaded.levels == ("-O1", "-O0")
     assert loaded.embedding_id == embedding.fingerprint
