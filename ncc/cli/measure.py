@@ -15,10 +15,13 @@ DeviceNames = Annotated[
 
 
 def measure(
-    kernels: Annotated[list[str], typer.Argument(metavar="KERNEL...", help="OpenCL C: file, folder or glob.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="TABLE.parquet", help="Table to write, or go on with.")
     ],
+    kernels: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KERNEL...]", help="OpenCL C: file, folder or glob; default the kernels that ship."),
+    ] = None,
     device: DeviceNames = None,
     sizes: Annotated[
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
@@ -40,7 +43,7 @@ def measure(
     from ncc import api
 
     found = api.measure_kernels(
-        kernels,
+        kernels or (),
         output,
         device=device,
         sizes=sizes,

@@ -9,7 +9,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, check_plot, run_over
 from ncc.runtime.printable import printable, source_name
-from ncc.runtime.quantities import parse_bytes, readable_bytes
+from ncc.runtime.quantities import parse_bytes, parse_items, readable_bytes
 
 if TYPE_CHECKING:
     from ncc.devices import DevicePrediction, LineShare
@@ -30,7 +30,10 @@ def predict_device(
     ] = None,
     wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items in a work-group.")] = None,
     global_size: Annotated[
-        float | None, typer.Option(metavar="N", help="Work-items of the launch; bytes follow from it, or it from them.")
+        str | None,
+        typer.Option(
+            metavar="N", help="Work-items of the launch, as 65536 or 64K; bytes follow from it, or it from them."
+        ),
     ] = None,
     platform: Annotated[
         Literal["amd", "nvidia"] | None, typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970), the default.")
@@ -53,6 +56,7 @@ def predict_device(
     from ncc.frontend import language_of
 
     transfer_bytes = None if transfer is None else parse_bytes(transfer)
+    work_items = None if global_size is None else parse_items(global_size)
     check_sizes(transfer_bytes, wgsize)
     check_plot(plot, inputs)
     own = None if head is None else api.load_device_head(head)
@@ -68,7 +72,7 @@ def predict_device(
             "head": own,
             "embedding": table,
         }
-        at = {"transfer_bytes": transfer_bytes, "global_size": global_size}
+        at = {"transfer_bytes": transfer_bytes, "global_size": work_items}
         answers = api.predict_device(source, **at, **how)
         kernels = [answer.to_dict() for answer in answers]
         lines = [f"{name}: {_sentence(answer)}" for answer in answers]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ncc.errors import InputError, NccError
-from ncc.measure.bench import Bench, find_kernels, source_ids
+from ncc.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
 from ncc.measure.coarsening import check_factors
 from ncc.measure.opencl import Device, choose_devices
 from ncc.measure.sizes import parse_sizes
@@ -67,7 +67,7 @@ def measure_kernels(
     is deterministic, depends on its input and stays within its buffers.
 
     Args:
-        kernels: Files of OpenCL C, folders and globs.
+        kernels: Files of OpenCL C, folders and globs; none for the kernels that ship.
         output: The table, .parquet.
         device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
@@ -91,9 +91,9 @@ def measure_kernels(
     _check(path, budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
     chosen = choose_devices(device, progress)
     table = MeasuredTable.load(path)
-    found, failed_files = find_kernels([str(kernel) for kernel in kernels])
+    found, failed_files = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
     if not found:
-        raise InputError("; ".join(failed_files.values()) or "no kernels were given")
+        raise InputError("; ".join(failed_files.values()) or "there is no kernel in what was given")
     table.failed |= failed_files
     table.begin(source_ids(found, path.parent))
     end = time.monotonic() + (budget_minutes * 60 if budget_minutes else float("inf"))
@@ -115,7 +115,7 @@ def measure_kernels(
             if points:
                 table.save()
             if progress:
-                reasons = "".join(f"; {reason}" for reason in bench.failed.values())
+                reasons = "".join(f"; {reason}" for reason in dict.fromkeys(bench.failed.values()))
                 progress(f"{number + 1} of {len(found)}: {kernel.name}: {len(table.rows) - known} rows{reasons}")
             if not chosen:
                 raise NccError(f"all devices are gone; {path} has {len(table.rows)} rows")

@@ -34,6 +34,24 @@ def parse_bytes(text: str) -> float:
     return float(number * (1024 if found["binary"] else 1000) ** _POWERS[found["prefix"] and found["prefix"].lower()])
 
 
+def parse_items(text: str) -> float:
+    """Work-items from a number with or without K, M or G, powers of 1024, as `ncc measure` takes its sizes.
+
+    Raises:
+        InputError: It is neither.
+
+    Examples:
+        >>> parse_items("1M"), parse_items("1e6"), parse_items("64K")
+        (1048576.0, 1000000.0, 65536.0)
+    """
+    number = text.strip().lower()
+    unit = number[-1] if number.endswith(("k", "m", "g")) else None
+    try:
+        return float(number.removesuffix(unit or "")) * 1024 ** _POWERS[unit]
+    except ValueError:
+        raise InputError(f"{text!r:.40} is no number of work-items; expected one as 65536, 64K or 1e6") from None
+
+
 def readable_bytes(size: float) -> str:
     """Bytes in the largest binary unit that leaves 1 or more, to three digits.
 

@@ -164,6 +164,13 @@ def test_a_table_of_factors_is_one_of_launches_and_of_coarsening(pocl, tmp_path)
     assert (samples.runtime[:, :3] > 0).all()
 
 
+def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
+    told: list[str] = []
+    found = measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)
+    assert (found.num_rows, found.is_complete, len(told)) == (0, False, 168)
+    assert told[0].startswith("1 of 168: ")
+
+
 def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
     path = tmp_path / "good.cl"
     for factor in ("2.0f", "3.0f"):
