@@ -119,8 +119,8 @@ def test_an_option_has_the_name_and_the_default_of_an_argument(command):
 
 
 def _as_typed(default, option):
-    """A sequence as it is typed; nothing where none is."""
-    if default == () and option is None:
+    """A sequence as it is typed; nothing where none is, or where only a call has to say that it is empty."""
+    if default in ((), inspect.Parameter.empty) and option is None:
         return None
     return ",".join(map(str, default)) if isinstance(default, tuple) and isinstance(option, str) else default
 

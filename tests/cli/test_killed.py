@@ -82,7 +82,7 @@ def corpus(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.full)])
+@ROUNDS
 def test_an_embedding(same_after_kills, corpus, rounds):
     options = ["--dim", 24, "--epochs", 40, "--min-count", 1]
     same_after_kills("train", "embedding", corpus, "-o", "{folder}", *options, rounds=rounds, kills=6)

@@ -19,6 +19,8 @@ from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import evaluate
 
+pytestmark = pytest.mark.full  # reads the kernels of 680 rows
+
 
 @pytest.fixture(scope="module")
 def real(published: Any) -> tuple[DeviceMappingSamples, KernelInputs]:
@@ -55,7 +57,6 @@ def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
         assert answer.familiar
 
 
-@pytest.mark.full
 def test_of_kernels_never_seen_the_interval_holds_four_in_five(
     real: tuple[DeviceMappingSamples, KernelInputs],
 ) -> None:

@@ -101,7 +101,7 @@ def _python(*arguments) -> subprocess.CompletedProcess:
     return done
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.full)])
 def ranks(tmp_path_factory, request) -> Path:
     folder = tmp_path_factory.mktemp("ranks")
     _python(*TORCHRUN, request.param, "--master-port", _free_port(), SCRIPT, folder)

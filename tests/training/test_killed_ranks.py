@@ -12,10 +12,8 @@ SCRIPT = Path(__file__).parent / "killed_ranks.py"
 KILLED = runpy.run_path(str(SCRIPT))
 
 
-@pytest.mark.parametrize(
-    ("strategy", "world"),
-    [("mirrored", 2), *(pytest.param(*case, marks=pytest.mark.full) for case in [("central", 4), ("mirrored", 4)])],
-)
+@pytest.mark.full
+@pytest.mark.parametrize(("strategy", "world"), [("mirrored", 2), ("central", 4), ("mirrored", 4)])
 def test_a_killed_rank_comes_back_and_the_metrics_are_those_of_an_undisturbed_run(
     environment, tmp_path, strategy, world
 ):
