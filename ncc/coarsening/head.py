@@ -34,7 +34,8 @@ class CoarseningPrediction:
         factors: All factors, ascending.
         speedups: Expected speedup at each of them, (len(factors),) float64.
         basis: All that the answer rests on, by name: kernels alike in that are not told apart. Empty where it rests on
-            the whole kernel.
+            the whole kernel, or is a constant.
+        is_constant: Whether the answer is the same for all kernels, since no feature foretold what they gain.
     """
 
     factor: int
@@ -43,6 +44,7 @@ class CoarseningPrediction:
     factors: tuple[int, ...]
     speedups: Array
     basis: dict[str, float] = field(default_factory=dict)
+    is_constant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,9 @@ class CoarseningHead:
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.offset[row] + self.slope[row] * feature
             speedups = np.maximum(np.exp(values) if self.scale == "log" else values, LEAST_SPEEDUP)
-        return replace(best_factor(speedups, self.factors, self.spread), basis={self.feature: feature})
+        constant = not self.slope.any()
+        basis = {} if constant else {self.feature: feature}
+        return replace(best_factor(speedups, self.factors, self.spread), basis=basis, is_constant=constant)
 
 
 def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> CoarseningPrediction:

@@ -28,7 +28,9 @@ class CoarseningAdvice:
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
         basis: All that the answer rests on, by name, as ``divergent_share``, the share of statements that not all
-            work-items run: kernels alike in that get the same answer. Empty where it rests on the whole kernel.
+            work-items run: kernels alike in that get the same answer. Empty where it rests on the whole kernel, or is
+            a constant.
+        is_constant: Whether the answer is the same for all kernels: no feature foretold what kernels held out gain.
     """
 
     kernel: str
@@ -40,10 +42,13 @@ class CoarseningAdvice:
     num_statements: int
     unknown_rate: float
     basis: dict[str, float] = field(default_factory=dict)
+    is_constant: bool = False
 
     @property
     def caveat(self) -> str:
         """What the head can't tell apart, in words; empty where it looks at the whole kernel."""
+        if self.is_constant:
+            return "the best constant, the same for any kernel: nothing told what kernels held out gain"
         known = " and ".join(f"{name} {value:.3g}" for name, value in self.basis.items())
         return known and f"told by {known} alone, and the same for any kernel with that"
 
@@ -110,6 +115,7 @@ def predict_coarsening(
                 num_statements=len(kernel.statements),
                 unknown_rate=kernel.lookup.unknown_rate,
                 basis=found.basis,
+                is_constant=found.is_constant,
             )
         )
     return tuple(answers)

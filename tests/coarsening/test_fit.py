@@ -39,8 +39,8 @@ def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
     np.testing.assert_allclose(lines.slope[:, 0, 0], [3, 1.5, 0])
     np.testing.assert_allclose(lines.slope[:, 1], 0)  # a feature that never varies
     np.testing.assert_allclose(lines.slope[:, :, 1], 0, atol=1e-12)
-    np.testing.assert_allclose(lines.at(np.array([2.0, 5]))[:, 0, 0], 7)  # all go through the mean
-    np.testing.assert_allclose(lines.at(np.array([10.0, 5]))[:, 0, 0], [31, 19, 7])
+    np.testing.assert_allclose(lines.at(np.array([[2.0, 5]]))[:, 0, 0, 0], 7)  # all go through the mean
+    np.testing.assert_allclose(lines.at(np.array([[10.0, 5]]))[:, 0, 0, 0], [31, 19, 7])
 
 
 def test_the_feature_that_tells_is_chosen_and_factors_follow(toy: CoarseningSamples, toy_features: Array) -> None:
@@ -56,6 +56,26 @@ def test_without_a_slope_it_is_a_constant(toy: CoarseningSamples, toy_features: 
     method = ChosenLine(toy_features, LineGrid(penalties=(np.inf,), scales=("plain",)))
     method.fit(toy, np.arange(len(toy)), rng())
     np.testing.assert_allclose(method.predict(toy, np.array([0, 4]))[:, :4], [[1, 1, 1.05, 0.75]] * 2)
+
+
+def test_features_that_foretell_nothing_leave_a_constant() -> None:
+    random = rng()
+    kernels, features = np.repeat([f"k{number}" for number in range(40)], 2), random.normal(size=(40, 30)).repeat(2, 0)
+    samples = CoarseningSamples(
+        kernel=kernels,
+        device=np.tile(["A", "B"], 40),
+        source=kernels.astype(object),
+        components=np.full((80, 6, 0), np.nan),
+        runtime=np.exp(random.normal([0, 0.1, 0.1, 0.2, 0.3, 0.4], 0.3, (80, 6))),
+    )
+    method = ChosenLine(features, LineGrid(penalties=(0.0, 3.0, np.inf)))
+    chosen = method._choose(samples, complete_log_speedups(samples.runtime), np.arange(80))
+    assert chosen.constant is not None
+    assert chosen.line[2] != chosen.constant[2]  # the best of all candidates seems to know something
+    method.fit(samples, np.arange(80), rng())
+    assert method.candidate is not None
+    assert method.candidate.penalty == np.inf
+    assert (method.predict(samples, np.arange(80)).argmax(axis=1) == 0).all()
 
 
 def test_devices_have_lines_of_their_own(toy: CoarseningSamples, toy_features: Array) -> None:

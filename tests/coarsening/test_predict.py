@@ -1,13 +1,15 @@
 """Thread coarsening by the head that ships: answers for kernels of a file, from the API and the command line."""
 
+import dataclasses
 import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ncc
-from ncc.coarsening.files import load_coarsening_head
+from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
 from ncc.errors import InputError
 
 OPTIONS = ncc.CompileOptions(language="opencl")
@@ -60,6 +62,17 @@ def test_kernels_that_the_head_can_not_tell_apart_are_said_to_be_so():
     assert one.caveat == "told by divergent_share 0 alone, and the same for any kernel with that"
     assert one.to_dict()["basis"] == one.basis
     assert one.caveat in one._repr_html_()
+
+
+def test_a_constant_says_that_it_is_one(tmp_path):
+    shipped = load_coarsening_head()
+    save_coarsening_head(dataclasses.replace(shipped, slope=np.zeros_like(shipped.slope)), tmp_path / "flat")
+    for text in (STRAIGHT, DIVERGENT):
+        (answer,) = ncc.predict_coarsening(text.encode(), options=OPTIONS, head=tmp_path / "flat")
+        assert answer.is_constant
+        assert answer.basis == {}
+        assert answer.caveat == "the best constant, the same for any kernel: nothing told what kernels held out gain"
+        assert answer.to_dict()["is_constant"]
 
 
 def test_every_kernel_of_a_file_has_its_answer():
