@@ -139,6 +139,8 @@ def _predict_device(data: bytes) -> None:
     folder = put(unpack(data))
     embedding = load_embedding(folder / "embedding")
     head = DEVICE_HEADS.load(folder / "head")
+    if head.embedding_id:
+        head = replace(head, embedding_id=embedding.fingerprint)
     for answer in predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 
@@ -152,10 +154,11 @@ def _predict_coarsening(data: bytes) -> None:
 
 
 def _pairs() -> list[Files]:
-    embedding, head = _embeddings()[0], _mappers()[-1]
+    embedding = _embeddings()[0]
     return [
         {f"embedding/{name}": content for name, content in embedding.items()}
         | {f"head/{name}": content for name, content in head.items()}
+        for head in _mappers()
     ]
 
 

@@ -4,7 +4,7 @@ Those of times have arrays of every expert, and a card that says the rest.
 """
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ class _ExpertCard:
     covariance: str = "code"
     beyond_constants: bool = False
     networks: dict[str, Any] | None = None
+    far_is_guess: bool = False
 
 
 def _split_times(head: TimesHead) -> HeadParts:
@@ -56,8 +57,9 @@ def _split_times(head: TimesHead) -> HeadParts:
         slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
         networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, Reader) else HeadParts({}, {})
         covariance = expert.model.covariance if isinstance(expert.model, Smooth) else "code"
-        numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance, expert.beyond_constants
-        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers, networks.card or None)))
+        numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance
+        rest = expert.beyond_constants, networks.card or None, expert.far.is_guess
+        cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers, *rest)))
         own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
         for name, one in zip(("near", "far"), errors, strict=True):
             own |= {f"{name}.ratio": one.ratio, f"{name}.times": one.times}
@@ -67,6 +69,7 @@ def _split_times(head: TimesHead) -> HeadParts:
     tensors |= {"physics": head.physics.constants}
     tensors |= {f"astray.{name}": getattr(head.astray, name) for name in ("ratio", "times")}
     astray = {"slope": head.astray.slope, "sharpness": head.astray.sharpness, "physics": head.physics.slope}
+    astray |= {"is_guess": float(head.astray.is_guess)}
     card = {
         "astray": astray,
         "devices": head.devices,
@@ -89,6 +92,7 @@ def _join_times(parts: HeadParts) -> TimesHead:
     tensors, slopes = parts.tensors, convert(card["astray"], dict[str, float])
     physics = Physics(_floats(tensors["physics"], (len(devices), NUM_TERMS)), slopes["physics"])
     astray = _errors(tensors, "astray", len(devices), slopes["slope"], slopes["sharpness"])
+    astray = replace(astray, is_guess=bool(slopes.get("is_guess")))  # heads of earlier versions of ncc don't say
     if not 0 <= physics.slope <= 1 or np.abs(physics.constants).max() > _LARGEST_LOG:
         raise ValueError("constants are out of range")
     experts = tuple(_expert(one, tensors, f"{number}.", len(devices)) for number, one in enumerate(cards))
@@ -125,6 +129,7 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
     if not (1e-3 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
         raise ValueError(f"a reach of {card.reach}")
     model = _model(card, tensors, prefix, devices)
+    far = replace(far, is_guess=card.far_is_guess)
     known = (card.source, model, card.names, own["code"], own["low"], own["high"], near, far)
     return Expert(*known, card.familiar, card.strange, card.reach, card.beyond_constants)
 

@@ -185,7 +185,7 @@ def _physics_errors(physics: Physics, table: LaunchTimes, terms: Array) -> tuple
     suites = [np.flatnonzero(table.suite == suite) for suite in dict.fromkeys(table.suite.tolist())]
     suites = [rows for rows in suites if len(rows) >= 10]
     if len(suites) < 4:
-        prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(len(table.devices), _PRIOR), 1.0, _PRIOR_SHARPNESS)
+        prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(len(table.devices), _PRIOR), 1.0, _PRIOR_SHARPNESS, True)
         return replace(physics, slope=_PRIOR_SLOPE), prior
     targets, logs, said = targets_of(table), table.log_times, physics.targets(terms)
     slope = float(np.median([_slope(said[rows], targets[rows]) for rows in suites]))
@@ -377,7 +377,7 @@ def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
 
 def _far_errors(suites: list[Trial], targets: Array, logs: Array) -> Errors:
     """Those that hold for four suites in five, each held out; a prior where there are not enough of them."""
-    prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE)
+    prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE, is_guess=True)
     if len(suites) < 4:
         return prior
     slope = max(float(np.median([_slope(one.said, targets[one.rows]) for one in suites])), _LEAST_SLOPE)

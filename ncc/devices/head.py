@@ -46,12 +46,14 @@ class Errors:
         times: (devices,) float64: what holds the error of a log time in 80 % of cases.
         slope: Log ratio measured for each unit predicted, 0 to 1.
         sharpness: By how much log ratios are multiplied before it is asked how probably they have the right sign.
+        is_guess: Whether no such launches were there, so that the numbers are what is usual elsewhere.
     """
 
     ratio: Array
     times: Array
     slope: float
     sharpness: float = 1.0
+    is_guess: bool = False
 
     def towards(self, other: "Errors", share: float, stretch: float) -> "Errors":
         """Errors part of the way to others, and stretched."""
@@ -61,7 +63,8 @@ class Errors:
 
         slope = (1 - share) * self.slope + share * min(self.slope, other.slope)
         sharpness = (1 - share) * self.sharpness + share * min(self.sharpness, other.sharpness)
-        return Errors(stretch * mix(self.ratio, other.ratio), stretch * mix(self.times, other.times), slope, sharpness)
+        ratio, times = (stretch * mix(one, two) for one, two in ((self.ratio, other.ratio), (self.times, other.times)))
+        return Errors(ratio, times, slope, sharpness, other.is_guess if share else self.is_guess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +259,9 @@ class TimesHead:
         half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
         sure = float(sureness(ratio, errors.ratio, errors.sharpness))
         familiar = distance <= max(FAMILIAR, 1.5 * expert.familiar)
-        sure = sure if familiar else min(sure, 0.5 + INTERVAL / 2)
+        if not familiar:
+            # where it was never seen how far kernels from elsewhere err, odds are even until the interval leaves 0
+            sure = 0.5 + _CHANCE if errors.is_guess and abs(ratio) < half else min(sure, 0.5 + INTERVAL / 2)
         # where the odds leave no doubt of the sign, the interval has none either
         ends = np.array([ratio - half, ratio + half])
         if sure >= 0.5 + INTERVAL / 2:

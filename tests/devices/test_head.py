@@ -86,7 +86,16 @@ def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
     [answer] = predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)
     assert not answer.familiar
     assert "unlike anything measured" in str(answer)
-    assert answer.confidence <= 0.9
+    # nothing from elsewhere was measured, so that odds are even until the interval leaves 1
+    assert head.astray.is_guess
+    tried = dataclasses.replace(head, astray=dataclasses.replace(head.astray, is_guess=False))
+    assert answer.interval[0] > 1 and answer.confidence == 0.9
+    guess, known = (
+        predict_device(text, global_size=256, wgsize=64, head=one, options=options)[0] for one in (head, tried)
+    )
+    assert guess.interval == known.interval and guess.interval[0] < 1
+    assert guess.confidence == pytest.approx(0.5, abs=1e-4)
+    assert known.confidence > 0.6
     near = predict_device(b"__kernel void k(__global float* a, int n) { int i = get_global_id(0); a[i] = a[i] + 2; }",
                           global_size=1 << 20, wgsize=64, head=head, options=options)[0]  # fmt: skip
     assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
@@ -109,6 +118,7 @@ def test_files_keep_a_head(table, tmp_path, model):
     assert one.speedup_gpu_over_cpu == pytest.approx(other.speedup_gpu_over_cpu, rel=0.05)
     again = load_device_head(tmp_path / "h")
     assert isinstance(again, TimesHead) and again.devices == ("CPU", "GPU")
+    assert again.astray.is_guess and again.experts[0].far.is_guess
 
 
 def test_models_say_what_constants_of_the_devices_leave(table, head):
