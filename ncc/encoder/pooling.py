@@ -21,7 +21,7 @@ from ncc.encoder.lstm import LSTMEncoder
 from ncc.encoder.program import own_functions
 from ncc.errors import InputError
 from ncc.ir import Abstraction, Module
-from ncc.ir.optimised import optimise_unoptimised
+from ncc.ir.optimised import as_if_optimised
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +132,8 @@ class IdfPooler(MeanPooler):
 class EncoderPooler(Pooler):
     """The encoder's vector, made of patterns of the code; length 1.
 
-    Functions that were compiled without optimisation are optimised first, where LLVM can read them; of a whole module
-    those of the C++ library are left out.
+    Functions that were compiled without optimisation are optimised first, and those of an older LLVM written as today's
+    does, where it can read them; of a whole module those of the C++ library are left out.
 
     Attributes:
         encoder: Default the one that ships with ncc.
@@ -160,7 +160,7 @@ class EncoderPooler(Pooler):
         lookup: Lookup | None = None,  # noqa: ARG002 - patterns are no words
     ) -> NDArray[np.float32]:
         """As `Pooler.vectors` says; rows of length 1."""
-        optimised = optimise_unoptimised(module, self.abstraction)
+        optimised = as_if_optimised(module, self.abstraction)
         if functions is None:
             whole = optimised or module
             return self.encoder.vectors(whole, own_functions(whole), "module")

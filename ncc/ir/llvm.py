@@ -44,11 +44,15 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/ni
 
 
 class LLVMWork(IntEnum):
-    """What LLVM does with a module before it prints it: nothing, have its verifier allow it, or optimise it as -O2."""
+    """What LLVM does with a module before it prints it.
+
+    Nothing, have its verifier allow it, optimise it as -O2, or only combine instructions.
+    """
 
     PRINT = 0
     VERIFY = 1
     OPTIMISE = 2
+    SIMPLIFY = 3
 
 
 class LLVMRefusalError(Exception):
@@ -61,7 +65,7 @@ class _Helper(WatchedProcess):
 
     def ask(self, data: bytes, work: LLVMWork) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
-        each = _SECONDS_EACH_OPTIMISED if work == LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
+        each = _SECONDS_EACH_OPTIMISED if work >= LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
         limit_s = _SECONDS + len(data) * each
         deadline = time.monotonic() + limit_s
         try:

@@ -20,7 +20,7 @@ _REQUEST = struct.Struct("<4Q")
 _ANSWER = struct.Struct("<BQ")
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FINE, _REFUSED, _MEMORY = range(3)
-_PRINT, _VERIFY, _OPTIMISE = range(3)
+_PRINT, _VERIFY, _OPTIMISE, _SIMPLIFY = range(4)
 _INRANGE = re.compile(rb", inrange (?=i\d)")
 """Of an index, as LLVM 4 to 18 print it in constant addresses of C++'s virtual tables; later ones refuse it."""
 _UNOPTIMISED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
@@ -40,6 +40,8 @@ def print_module(data: bytes, work: int) -> tuple[int, bytes]:
             module.verify()
         if work == _OPTIMISE:
             module = optimised(module)
+        if work == _SIMPLIFY:
+            simplify(module)
         return _FINE, str(module).encode()
     except MemoryError:
         return _MEMORY, b""
@@ -60,14 +62,29 @@ def optimised(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """A module of -O0 as -O2 leaves it, but for loops that are unrolled or made vectors."""
     module.verify()
     text = _UNOPTIMISED.sub(lambda found: re.sub(r"\b(?:optnone|noinline) ", "", found[0]), str(module))
+    text = text.replace(" = { }\n", ' = { "none" }\n')  # a group of attributes must not be empty
     module = llvm.parse_assembly(text)
+    builder = pass_builder()
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def simplify(module: llvm.ModuleRef) -> None:
+    """Writes instructions as this LLVM does, such as members' addresses in bytes, without results that nobody uses."""
+    module.verify()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_dead_arg_elimination_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, pass_builder())
+
+
+def pass_builder() -> llvm.PassBuilder:
+    """What runs passes, for this machine."""
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return module
+    return llvm.create_pass_builder(machine, options)
 
 
 def limit(memory: int, seconds: int) -> None:

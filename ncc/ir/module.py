@@ -20,6 +20,10 @@ _EXTERNAL = (
 
 _IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
 _UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
+_MEMBER = re.compile(
+    rb"= getelementptr (?!(?:inbounds |nuw |nusw )*i8,)[^\n]*[%@][\w.$\"-]+(?:, i\d+ -?\d+)+(?:, ![^\n]*)?$",
+    re.MULTILINE,
+)
 _COMPILER = re.compile(r"(\w+) version (\d+)")
 
 Int32Array = NDArray[np.int32]
@@ -150,6 +154,11 @@ class Module:
     def is_unoptimised(self) -> bool:
         """Whether the compiler was told to leave functions of it as they are, as by -O0."""
         return b"optnone" in self._ir and _UNOPTIMISED.search(self._ir) is not None
+
+    @cached_property
+    def addresses_members(self) -> bool:
+        """Whether constant parts of addresses are told by types, not in bytes as LLVM since 20 leaves them."""
+        return _MEMBER.search(self._ir) is not None
 
     @property
     def first_kernel(self) -> int:

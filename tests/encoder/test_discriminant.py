@@ -14,7 +14,7 @@ from ncc.encoder.pooling import load_pooler
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
-from ncc.ir.optimised import optimise_unoptimised
+from ncc.ir.optimised import as_if_optimised
 
 TRAINING = DiscriminantTraining(dim=8, least=2, directions=20)
 SOURCE = b"""
@@ -126,8 +126,8 @@ def test_code_of_o0_is_optimised_first() -> None:
     )
     assert slow.is_unoptimised
     assert not fast.is_unoptimised
-    assert optimise_unoptimised(fast, pooler.abstraction) is None
-    better = optimise_unoptimised(slow, pooler.abstraction)
+    assert as_if_optimised(fast, pooler.abstraction) is None
+    better = as_if_optimised(slow, pooler.abstraction)
     assert better is not None
     assert better.function_names == slow.function_names
     assert better.num_statements < slow.num_statements / 2
@@ -136,13 +136,36 @@ def test_code_of_o0_is_optimised_first() -> None:
     assert np.diag(cosines).min() > 0.8
 
 
+def test_code_of_an_older_llvm_is_written_as_this_one_does() -> None:
+    pooler = load_pooler("encoder")
+    old = (
+        b"%s = type { i64, [4 x i32] }\n"
+        b"define internal i32 @get(%s* %p) {\n  %a = getelementptr inbounds %s, %s* %p, i64 0, i32 1, i64 2\n"
+        b"  %v = load i32, i32* %a\n  ret i32 %v\n}\n"
+        b"define void @set(%s* %p) {\n  %b = bitcast %s* %p to i8*\n  %v = call i32 @get(%s* %p)\n"
+        b"  store i8 3, i8* %b\n  ret void\n}\n"
+    )
+    new = (
+        b"define internal void @get(ptr %p) {\n  ret void\n}\n"
+        b"define void @set(ptr %p) {\n  call void @get(ptr %p)\n  store i8 3, ptr %p, align 1\n  ret void\n}\n"
+    )
+    module, other = read_module(old), read_module(new)
+    assert (module.addresses_members, other.addresses_members, module.is_unoptimised) == (True, False, False)
+    written = as_if_optimised(module, pooler.abstraction)
+    assert written is not None
+    assert written.function_names == ("get", "set")
+    assert "getelementptr" not in written.ir.decode()
+    assert as_if_optimised(other, pooler.abstraction) is None
+    np.testing.assert_allclose(pooler.vectors(module, range(2)), pooler.vectors(other, range(2)), atol=1e-6)
+
+
 def test_what_llvm_cannot_read_is_taken_as_it_is() -> None:
     pooler = load_pooler("encoder")
-    body = b"  %q = alloca i32*\n  store i32* %p, i32** %q\n  %r = load i32*, i32** %q\n  ret i32* %r\n"
-    text = b"define i32* @f(i32* %p) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
+    body = b"  %q = alloca x86_mmx\n  store x86_mmx %p, x86_mmx* %q\n  ret void\n"  # a type that is gone
+    text = b"define void @f(x86_mmx %p) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
     module = read_module(text)
     assert module.is_unoptimised
-    assert optimise_unoptimised(module, pooler.abstraction) is None
+    assert as_if_optimised(module, pooler.abstraction) is None
     assert pooler.vectors(module, [0, 0]).shape == (2, pooler.dim)
 
 
@@ -153,6 +176,6 @@ def test_what_nothing_reaches_is_taken_as_it_is() -> None:
     assert module.function_names == ("twice",)
     assert module.is_unoptimised
     pooler = load_pooler("encoder")
-    assert optimise_unoptimised(module, pooler.abstraction) is None
+    assert as_if_optimised(module, pooler.abstraction) is None
     assert pooler.vectors(module)[0].any()
     assert pooler.vectors(module, [0])[0].any()

@@ -27,6 +27,10 @@ LEAST = 5
 """Statements that a function must have, its head not counted."""
 
 _TEXT = re.compile(rb'\] c"[^"\n]*"')
+_TEXT_HEAD = re.compile(
+    rb'^(@(?:"[^"\n]*"|[\w.$-]+) = )(?:private |internal |linkonce_odr |weak_odr )?(?=[^\n]*\] c")', re.MULTILINE
+)
+"""Of a global with text: weak, so that no optimisation takes what is put in the text's place for its value."""
 _HEAD = re.compile(rb'^define ([^@\n]*)@("[^"\n]*"|[\w.$-]+)', re.MULTILINE)
 _OUTSIDE = re.compile(
     rb'^(?:declare [^@\n]*@("[^"\n]*"|[\w.$-]+)|@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) )', re.MULTILINE
@@ -104,7 +108,7 @@ def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...],
             known[name] = b"_Z3extB%d%sv" % (len(tag), tag) if name in outside else b"own" + tag
         return sigil + known[name]
 
-    text = _NAME.sub(rename, _TEXT.sub(b"] zeroinitializer", _ABOUT.sub(b"", ir)))
+    text = _NAME.sub(rename, _TEXT.sub(b"] zeroinitializer", _TEXT_HEAD.sub(rb"\1weak ", _ABOUT.sub(b"", ir))))
     internal = np.array([b"internal" in about or b"private" in about for about, _ in heads], bool)
     return text, tuple(plain_name(name) for _, name in heads), internal
 

@@ -9,6 +9,7 @@ import ncc
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.ir import read_module
+from ncc.ir.optimised import as_if_optimised
 from ncc.study.retrieval.ir2vec import IR2VecWheel, is_installed
 from ncc.study.retrieval.methods import Units
 from ncc.study.retrieval.pools import LEAST, anonymous, read_functions
@@ -62,6 +63,22 @@ def test_the_authors_words_are_taken_out(keep):
     module = read_module(text, abstraction=load_embedding().abstraction)
     assert module.num_statements == read_module(MODULE).num_statements
     ncc.embed(text, options=ncc.CompileOptions(verify=True))  # and it is IR still
+
+
+def test_a_text_that_was_taken_out_has_no_value():
+    look_up = b"""@.str = private unnamed_addr constant [7 x i8] c"hidden\\00", align 1
+define i8 @at(i64 %i) #0 {
+  %p = getelementptr [7 x i8], ptr @.str, i64 0, i64 %i
+  %c = load i8, ptr %p
+  ret i8 %c
+}
+attributes #0 = { noinline optnone }
+"""
+    text, _, _ = anonymous(look_up, keep_callees=False)
+    abstraction = load_embedding().abstraction
+    optimised = as_if_optimised(read_module(text, abstraction=abstraction), abstraction)
+    assert optimised is not None
+    assert any("= load i8" in one for one in optimised.texts)
 
 
 def test_callees_that_are_hidden_read_the_same():
