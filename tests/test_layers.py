@@ -11,6 +11,7 @@ import ncc
 
 PACKAGE = Path(ncc.__file__).parent
 RANK = {
+    "arrays": 0,
     "errors": 0,
     "native": 1,
     "runtime": 1,

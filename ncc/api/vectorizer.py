@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ncc.api.many import embed_many
 from ncc.api.vectors import Source
+from ncc.arrays import Floats32
 from ncc.embedding import AnyEmbedding
 from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
@@ -67,7 +68,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.pooler_id_ = self._pooler().id
         return self
 
-    def transform(self, sources: Iterable[Source]) -> NDArray[np.float32]:
+    def transform(self, sources: Iterable[Source]) -> Floats32:
         """(num_sources, dim) float32 vectors, in the order of the sources.
 
         Raises:

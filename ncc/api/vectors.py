@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
 from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
@@ -83,7 +83,7 @@ class EmbeddedModule:
         return self.lookup.count_by_level()
 
     @property
-    def statements(self) -> NDArray[np.float32]:
+    def statements(self) -> Floats32:
         """(num_statements, dim) float32 vectors of length 1."""
         return self.embedding.vectors[self.lookup.word]
 
@@ -96,16 +96,16 @@ class EmbeddedModule:
         return html_table(repr(self), ("function", "statements", "unknown"), rows)
 
     @cached_property
-    def functions(self) -> NDArray[np.float32]:
+    def functions(self) -> Floats32:
         """(num_functions, dim) float32 vectors, by `pooling`."""
         return self.pooler.vectors(self.module, range(self.module.num_functions), lookup=self.lookup)
 
     @cached_property
-    def vector(self) -> NDArray[np.float32]:
+    def vector(self) -> Floats32:
         """(dim,) float32, the module's vector, by `pooling`."""
         return self.pooler.vectors(self.module, lookup=self.lookup)[0]
 
-    def at(self, level: Level) -> NDArray[np.float32]:
+    def at(self, level: Level) -> Floats32:
         """(n, dim) float32 vectors of a level; one row for "module".
 
         Raises:
@@ -203,8 +203,8 @@ def embed(
 
 
 def similarity(
-    a: Source | EmbeddedModule | NDArray[np.float32],
-    b: Source | EmbeddedModule | NDArray[np.float32],
+    a: Source | EmbeddedModule | Floats32,
+    b: Source | EmbeddedModule | Floats32,
     *,
     options: CompileOptions | None = None,
     language: str | None = None,

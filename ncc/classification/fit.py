@@ -4,8 +4,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.head import ClassifierHead
 from ncc.classification.network_fit import NetworkMethod, probabilities
 from ncc.classification.ngram_fit import NgramMethod
@@ -38,12 +38,12 @@ class CombinedMethod:
         """Those of both, and how they are added."""
         return self.network.identity, self.ngrams.identity, NGRAM_FACTOR
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Trains both on some rows."""
         self.network.fit(samples, train_idx, rng)
         self.ngrams.fit(samples, train_idx, rng)
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes, all levels of a program together: (m, num_classes) float64.
 
         Raises:
@@ -51,7 +51,7 @@ class CombinedMethod:
         """
         return probabilities([self.scores(samples, level, test_idx) for level in samples.views])
 
-    def scores(self, samples: ProgramSamples, level: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
         """Scores of programs at one of their levels: (m, num_classes) float64.
 
         Raises:
@@ -101,9 +101,7 @@ class CombinedMethod:
         )
 
 
-def fit_combined(
-    network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64], seed: int
-) -> CombinedMethod | None:
+def fit_combined(network: NetworkMethod, samples: ProgramSamples, rows: Ints, seed: int) -> CombinedMethod | None:
     """Fits both parts, where several ranks may share the network's training.
 
     Args:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.classification.network_model import ProgramNetwork
 from ncc.classification.ngram_model import NgramModel
 from ncc.encoder.program import EncodedProgram
@@ -22,7 +22,7 @@ class ClassPrediction:
             known classes.
     """
 
-    probability: NDArray[np.float64]
+    probability: Floats
     fits: bool
 
 
@@ -87,7 +87,7 @@ class ClassifierHead:
         probability = exponent / exponent.sum()
         return ClassPrediction(probability, bool(probability.max() >= self.threshold))
 
-    def scores(self, program: EncodedProgram) -> NDArray[np.float64]:
+    def scores(self, program: EncodedProgram) -> Floats:
         """Scores of the classes, (num_classes,) float64, before they are divided by the temperature."""
         margins = self.ngrams.scores(program).astype(np.float64)
         return self.network.scores(program) + self.ngram_factor * margins

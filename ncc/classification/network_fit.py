@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import nn
 
+from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples
 from ncc.classification.tables import ProgramTable
@@ -82,9 +82,7 @@ def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraini
     )
 
 
-def encode_programs(
-    table: ProgramTable, embedding: Embedding, buckets: int, row: NDArray[np.int32] | None = None
-) -> Sequences:
+def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
     """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
 
     Args:
@@ -101,15 +99,13 @@ def encode_programs(
     return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), LONGEST)
 
 
-def program_data(
-    views: Sequence[Sequences], label: NDArray[np.int64], rows: NDArray[np.int64], cut: str = "samples"
-) -> SequenceData:
+def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, cut: str = "samples") -> SequenceData:
     """Some programs as training data, each at one of its levels each time it is drawn."""
     numbers = rows[:, None] + len(label) * np.arange(len(views))[None, :]
     return SequenceData(Sequences.joined(views), label[rows], forms=numbers, cut=cut)
 
 
-def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[Ints, Ints32]:
     """Words that programs use, and for every word of the embedding the number of the most similar one among them."""
     found = [embedding.look_up(table.texts).word[np.unique(table.text_id)] for table in tables]
     words = np.unique(np.concatenate(found)).astype(np.int64)
@@ -163,7 +159,7 @@ class NetworkMethod:
         self.embedding = embedding
         self.training = training
         self.model: EncoderNetwork | None = None
-        self.row: NDArray[np.int32] | None = None
+        self.row: Ints32 | None = None
         self._begin_with = begin_with
         self._device = device
         self._checkpoint = checkpoint
@@ -176,7 +172,7 @@ class NetworkMethod:
         begins = self._begin_with.tensors if self._begin_with else {}
         return self.embedding.vectors, asdict(self.training), begins
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Trains a network on some rows."""
         training = self.training
         seed = int(rng.integers(2**31))
@@ -205,8 +201,8 @@ class NetworkMethod:
         return list(samples.views)[: None if self.training.all_levels else 1]
 
     def _vectors(
-        self, tables: Sequence[ProgramTable], train_idx: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        self, tables: Sequence[ProgramTable], train_idx: Ints, rng: np.random.Generator
+    ) -> tuple[Floats32, Ints32]:
         """Vectors to begin with, and the row of each word of the embedding among them."""
         if self._begin_with:
             return self._begin_with.vectors, self._begin_with.row
@@ -218,7 +214,7 @@ class NetworkMethod:
             vectors = rng.normal(0, vectors.shape[1] ** -0.5, vectors.shape).astype(np.float32)
         return vectors, row
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes: (m, num_classes) float64.
 
         Raises:
@@ -226,7 +222,7 @@ class NetworkMethod:
         """
         return probabilities([self.scores(samples, level, test_idx) for level in self._levels(samples)])
 
-    def scores(self, samples: ProgramSamples, level: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
         """The network's outputs for programs at one of their levels: (m, num_classes) float64.
 
         Raises:
@@ -248,7 +244,7 @@ class NetworkMethod:
         return ProgramNetwork.from_arrays(self.model.to_arrays(), self.training.encoder, self.row)
 
 
-def probabilities(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def probabilities(scores: Sequence[Floats]) -> Floats:
     """From the scores of (m, num_classes) programs, averaged over their levels, to probabilities of the same shape."""
-    found: NDArray[np.float64] = softmax(np.mean(scores, axis=0), axis=1)
+    found: Floats = softmax(np.mean(scores, axis=0), axis=1)
     return found

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints32
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.inference import NumpyNetwork
 from ncc.encoder.program import EncodedProgram
@@ -17,8 +17,6 @@ from ncc.errors import InputError
 
 LONGEST = 768
 """Statements of a program that a network reads."""
-
-Array = NDArray[np.float32]
 
 
 def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
@@ -55,8 +53,8 @@ class ProgramNetwork:
     """
 
     network: NumpyNetwork
-    vectors: Array
-    row: NDArray[np.int32]
+    vectors: Floats32
+    row: Ints32
     longest: int = LONGEST
 
     def __post_init__(self) -> None:
@@ -76,7 +74,7 @@ class ProgramNetwork:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, Array], config: EncoderConfig, row: NDArray[np.int32], longest: int = LONGEST
+        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, longest: int = LONGEST
     ) -> Self:
         """Takes what ``EncoderNetwork.to_arrays`` gave.
 
@@ -101,16 +99,16 @@ class ProgramNetwork:
         return len(self.network.head.tensors["dense.bias"])
 
     @property
-    def tensors(self) -> dict[str, Array]:
+    def tensors(self) -> dict[str, Floats32]:
         """All that was learnt, by torch's names."""
         return {"vectors": self.vectors, **self.network.tensors}
 
-    def encode(self, program: EncodedProgram) -> Array:
+    def encode(self, program: EncodedProgram) -> Floats32:
         """The encoder's vector of a program, (vector_size,) float32."""
         words = program.words[: self.longest]
         start = program.literal_start[: len(words) + 1]
         return self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)
 
-    def scores(self, program: EncodedProgram) -> Array:
+    def scores(self, program: EncodedProgram) -> Floats32:
         """The network's outputs, (num_classes,) float32."""
         return np.asarray(self.network.head.outputs(self.encode(program))[0])

@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.network_fit import probabilities
 from ncc.classification.ngram_model import NgramModel, hashed_ngrams, ngram_values
 from ncc.classification.samples import ProgramSamples
@@ -55,7 +55,7 @@ class NgramMethod:
         """Vocabulary and options."""
         return self.embedding.vectors, self.buckets, self.penalty
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits the model to some rows."""
         from scipy.sparse import vstack
         from sklearn.svm import LinearSVC
@@ -79,7 +79,7 @@ class NgramMethod:
         weights[machine.classes_], bias[machine.classes_] = machine.coef_, machine.intercept_
         self.model = NgramModel.rounded(weights, bias, rarity)
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64.
 
         Raises:
@@ -87,7 +87,7 @@ class NgramMethod:
         """
         return probabilities([_SHARPNESS * self.scores(samples, level, test_idx) for level in samples.views])
 
-    def scores(self, samples: ProgramSamples, level: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
         """Margins of programs at one of their levels: (m, num_classes) float64.
 
         Raises:

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.encoder.hashing import mixed
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
@@ -36,9 +37,9 @@ class NgramModel:
     """
 
     weights: NDArray[np.int8]
-    scale: NDArray[np.float32]
-    bias: NDArray[np.float32]
-    rarity: NDArray[np.float32]
+    scale: Floats32
+    bias: Floats32
+    rarity: Floats32
 
     def __post_init__(self) -> None:
         """Checks shapes and types.
@@ -53,13 +54,13 @@ class NgramModel:
             raise InputError(f"n-grams with {self.weights.shape} and {shapes}, {types}")
 
     @classmethod
-    def rounded(cls, weights: NDArray[np.float64], bias: NDArray[np.float64], rarity: NDArray[np.float32]) -> Self:
+    def rounded(cls, weights: Floats, bias: Floats, rarity: Floats32) -> Self:
         """Makes a model of (num_classes, buckets) weights, rounded to 1/127 of the largest of each class."""
         scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.round(weights / scale[:, None]).astype(np.int8)
         return cls(np.ascontiguousarray(whole.T), scale.astype(np.float32), bias.astype(np.float32), rarity)
 
-    def scores(self, program: EncodedProgram) -> NDArray[np.float32]:
+    def scores(self, program: EncodedProgram) -> Floats32:
         """Margins of the classes, (num_classes,) float32."""
         start = np.array([0, len(program.words)])
         _, bucket = hashed_ngrams(program.words, start, program.literals, program.literal_start, len(self.weights))
@@ -69,18 +70,18 @@ class NgramModel:
         return (value / norm) @ self.weights[used].astype(np.float32) * self.scale + self.bias
 
 
-def ngram_values(count: NDArray[np.int64], rarity: NDArray[np.float32]) -> NDArray[np.float32]:
+def ngram_values(count: Ints, rarity: Floats32) -> Floats32:
     """What stands for n-grams that occur so often in a program, before its vector is made as long as 1."""
     return ((1 + np.log(count)) * rarity).astype(np.float32)
 
 
 def hashed_ngrams(
-    words: NDArray[np.int32],
-    start: NDArray[np.int64],
+    words: Ints32,
+    start: Ints,
     literals: NDArray[np.uint32],
-    literal_start: NDArray[np.int32] | NDArray[np.int64],
+    literal_start: Ints32 | Ints,
     buckets: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Finds the n-grams of programs that lie one after the other.
 
     Those are the runs of up to three words, each statement's word with all its literals together, each literal, and

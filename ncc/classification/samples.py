@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints
 from ncc.classification.reading import ProgramReader, file_key
 from ncc.classification.tables import ProgramTable, concatenate, table_of_program
 from ncc.encoder.program import Program
@@ -46,7 +47,7 @@ class LabelledFiles:
     """
 
     paths: tuple[str, ...]
-    label: NDArray[np.int64]
+    label: Ints
     classes: tuple[str, ...]
     folder: str | None = None
 
@@ -67,9 +68,9 @@ class ProgramSamples:
     """
 
     files: tuple[str, ...]
-    label: NDArray[np.int64]
+    label: Ints
     classes: tuple[str, ...]
-    row: NDArray[np.int64]
+    row: Ints
     views: dict[str, ProgramTable]
     ways: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -77,7 +78,7 @@ class ProgramSamples:
     def __len__(self) -> int:
         return len(self.files)
 
-    def without_answers(self, rows: NDArray[np.int64]) -> Self:
+    def without_answers(self, rows: Ints) -> Self:
         """Returns a copy in which the classes of some rows are -1."""
         label = self.label.copy()
         label[rows] = -1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.encoder.literals import statement_literals
 from ncc.encoder.program import Program
 from ncc.ir import Module
@@ -25,16 +26,16 @@ class ProgramTable:
     """
 
     texts: tuple[str, ...]
-    start: NDArray[np.int64]
-    text_id: NDArray[np.int32]
+    start: Ints
+    text_id: Ints32
     opcode: NDArray[np.uint8]
-    literal_start: NDArray[np.int64]
+    literal_start: Ints
     literal: NDArray[np.uint32]
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
-    def rows(self, rows: NDArray[np.int64]) -> "ProgramTable":
+    def rows(self, rows: Ints) -> "ProgramTable":
         """Some of the programs."""
         parts = [np.arange(self.start[row], self.start[row + 1]) for row in rows.tolist()]
         statements = np.concatenate(parts) if parts else np.zeros(0, np.int64)
@@ -86,10 +87,10 @@ def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
     )
 
 
-def _offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def _offsets(lengths: Sequence[int] | Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _counters(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _counters(lengths: Ints) -> Ints:
     """0, 1, 2… for each length, one after the other."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import DataError
 
 LONGEST_NAME = 200
@@ -77,7 +77,7 @@ def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) ->
     return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
 
 
-def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, most: float) -> NDArray[np.float64]:
+def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, most: float) -> Floats:
     """Read a column of numbers, (n,) float64; NaN where it is empty or missing.
 
     Raises:
@@ -97,7 +97,7 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, mos
     return values
 
 
-def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: NDArray[np.float64], most: float) -> None:
+def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats, most: float) -> None:
     """Refuse rows of measured kernels without names, without a time, or of files that are not there.
 
     Args:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.errors import AssetError
 from ncc.runtime.storage import read_tensors, write_atomically
 
 FORMAT_VERSION = 1
 
 
-def save_checkpoint(path: Path, state: dict[str, NDArray[np.float32]], losses: list[float], fingerprint: str) -> None:
+def save_checkpoint(path: Path, state: dict[str, Floats32], losses: list[float], fingerprint: str) -> None:
     """Writes a checkpoint.
 
     Args:
@@ -34,7 +34,7 @@ def save_checkpoint(path: Path, state: dict[str, NDArray[np.float32]], losses: l
 
 def load_checkpoint(
     path: Path, shapes: Mapping[str, tuple[int, ...]], fingerprint: str
-) -> tuple[dict[str, NDArray[np.float32]], list[float]]:
+) -> tuple[dict[str, Floats32], list[float]]:
     """Reads a checkpoint: the state and the losses so far.
 
     Args:

@@ -15,12 +15,13 @@ import numpy as np
 from msgspec import Meta, convert
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
 
 FORMAT_VERSION = 1
 
-Pairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+Pairs = tuple[Ints32, Ints32, Ints]
 """Pairs of statements or words by their numbers, and how often each was seen: three columns."""
 
 Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
@@ -56,10 +57,10 @@ class CorpusCounts(CountsCard):
         count: (num_pairs,) int64 times that the pair was seen.
     """
 
-    statements: NDArray[np.int64]
-    center: NDArray[np.int32]
-    context: NDArray[np.int32]
-    count: NDArray[np.int64]
+    statements: Ints
+    center: Ints32
+    context: Ints32
+    count: Ints
 
     def __repr__(self) -> str:
         counted = f"{len(self.texts)} statements, {len(self.count)} pairs within {self.width} hop(s)"
@@ -94,7 +95,7 @@ class CountsBuilder:
     def add(
         self,
         texts: Sequence[str],
-        statements: NDArray[np.int64],
+        statements: Ints,
         pairs: Pairs,
         *,
         num_files: int = 1,

@@ -12,8 +12,8 @@ import logging
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints, Ints32
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.counts import CorpusCounts
 from ncc.embedding.parts import part_matrix
@@ -110,9 +110,7 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
     return Vocabulary(words, np.array([*old.counts[:-1], *(count for _, count in added), old.counts[-1]], np.int64))
 
 
-def _of_contexts(
-    center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64], vectors: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _of_contexts(center: Ints32, context: Ints32, count: Ints, vectors: Floats32) -> Floats32:
     """(num_words, dim) mean vectors around words, scaled to length 1; a pair weighs the square root of its count."""
     from scipy.sparse import csr_matrix
 
@@ -121,7 +119,7 @@ def _of_contexts(
     return normalised(around @ vectors)
 
 
-def _of_parts(words: tuple[str, ...], vectors: NDArray[np.float32], known: NDArray[np.int64]) -> NDArray[np.float32]:
+def _of_parts(words: tuple[str, ...], vectors: Floats32, known: Ints) -> Floats32:
     """(num_words, dim) sums of the vectors of words' parts, scaled to length 1.
 
     A part's vector is the mean of the known words that have it, the word itself left out: what is to be learned is how
@@ -144,9 +142,7 @@ def _of_parts(words: tuple[str, ...], vectors: NDArray[np.float32], known: NDArr
     return normalised(sums)
 
 
-def _mapped(
-    features: NDArray[np.float32], vectors: NDArray[np.float32], wanted: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _mapped(features: Floats32, vectors: Floats32, wanted: Floats32) -> Floats32:
     """What the linear map from features to vectors gives for wanted features; its penalty by leaving one out."""
     from sklearn.linear_model import RidgeCV
 
@@ -154,7 +150,7 @@ def _mapped(
     return np.asarray(predicted, np.float32)
 
 
-def _held_out_cosine(features: NDArray[np.float32], vectors: NDArray[np.float32]) -> float:
+def _held_out_cosine(features: Floats32, vectors: Floats32) -> float:
     """The mean cosine of known vectors with what the map gives for them, fitted on the other nine tenths."""
     fold = np.random.default_rng(204).permutation(len(features)) % _HELD_OUT
     guessed = np.zeros_like(vectors)

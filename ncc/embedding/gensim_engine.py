@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints, Ints32
 from ncc.embedding.pairs import WeightedPairs, skipgram_loss
 from ncc.embedding.skipgram import SkipGramResult
 from ncc.errors import InputError
@@ -53,9 +53,9 @@ class PairStream:
 
     def __init__(
         self,
-        center: NDArray[np.int32],
-        context: NDArray[np.int32],
-        weight: NDArray[np.float64],
+        center: Ints32,
+        context: Ints32,
+        weight: Floats,
         words: Sequence[str],
         num_pairs: int,
         seed: int,
@@ -74,9 +74,9 @@ class PairStream:
 
 
 def train_gensim(
-    center: NDArray[np.int32],
-    context: NDArray[np.int32],
-    count: NDArray[np.int64],
+    center: Ints32,
+    context: Ints32,
+    count: Ints,
     words: Sequence[str],
     config: GensimConfig | None = None,
     *,

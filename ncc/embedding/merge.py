@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.embedding.counts import CountsCard, Pairs, check_columns, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
 from ncc.runtime.storage import write_atomically
@@ -28,8 +29,8 @@ class _Part:
     """Counts on disk: their texts' numbers in the sum, and where each centre's pairs start."""
 
     pairs: Any  # an open safetensors file
-    number: NDArray[np.int32]
-    start: NDArray[np.int64]
+    number: Ints32
+    start: Ints
 
     def read(self, first: int, last: int) -> Pairs:
         """The pairs of the centres numbered ``first`` to ``last - 1`` in the sum."""
@@ -102,7 +103,7 @@ def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 <<
     return Merged(len(texts), num_pairs)
 
 
-def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Part:
+def _open_part(stack: ExitStack, folder: Path, number: Ints32) -> _Part:
     from safetensors import SafetensorError, safe_open
 
     path = folder / "counts.safetensors"
@@ -119,7 +120,7 @@ def _open_part(stack: ExitStack, folder: Path, number: NDArray[np.int32]) -> _Pa
     return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
 
 
-def _ranges(size: NDArray[np.int64], max_pairs: int) -> Iterator[tuple[int, int]]:
+def _ranges(size: Ints, max_pairs: int) -> Iterator[tuple[int, int]]:
     """Ranges of centres with at most ``max_pairs`` pairs together, or of one centre."""
     end = np.cumsum(size)
     first = 0
@@ -130,7 +131,7 @@ def _ranges(size: NDArray[np.int64], max_pairs: int) -> Iterator[tuple[int, int]
         first = last
 
 
-def _assemble(path: Path, statements: NDArray[np.int64], columns: Sequence[IO[bytes]]) -> None:
+def _assemble(path: Path, statements: Ints, columns: Sequence[IO[bytes]]) -> None:
     """One safetensors file from the columns: a header with every tensor's place, then their bytes."""
     header: dict[str, Any] = {}
     at = statements.nbytes

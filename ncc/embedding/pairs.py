@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.runtime.ranks import gathered_rows
 
 if TYPE_CHECKING:
     import torch
 
 
-def pair_weights(
-    center: NDArray[np.int32], context: NDArray[np.int32], count: NDArray[np.int64], num_words: int, subsample: float
-) -> NDArray[np.float64]:
+def pair_weights(center: Ints32, context: Ints32, count: Ints, num_words: int, subsample: float) -> Floats:
     """Expected counts of pairs after subsampling frequent words, (num_pairs,) float64.
 
     Reference: Mikolov et al. 2013, equation 5, in expectation instead of by drawing.
@@ -139,9 +137,7 @@ class Softmax:
 class WeightedPairs:
     """Pairs sorted by centre, with weights that add up to 1."""
 
-    def __init__(
-        self, center: NDArray[np.int32], context: NDArray[np.int32], weight: NDArray[np.float64], num_words: int
-    ) -> None:
+    def __init__(self, center: Ints32, context: Ints32, weight: Floats, num_words: int) -> None:
         self.center, self.context, self.weight = center, context, weight
         self.mass = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
         self.start = np.searchsorted(center, np.arange(num_words + 1))
@@ -151,9 +147,9 @@ class WeightedPairs:
     @classmethod
     def weighted(
         cls,
-        center: NDArray[np.int32],
-        context: NDArray[np.int32],
-        count: NDArray[np.int64],
+        center: Ints32,
+        context: Ints32,
+        count: Ints,
         num_words: int,
         subsample: float,
     ) -> "WeightedPairs":
@@ -190,7 +186,7 @@ class WeightedPairs:
             self._kept[device] = torch.tensor(arrays[0], device=device), torch.tensor(arrays[1], device=device)
         return self._kept[device]
 
-    def block(self, centers: NDArray[np.int64], device: str) -> PairBlock:
+    def block(self, centers: Ints, device: str) -> PairBlock:
         """The pairs of some centres, as tensors on a device."""
         import torch
 
@@ -205,11 +201,11 @@ class WeightedPairs:
 
 
 def skipgram_loss(
-    center: NDArray[np.int32],
-    context: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    vectors: NDArray[np.float32],
-    contexts: NDArray[np.float32],
+    center: Ints32,
+    context: Ints32,
+    weight: Floats,
+    vectors: Floats32,
+    contexts: Floats32,
     *,
     rows: int = 2048,
     columns: int = 32768,

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ncc.arrays import Floats32, Ints
 
 _PART = re.compile(
     r"align \d+|@[\w.$]+|<(?:%ID|@ID|LABEL|FLOAT|STRING|INT[^>]*)>|\{\.\.\.\}|\d+ x|N x|[A-Za-z_][\w.]*|-?\d+|…|[{\[]"
@@ -63,9 +64,9 @@ class PartMatrix:
         num_words, num_parts: the shape.
     """
 
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
-    weight: NDArray[np.float32]
+    row: Ints
+    column: Ints
+    weight: Floats32
     num_words: int
     num_parts: int
 

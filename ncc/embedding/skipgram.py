@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.embedding.pairs import WeightedPairs
 from ncc.errors import InputError
 from ncc.runtime.ranks import check_alike, rank_and_world
@@ -81,17 +81,17 @@ class SkipGramResult:
         entropy: The least that any model could reach on these counts, in nats a pair.
     """
 
-    vectors: NDArray[np.float32]
-    contexts: NDArray[np.float32]
-    losses: NDArray[np.float64]
+    vectors: Floats32
+    contexts: Floats32
+    losses: Floats
     loss: float
     entropy: float
 
 
 def train_skipgram(
-    center: NDArray[np.int32],
-    context: NDArray[np.int32],
-    count: NDArray[np.int64],
+    center: Ints32,
+    context: Ints32,
+    count: Ints,
     words: Sequence[str],
     config: SkipGramConfig | None = None,
     *,

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.embedding.checkpoint import load_checkpoint
 from ncc.embedding.pairs import Blocks, PairBlock, Softmax, WeightedPairs
 from ncc.embedding.parts import PartMatrix, part_matrix
@@ -26,8 +26,7 @@ from ncc.runtime.ranks import found_by_first, gathered_rows, rank_and_world, sum
 if TYPE_CHECKING:
     from ncc.embedding.skipgram import SkipGramConfig
 
-Words = NDArray[np.int64]
-State = dict[str, NDArray[np.float32]]
+State = dict[str, Floats32]
 
 
 class SkipGramModel:
@@ -76,11 +75,11 @@ class SkipGramModel:
     def _matrices(self) -> dict[str, torch.Tensor]:
         return self._tables if self.parts is None else self._tables | {"parts": self.parts}
 
-    def _by_rank(self, words: Words) -> Words:
+    def _by_rank(self, words: Ints) -> Ints:
         """Words in the order in which ranks, one after the other, hold them."""
         return words[np.lexsort((words, words % self._world))]
 
-    def _vectors(self, centers: Words) -> torch.Tensor:
+    def _vectors(self, centers: Ints) -> torch.Tensor:
         """(n, dim) of words by rank, gathered from all: their own vectors and those of their parts."""
         mine = centers[centers % self._world == self._rank]
         vectors = self.own[torch.from_numpy(mine // self._world)]
@@ -88,17 +87,17 @@ class SkipGramModel:
             vectors = vectors + torch.sparse.mm(_rows(self._has, mine, self.device), self.parts)
         return gathered_rows(vectors, np.bincount(centers % self._world, minlength=self._world).tolist())
 
-    def _whole(self, found: torch.Tensor) -> NDArray[np.float32]:
+    def _whole(self, found: torch.Tensor) -> Floats32:
         """(num_words, dim) from all words by rank."""
         whole = np.empty(found.shape, np.float32)
         whole[self._order] = found.detach().cpu().numpy()
         return whole
 
-    def _gathered(self, table: torch.Tensor) -> NDArray[np.float32]:
+    def _gathered(self, table: torch.Tensor) -> Floats32:
         sizes = np.bincount(self._order % self._world, minlength=self._world)
         return self._whole(gathered_rows(table, sizes.tolist()))
 
-    def step(self, centers: Words) -> float:
+    def step(self, centers: Ints) -> float:
         """One step on some centre words; returns their part of the loss."""
         centers = self._by_rank(centers)
         with torch.no_grad():
@@ -138,7 +137,7 @@ class SkipGramModel:
         sum_over_ranks([total])
         return float(total)
 
-    def numpy(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def numpy(self) -> tuple[Floats32, Floats32]:
         """Centre and context vectors of all words, on all ranks."""
         return self._whole(self._vectors(self._order)), self._gathered(self.contexts)
 
@@ -168,7 +167,7 @@ class SkipGramModel:
         self._restore(state, len(losses) * self.config.steps_per_epoch)
         return losses
 
-    def _restore(self, state: Mapping[str, NDArray[np.float32]], num_steps: int) -> None:
+    def _restore(self, state: Mapping[str, Floats32], num_steps: int) -> None:
         """Goes back to what `state` gave after ``num_steps`` steps, this rank to its part."""
         self._num_steps = num_steps
         for name, matrix in self._matrices.items():
@@ -181,7 +180,7 @@ class SkipGramModel:
             self._optimizer.state[matrix] = {"step": step, "exp_avg": mean, "exp_avg_sq": variance}
 
 
-def _rows(has: PartMatrix, words: Words, device: str) -> torch.Tensor:
+def _rows(has: PartMatrix, words: Ints, device: str) -> torch.Tensor:
     """Some rows of a matrix of parts, sparse."""
     start = np.searchsorted(has.row, [words, words + 1])
     length = start[1] - start[0]

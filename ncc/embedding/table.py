@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Meta, convert
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints32
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError, InputError
@@ -37,7 +38,7 @@ class Lookup:
         level: (num_statements,) uint8 `BackoffLevel` at which each was found.
     """
 
-    word: NDArray[np.int32]
+    word: Ints32
     level: NDArray[np.uint8]
 
     def __repr__(self) -> str:
@@ -48,7 +49,7 @@ class Lookup:
         """Share of statements that are not in the vocabulary as they stand; 0 where there are none."""
         return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
 
-    def over(self, text_id: NDArray[np.int32]) -> "Lookup":
+    def over(self, text_id: Ints32) -> "Lookup":
         """From distinct statements to all statements: (num_statements,) indices of the distinct ones."""
         return Lookup(self.word[text_id], self.level[text_id])
 
@@ -108,7 +109,7 @@ class Embedding:
     """
 
     vocabulary: Vocabulary
-    vectors: NDArray[np.float32]
+    vectors: Floats32
     abstraction: Abstraction = field(default_factory=Abstraction)
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -173,7 +174,7 @@ class Embedding:
         """Finds the words that stand for abstracted statements."""
         return Lookup(*self.vocabulary.encode(texts))
 
-    def vector(self, text: str) -> NDArray[np.float32]:
+    def vector(self, text: str) -> Floats32:
         """The (dim,) float32 vector of one abstracted statement, by back-off where it has none of its own."""
         return self.vectors[self.vocabulary.find(text)[0]]
 
@@ -214,13 +215,13 @@ class _Extension:
     num_new_words: Annotated[int, Meta(ge=1)]
 
 
-def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def normalised(vectors: Floats32) -> Floats32:
     """Rows scaled to length 1; rows of zeros stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.maximum(length, 1e-12)).astype(np.float32)
 
 
-def compose_missing(vocabulary: Vocabulary, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
     """Gives every word without a trained vector the mean of the words under it, weighted by count.
 
     Args:

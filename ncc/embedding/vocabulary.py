@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.embedding.backoff import (
     BackoffLevel,
     generalisations,
@@ -36,7 +37,7 @@ class Vocabulary:
     """
 
     words: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: Ints
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ class Vocabulary:
         rows = [row for row, (line, form) in enumerate(zip(lines, plain, strict=True)) if line != form]
         return {plain[row]: row for row in sorted(rows, key=lambda row: (len(self.words[row]), self.words[row]))}
 
-    def encode(self, texts: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    def encode(self, texts: Iterable[str]) -> tuple[Ints32, NDArray[np.uint8]]:
         """Words and back-off levels of statements: (n,) int32 and (n,) uint8."""
         found = [self.find(text) for text in texts]
         rows = np.array([row for row, _ in found], np.int32)

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.encoder.trees import trees_of
 from ncc.errors import InputError
 from ncc.gpus.head import TARGETS, GpuHead, nearest_distance, physics_of, spread_of, standardised
 from ncc.gpus.measured import Launches
-
-Array = NDArray[np.float64]
 
 _FOLDS = 4
 _MEMBERS = 3
@@ -25,9 +24,7 @@ _TREES: dict[str, Any] = {
 _FEWEST_IN_LEAF = 20
 
 
-def program_folds(
-    program: NDArray[np.str_], number: int, seed: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def program_folds(program: NDArray[np.str_], number: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Rows of training and of testing, a program's all on one side.
 
     Raises:
@@ -103,14 +100,14 @@ def fit_gpus(launches: Launches, card: str, *, seed: int = 204, about: dict[str,
     )
 
 
-def _seems_compute(launches: Launches) -> Array:
+def _seems_compute(launches: Launches) -> Floats:
     """Whether the roofline says that operations take longer than bytes."""
     operations = np.max([launches.column(f"time_{name}") for name in ("single", "double", "integer")], axis=0)
-    result: Array = (operations > launches.column("time_memory")).astype(float)
+    result: Floats = (operations > launches.column("time_memory")).astype(float)
     return result
 
 
-def _fit_values(columns: Array, target: Array, seed: int, squared: bool = False) -> Any:
+def _fit_values(columns: Floats, target: Floats, seed: int, squared: bool = False) -> Any:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     loss = "squared_error" if squared else "absolute_error"
@@ -119,12 +116,12 @@ def _fit_values(columns: Array, target: Array, seed: int, squared: bool = False)
     ).fit(columns, target)
 
 
-def _in_leaf(columns: Array) -> int:
+def _in_leaf(columns: Floats) -> int:
     """Fewest rows of a leaf: less where rows are few."""
     return int(np.clip(len(columns) // _FEWEST_IN_LEAF, 2, _FEWEST_IN_LEAF))
 
 
-def _classifier(columns: Array, compute: NDArray[np.bool_], seed: int) -> Any:
+def _classifier(columns: Floats, compute: Bools, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     share = compute.mean()
@@ -132,15 +129,15 @@ def _classifier(columns: Array, compute: NDArray[np.bool_], seed: int) -> Any:
     return HistGradientBoostingClassifier(random_state=seed, **_TREES).fit(columns, compute, sample_weight=weight)
 
 
-def _fit_odds(columns: Array, compute: NDArray[np.bool_], seed: int, asked: Array) -> Array:
+def _fit_odds(columns: Floats, compute: Bools, seed: int, asked: Floats) -> Floats:
     """Log odds that trees say of rows that they were not trained on."""
     if len(np.unique(compute)) < 2:
         return np.zeros(len(asked))
-    result: Array = _classifier(columns, compute, seed).decision_function(asked)
+    result: Floats = _classifier(columns, compute, seed).decision_function(asked)
     return result
 
 
-def _calibrated(odds: Array, compute: NDArray[np.bool_]) -> Array:
+def _calibrated(odds: Floats, compute: Bools) -> Floats:
     """Slope and offset of log odds that fit what was held out, both classes weighing the same.
 
     Reference: Platt 1999.
@@ -153,9 +150,7 @@ def _calibrated(odds: Array, compute: NDArray[np.bool_]) -> Array:
     return np.array([max(float(fitted.coef_[0, 0]), 0.05), float(fitted.intercept_[0])])
 
 
-def _familiar(
-    points: Array, program: NDArray[np.str_], folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> float:
+def _familiar(points: Floats, program: NDArray[np.str_], folds: list[tuple[Ints, Ints]]) -> float:
     """Distance within which nine in ten launches have one of another program."""
     assert len(points) == len(program)
     far = [nearest_distance(points[test], points[train]) for train, test in folds]

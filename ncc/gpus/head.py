@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 from msgspec import convert
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.encoder.files import HeadFiles, HeadParts
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 from ncc.gpus.cards import CARDS
-
-Array = NDArray[np.float64]
 
 TARGETS = ("time", "spread", "compute", "traffic")
 """What trees say: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
@@ -35,17 +33,17 @@ class Answer:
         distance: (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar.
     """
 
-    log_time: Array
-    half_width: Array
-    even_probability: Array
-    probability: Array
-    log_traffic: Array
-    distance: Array
+    log_time: Floats
+    half_width: Floats
+    even_probability: Floats
+    probability: Floats
+    log_traffic: Floats
+    distance: Floats
 
     @property
-    def sureness(self) -> Array:
+    def sureness(self) -> Floats:
         """(n,) probability of the bound that is the more probable at even odds, as common as both are in training."""
-        result: Array = np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
+        result: Floats = np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
         return result
 
 
@@ -70,18 +68,18 @@ class GpuHead:
     columns: tuple[str, ...]
     trees: Boosted
     width: float
-    odds: Array
+    odds: Floats
     common: float
-    middle: Array
-    scale: Array
-    points: Array
+    middle: Floats
+    scale: Floats
+    points: Floats
     familiar: float
     about: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"GpuHead({self.card}: {len(self.points)} launches, {len(self.trees.root)} trees)"
 
-    def answer(self, rows: Mapping[str, float] | Array) -> Answer:
+    def answer(self, rows: Mapping[str, float] | Floats) -> Answer:
         """Says what it can of launches.
 
         Args:
@@ -101,27 +99,27 @@ class GpuHead:
         )
 
 
-def physics_of(values: Array, columns: tuple[str, ...]) -> tuple[Array, Array]:
+def physics_of(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
     """(n,) log seconds and (n,) log bytes that physics says, which trees correct."""
     return values[:, columns.index("physics")], np.maximum(values[:, columns.index("distinct_bytes")], 3.0)
 
 
-def spread_of(log_error: Array) -> Array:
+def spread_of(log_error: Floats) -> Floats:
     """Expected size of an error from its logarithm, within limits."""
-    result: Array = np.clip(np.exp(np.clip(log_error, -10, 10)), _FEWEST, _MOST)
+    result: Floats = np.clip(np.exp(np.clip(log_error, -10, 10)), _FEWEST, _MOST)
     return result
 
 
-def standardised(values: Array, middle: Array, scale: Array) -> Array:
+def standardised(values: Floats, middle: Floats, scale: Floats) -> Floats:
     """Columns in units of their spread in training; 0 where they did not differ."""
-    result: Array = np.clip((values - middle) / np.where(scale > 0, scale, np.inf), -9, 9)
+    result: Floats = np.clip((values - middle) / np.where(scale > 0, scale, np.inf), -9, 9)
     return result
 
 
-def nearest_distance(a: Array, b: Array) -> Array:
+def nearest_distance(a: Floats, b: Floats) -> Floats:
     """(n,) root mean square distance from each row to the nearest of others."""
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None] - 2 * a @ b.T
-    result: Array = np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
+    result: Floats = np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
     return result
 
 

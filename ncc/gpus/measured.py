@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc import data, frontend
+from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import CompileError, InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.gpus.cards import Card
@@ -23,7 +24,6 @@ from ncc.runtime.storage import write_atomically
 
 logger = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
 Options = Callable[[Path], CompileOptions]
 
 _NAMES_FLAG = "-fno-discard-value-names"
@@ -46,26 +46,26 @@ class Launches:
     """
 
     columns: tuple[str, ...]
-    values: Array
+    values: Floats
     program: NDArray[np.str_]
     kernel: NDArray[np.str_]
-    log_time: Array
-    log_traffic: Array
-    compute: Array
-    log_ceiling: Array
-    is_told: NDArray[np.bool_]
+    log_time: Floats
+    log_traffic: Floats
+    compute: Floats
+    log_ceiling: Floats
+    is_told: Bools
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def rows(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Launches":
+    def rows(self, chosen: Ints | Bools) -> "Launches":
         """Some of the launches."""
         arrays = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "columns"}
         return replace(self, **arrays)
 
-    def column(self, name: str) -> Array:
+    def column(self, name: str) -> Floats:
         """(n,) values of a column."""
-        values: Array = self.values[:, self.columns.index(name)]
+        values: Floats = self.values[:, self.columns.index(name)]
         return values
 
 

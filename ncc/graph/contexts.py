@@ -6,9 +6,9 @@ Reference: Ben-Nun et al. 2018, section 3.2 (context size) and 4.1 (dual graph, 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ncc import native
+from ncc.arrays import Ints, Ints32
 from ncc.errors import InputError
 from ncc.graph.xfg import XFG
 from ncc.ir.reader import seconds_for
@@ -26,14 +26,12 @@ class ContextCounts:
         count: (num_pairs,) int64, at least 1.
     """
 
-    center: NDArray[np.int32]
-    context: NDArray[np.int32]
-    count: NDArray[np.int64]
+    center: Ints32
+    context: Ints32
+    count: Ints
 
 
-def count_contexts(
-    graph: XFG, label: NDArray[np.int32], width: int = 2, *, max_degree: int | None = None
-) -> ContextCounts:
+def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int | None = None) -> ContextCounts:
     """Counts ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
 
     The counts are those of `context_pairs`, gathered by label without listing the pairs.
@@ -77,7 +75,7 @@ def count_contexts(
     return ContextCounts(center[order], context[order], count[order])
 
 
-def context_pairs(graph: XFG, width: int = 2) -> NDArray[np.int32]:
+def context_pairs(graph: XFG, width: int = 2) -> Ints32:
     """Lists the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways.
 
     Quadratic where many statements share an identifier; meant for looking at small graphs.
@@ -86,7 +84,7 @@ def context_pairs(graph: XFG, width: int = 2) -> NDArray[np.int32]:
     return np.stack([counts.center, counts.context], axis=1)
 
 
-def _offsets(rows: NDArray[np.int64], num_rows: int) -> NDArray[np.int64]:
+def _offsets(rows: Ints, num_rows: int) -> Ints:
     """Where each row's entries start and end: (num_rows + 1,)."""
     counts = np.bincount(rows, minlength=num_rows)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints
 from ncc.graph.xfg import XFG, EdgeKind
 from ncc.ir import NodeKind
 from ncc.runtime.printable import printable
@@ -23,8 +24,6 @@ _GAP_COLUMNS, _GAP_ROWS = 8, 3
 _WIDEST_LAYER = 640
 _METADATA = re.compile(r"(, ![\w.]+ !\d+)+$")
 _MOST_NAMES = 20
-
-Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +62,10 @@ class Drawing:
     name: str
     boxes: tuple[Box, ...]
     labels: tuple[str, ...]
-    statement: Int64Array
-    source: Int64Array
-    target: Int64Array
-    by: Int64Array
+    statement: Ints
+    source: Ints
+    target: Ints
+    by: Ints
     kind: NDArray[np.uint8]
     links: tuple[int, ...]
 
@@ -174,7 +173,7 @@ def _shown(label: str) -> str:
 
 
 def _lay_out(
-    firsts: list[int], labels: tuple[str, ...], leaves: Int64Array, enters: Int64Array, *, has_others: bool
+    firsts: list[int], labels: tuple[str, ...], leaves: Ints, enters: Ints, *, has_others: bool
 ) -> tuple[Box, ...]:
     """Places boxes, given their first rows and, for each control edge, the rows of its statement and target.
 

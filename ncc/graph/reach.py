@@ -1,12 +1,12 @@
 """Which functions a function may run, by the calls that the module shows."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.ir import Module
 
 
-def reachable_statements(module: Module, function: int) -> NDArray[np.int32]:
+def reachable_statements(module: Module, function: int) -> Ints32:
     """Statements of a function and of every function of the module that it calls, directly or not, in module order.
 
     A function whose address is used counts as called.

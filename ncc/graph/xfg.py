@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Ints, Ints32
 from ncc.errors import InputError
 from ncc.ir import Module, NodeKind, opcode_number
 from ncc.runtime.pages import SHOWN_ROWS, html_table
@@ -20,8 +21,6 @@ from ncc.runtime.printable import source_name
 if TYPE_CHECKING:
     import networkx
 
-Int32Array = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
 
 _DEFINE = opcode_number("define")
 _STORE = opcode_number("store")
@@ -62,14 +61,14 @@ class XFG:
     """
 
     module: Module
-    source: Int32Array
-    target: Int32Array
-    statement: Int32Array
+    source: Ints32
+    target: Ints32
+    statement: Ints32
     kind: NDArray[np.uint8]
     root: int
     exit: int
     effect: int
-    effect_statement: Int32Array
+    effect_statement: Ints32
     num_nodes: int
 
     def __repr__(self) -> str:
@@ -87,7 +86,7 @@ class XFG:
         return len(self.source)
 
     @functools.cached_property
-    def incidence(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def incidence(self) -> tuple[Ints, Ints]:
         """Statements and the nodes that their edges touch, each pair once, sorted: two (num_incidences,) int64."""
         ends = np.concatenate([self.source, self.target])
         statement = np.concatenate([self.statement, self.statement])
@@ -125,13 +124,13 @@ class _Edges:
     """Edges under construction, in pieces."""
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[Int32Array, Int32Array, Int32Array, EdgeKind]] = []
+        self.pieces: list[tuple[Ints32, Ints32, Ints32, EdgeKind]] = []
 
-    def add(self, source: Int32Array, target: Int32Array, statement: Int32Array, kind: EdgeKind) -> None:
+    def add(self, source: Ints32, target: Ints32, statement: Ints32, kind: EdgeKind) -> None:
         if len(statement):
             self.pieces.append((source, target, statement, kind))
 
-    def joined(self, column: int) -> Int32Array:
+    def joined(self, column: int) -> Ints32:
         return np.concatenate([np.zeros(0, np.int32), *(piece[column] for piece in self.pieces)])
 
     @property
@@ -292,9 +291,7 @@ class _Builder:
         statement = statement_of_block[leaf_block]
         self._connect(statement[statement >= 0], leaf_node[statement >= 0], is_label, skip_operands=True)
 
-    def _connect(
-        self, statement: Int32Array, source: Int32Array, is_label: BoolArray, *, skip_operands: bool = False
-    ) -> None:
+    def _connect(self, statement: Ints32, source: Ints32, is_label: Bools, *, skip_operands: bool = False) -> None:
         """Edges from sources to all labels of their terminators, and to the return node from those that exit."""
         module = self.module
         if skip_operands:  # a leaf that is also an operand has its edges already
@@ -318,7 +315,7 @@ class _Builder:
         leaving = statement[exits]
         self.edges.add(source[exits], self.exit + self.function[leaving], leaving, EdgeKind.CONTROL)
 
-    def _leaves(self) -> tuple[Int32Array, Int32Array]:
+    def _leaves(self) -> tuple[Ints32, Ints32]:
         """Block and node of every leaf: reached inside the block (its label is), and no source of an edge there."""
         module = self.module
         num_nodes = self.effect + len(self.effect_statement)
@@ -343,7 +340,7 @@ class _Builder:
         without = np.flatnonzero(~has_leaf).astype(np.int32)
         return np.append(leaf_block, without), np.append(leaf_node, module.block_node[without])
 
-    def _home_blocks(self, num_nodes: int) -> Int32Array:
+    def _home_blocks(self, num_nodes: int) -> Ints32:
         """(num_nodes,) the block that defines a result, an argument, an effect or a label; -1 for other nodes."""
         module = self.module
         home = np.full(num_nodes, -1, np.int32)
@@ -353,7 +350,7 @@ class _Builder:
         home[self.effect :] = module.block[self.effect_statement]
         return home
 
-    def _into_callee(self, target: Int32Array, statement: Int32Array) -> BoolArray:
+    def _into_callee(self, target: Ints32, statement: Ints32) -> Bools:
         """Does the edge lead into a function that the statement calls, to an argument or the root?"""
         is_global = np.append(self.module.node_function < 0, False)[np.minimum(target, self.module.num_nodes)]
         return (self.callee_function[statement] >= 0) & (target != self.sink[statement]) & ~is_global

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Ints, Ints32
 from ncc.native import OPCODES
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
@@ -25,8 +26,6 @@ _MEMBER = re.compile(
     re.MULTILINE,
 )
 _COMPILER = re.compile(r"(\w+) version (\d+)")
-
-Int32Array = NDArray[np.int32]
 
 
 class NodeKind(IntEnum):
@@ -79,22 +78,22 @@ class Module:
     name: str
     route: str
     opcode: NDArray[np.uint8]
-    text_id: Int32Array
+    text_id: Ints32
     texts: tuple[str, ...]
-    block: Int32Array
-    result: Int32Array
-    callee: Int32Array
-    source_line: Int32Array
-    operand_start: Int32Array
-    operand: Int32Array
+    block: Ints32
+    result: Ints32
+    callee: Ints32
+    source_line: Ints32
+    operand_start: Ints32
+    operand: Ints32
     node_kind: NDArray[np.uint8]
-    node_function: Int32Array
-    node_definition: Int32Array
-    block_node: Int32Array
-    function_node: Int32Array
-    function_start: Int32Array
-    function_block: Int32Array
-    function_is_kernel: NDArray[np.bool_]
+    node_function: Ints32
+    node_definition: Ints32
+    block_node: Ints32
+    function_node: Ints32
+    function_start: Ints32
+    function_block: Ints32
+    function_is_kernel: Bools
     _statement_at: NDArray[np.uint32]
     _name_start: NDArray[np.uint32]
     _name_len: NDArray[np.uint32]
@@ -129,7 +128,7 @@ class Module:
         return self._statement_at
 
     @cached_property
-    def line_ends(self) -> NDArray[np.int64]:
+    def line_ends(self) -> Ints:
         """(num_lines,) int64 offsets of the ends of the text's lines."""
         return np.flatnonzero(np.frombuffer(self._ir, np.uint8) == ord("\n"))
 
@@ -171,24 +170,24 @@ class Module:
         return tuple(self.node_name(int(node)) for node in self.function_node)
 
     @cached_property
-    def statement_function(self) -> Int32Array:
+    def statement_function(self) -> Ints32:
         """(num_statements,) int32 number of each statement's function."""
         return np.repeat(np.arange(self.num_functions, dtype=np.int32), np.diff(self.function_start))
 
     @cached_property
-    def operand_statement(self) -> Int32Array:
+    def operand_statement(self) -> Ints32:
         """(num_operands,) int32 statement that each operand belongs to."""
         return np.repeat(np.arange(self.num_statements, dtype=np.int32), np.diff(self.operand_start))
 
     @cached_property
-    def operand_definition(self) -> Int32Array:
+    def operand_definition(self) -> Ints32:
         """(num_operands,) int32 statement that defines each operand, -1 for immediates, globals and labels."""
         kind = self.node_kind[self.operand]
         local = (self.operand >= 0) & ((kind == NodeKind.RESULT) | (kind == NodeKind.ARGUMENT))
         return np.where(local, self.node_definition[self.operand], -1).astype(np.int32)
 
     @cached_property
-    def function_of_node(self) -> Int32Array:
+    def function_of_node(self) -> Ints32:
         """(num_nodes + 1,) int32 number of the function with a body that each node names; else, and for -1, -1."""
         number = np.full(self.num_nodes + 1, -1, np.int32)
         number[self.function_node] = np.arange(self.num_functions, dtype=np.int32)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc import native
+from ncc.arrays import Bools, Ints32
 from ncc.errors import InputError, IRError
 from ncc.ir.abstraction import Abstraction
 from ncc.ir.llvm import LLVMRefusalError, LLVMWork, print_module
@@ -182,7 +183,7 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
     )
 
 
-def _annotated_kernels(text: bytes, raw: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+def _annotated_kernels(text: bytes, raw: dict[str, NDArray[Any]]) -> Bools:
     """Functions that metadata marks as kernels, as CUDA's compilers did before LLVM 20: (num_functions,) bool."""
     if b'!"kernel"' not in text:
         return np.zeros(len(raw["function_node"]), bool)
@@ -200,7 +201,7 @@ def _strings(text: NDArray[Any], start: NDArray[Any]) -> tuple[str, ...]:
     return tuple(whole[begin:end].decode("utf-8", "backslashreplace") for begin, end in itertools.pairwise(bounds))
 
 
-def _source_lines(debug: NDArray[Any], ids: NDArray[Any], lines: NDArray[Any]) -> NDArray[np.int32]:
+def _source_lines(debug: NDArray[Any], ids: NDArray[Any], lines: NDArray[Any]) -> Ints32:
     """Lines of the statements: ``debug`` is a metadata number, -1 for none, or -2 - line where it stood inline."""
     reference = debug.astype(np.int64)
     found = np.where(reference <= -2, -2 - reference, 0)

@@ -13,8 +13,8 @@ import re
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.ir import Module
 from ncc.kernels.control_flow import find_divergent_blocks, find_loops
 from ncc.kernels.threads import thread_strides
@@ -39,7 +39,7 @@ _SECOND_DIMENSION = re.compile(r"get_(?:global|local|group)_id\w*\(i32 (?:nounde
 _CONTROL = frozenset(("br", "switch", "ret", "unreachable", "phi"))
 
 
-def coarsening_features(module: Module, function: int | None = None) -> NDArray[np.float64]:
+def coarsening_features(module: Module, function: int | None = None) -> Floats:
     """Describe a kernel.
 
     Functions that the kernel calls and that the compiler left in place count as the one statement of the call.
@@ -91,7 +91,7 @@ def coarsening_features(module: Module, function: int | None = None) -> NDArray[
     )
 
 
-def _kinds(module: Module, statement: int, stride: NDArray[np.float64]) -> list[str]:
+def _kinds(module: Module, statement: int, stride: Floats) -> list[str]:
     """All that a statement counts as."""
     text = module.statement_text(statement)
     opcode = module.opcode_name(statement)

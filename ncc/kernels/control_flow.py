@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.ir import Module, NodeKind
 from ncc.kernels.strides import constant_operand
@@ -52,8 +52,8 @@ class DivergentBlocks:
             different numbers of times, (num_blocks of the function,) bool.
     """
 
-    region: NDArray[np.bool_]
-    loop: NDArray[np.bool_]
+    region: Bools
+    loop: Bools
 
 
 def successors(module: Module, function: int) -> dict[int, list[int]]:
@@ -99,9 +99,7 @@ def find_loops(module: Module, function: int) -> list[Loop]:
     ]
 
 
-def find_divergent_blocks(
-    module: Module, function: int, stride: NDArray[np.float64], loops: Sequence[Loop]
-) -> DivergentBlocks:
+def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: Sequence[Loop]) -> DivergentBlocks:
     """Finds the blocks that a divergent branch decides on: those between it and its immediate post-dominator.
 
     Args:
@@ -192,9 +190,7 @@ def _trips(module: Module, body: set[int], following: dict[int, list[int]], last
     return max(found, default=None)
 
 
-def _divergent_branches(
-    module: Module, function: int, following: dict[int, list[int]], stride: NDArray[np.float64]
-) -> list[int]:
+def _divergent_branches(module: Module, function: int, following: dict[int, list[int]], stride: Floats) -> list[int]:
     last = _terminators(module, function)
     conditions = {
         block: _condition(module, statement) for block, statement in last.items() if len(set(following[block])) > 1

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ncc.arrays import Floats
 from ncc.ir import Module
 from ncc.kernels.builtins import work_of_call
 from ncc.kernels.control_flow import find_loops
@@ -52,7 +50,7 @@ class AtLaunch:
     """
 
     threads: Threads
-    arguments: dict[int, NDArray[np.float64]]
+    arguments: dict[int, Floats]
     loops: list[LoopTrips] = field(default_factory=list)
 
 
@@ -121,7 +119,7 @@ class _Call:
     strides: dict[int, float]
     spaces: dict[int, str]
     level: int
-    values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    values: dict[int, Floats] = field(default_factory=dict)
 
 
 def count_kernel(

@@ -4,8 +4,8 @@ import math
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.ir import Module, NodeKind
 from ncc.kernels.arguments import argument_names, given_arguments
 from ncc.kernels.branches import likely_share
@@ -20,8 +20,6 @@ from ncc.kernels.values import (
     trips_until,
     value_of,
 )
-
-Array = NDArray[np.float64]
 
 _STAYS = 0.99
 """Share of threads that an unknown condition does not send out of the kernel."""
@@ -48,18 +46,18 @@ class FunctionRuns:
     """
 
     def __init__(
-        self, module: Module, function: int, threads: Threads, arguments: dict[int, Array], default_trips: float
+        self, module: Module, function: int, threads: Threads, arguments: dict[int, Floats], default_trips: float
     ) -> None:
         self.module, self.function, self.threads, self.default = module, function, threads, default_trips
         self.names = argument_names(module, function)
-        self.values: dict[int, Array] = dict(arguments)
+        self.values: dict[int, Floats] = dict(arguments)
         self.unknown = np.full(len(threads.weight), np.nan)
         self.guessed: dict[int, float] = {}
         self._strided: set[int] = set()
         self.following = successors(module, function)
         self.nest = find_loops(module, function)
         self.by_header = {loop.header: loop for loop in self.nest}
-        self.trips: dict[int, Array] = {}
+        self.trips: dict[int, Floats] = {}
         self.loops: list[LoopTrips] = []
         self.runs: dict[int, float] = {}
         self._statements: defaultdict[int, list[int]] = defaultdict(list)
@@ -67,12 +65,12 @@ class FunctionRuns:
             self._statements[int(module.block[statement])].append(statement)
         self._solve()
 
-    def argument_values(self, statement: int) -> list[Array]:
+    def argument_values(self, statement: int) -> list[Floats]:
         """Values that a call passes."""
         return self._operands(statement)
 
     def _solve(self) -> None:
-        flow: dict[int, Array] = defaultdict(lambda: np.zeros(len(self.unknown)))
+        flow: dict[int, Floats] = defaultdict(lambda: np.zeros(len(self.unknown)))
         first = int(self.module.function_block[self.function])
         flow[first] = np.ones(len(self.unknown))
         for block in self._order(first):
@@ -102,7 +100,7 @@ class FunctionRuns:
                 stack.append((target, iter(self.following[target])))
         return found[::-1]
 
-    def _leave(self, block: int, inside: list[Loop], flow: dict[int, Array]) -> None:
+    def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
         """Passes a block's threads on to the blocks after it; a loop's, all to where it is left, once."""
         if block in self.by_header:
             loop = self.by_header[block]
@@ -129,7 +127,7 @@ class FunctionRuns:
                 total > 0, share / np.where(total > 0, total, 1), 1 / len(kept)
             )
 
-    def _shares(self, block: int, targets: list[int]) -> list[Array]:
+    def _shares(self, block: int, targets: list[int]) -> list[Floats]:
         """Share of a block's threads that goes to each target."""
         if len(targets) == 1:
             return [np.ones(len(self.unknown))]
@@ -145,12 +143,12 @@ class FunctionRuns:
     def _ends(self, block: int) -> bool:
         return not self.following[block] and len(self._statements[block]) == 1
 
-    def _operand(self, node: int, token: str) -> Array:
+    def _operand(self, node: int, token: str) -> Floats:
         if node < 0:
             return np.full(len(self.unknown), token_value(token))
         return self.values.get(node, self.unknown)
 
-    def _operands(self, statement: int) -> list[Array]:
+    def _operands(self, statement: int) -> list[Floats]:
         nodes, tokens = self.module.operands(statement), operand_tokens(self.module, statement)
         opcode = self.module.opcode_name(statement)
         nodes = nodes[1:] if opcode == "call" else nodes[::2] if opcode == "phi" else nodes
@@ -179,7 +177,7 @@ class FunctionRuns:
             if opcode == "icmp":
                 self._guess(statement, operands)
 
-    def _register(self, name: str) -> Array:
+    def _register(self, name: str) -> Floats:
         values, (kind, _, axis) = self.threads.values, name.partition(".")
         if kind == "global_id":
             return values[f"ctaid.{axis}"] * values[f"ntid.{axis}"] + values[f"tid.{axis}"]
@@ -187,7 +185,7 @@ class FunctionRuns:
             return values[f"nctaid.{axis}"] * values[f"ntid.{axis}"]
         return values.get(name, self.unknown)
 
-    def _guess(self, statement: int, operands: list[Array]) -> None:
+    def _guess(self, statement: int, operands: list[Floats]) -> None:
         """Guesses an argument by the thread's number that it is compared with."""
         for node, other in zip(self.module.operands(statement), operands[::-1], strict=False):
             argument = self._argument_behind(node)
@@ -225,14 +223,14 @@ class FunctionRuns:
             value = np.floor(start * factor**at) if factor != 1 else start + step * at
             self.values[node] = np.where(np.isfinite(value), value, np.nan)
 
-    def _places(self, depth: int) -> Array:
+    def _places(self, depth: int) -> Floats:
         """How far each thread is taken to be in a loop, from 0 to 1: evenly spread, and so in loops within loops."""
-        number: Array = np.arange(1, len(self.unknown) + 1, dtype=np.float64)
+        number: Floats = np.arange(1, len(self.unknown) + 1, dtype=np.float64)
         return (number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
 
-    def _counters(self, loop: Loop) -> dict[int, tuple[Array, Array, float]]:
+    def _counters(self, loop: Loop) -> dict[int, tuple[Floats, Floats, float]]:
         """Counter's node → its first value, what is added to it, and what it is multiplied by, each time."""
-        module, found = self.module, dict[int, tuple[Array, Array, float]]()
+        module, found = self.module, dict[int, tuple[Floats, Floats, float]]()
         for statement in self._statements[loop.header]:
             if module.opcode_name(statement) != "phi":
                 break
@@ -253,7 +251,7 @@ class FunctionRuns:
                 found[node] = (self._operand(*entry[0]), *step)
         return found
 
-    def _step(self, statement: int, counter: int) -> tuple[Array, float] | None:
+    def _step(self, statement: int, counter: int) -> tuple[Floats, float] | None:
         """What is added to a counter and what it is multiplied by; None where it is no counter."""
         module = self.module
         opcode, operands = module.opcode_name(statement), module.operands(statement)
@@ -270,8 +268,8 @@ class FunctionRuns:
         return (nothing, factor if opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
     def _exits(
-        self, loop: Loop, block: int, counters: dict[int, tuple[Array, Array, float]]
-    ) -> list[tuple[Array | None, str]]:
+        self, loop: Loop, block: int, counters: dict[int, tuple[Floats, Floats, float]]
+    ) -> list[tuple[Floats | None, str]]:
         """Trips, and their formula, by the condition at the end of a block, if that leads out of the loop."""
         module, targets = self.module, self.following[block]
         if len(targets) != 2 or all(target in loop.blocks for target in targets):
@@ -297,7 +295,7 @@ class FunctionRuns:
             return [(np.maximum(trips, 1 if advanced or late else 0), self._formula(counter, limit, factor))]
         return []
 
-    def _counter_behind(self, node: int, counters: dict[int, tuple[Array, Array, float]]) -> tuple[int, bool]:
+    def _counter_behind(self, node: int, counters: dict[int, tuple[Floats, Floats, float]]) -> tuple[int, bool]:
         """The counter that a value is, but for its width, or that it is one step on; -1 if it is none."""
         advanced = False
         for _ in range(4):

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import InputError
 
 _MOST_THREADS = 512
 _MOST_COLUMNS = 4096
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,8 @@ class Threads:
         weight: Share of all threads that each stands for.
     """
 
-    values: Mapping[str, Array]
-    weight: Array
+    values: Mapping[str, Floats]
+    weight: Floats
 
 
 def launch_threads(launch: Launch) -> Threads:
@@ -120,7 +118,7 @@ def launch_threads(launch: Launch) -> Threads:
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
     block, thread = np.tile(block, times), np.tile(thread, times)
     weight = np.tile(np.repeat(shares / shares.sum(), len(threads)), times) / (len(threads) * times)
-    values: dict[str, Array] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
+    values: dict[str, Floats] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
     for names, number, sizes in (("ctaid nctaid", block, launch.grid), ("tid ntid", thread, launch.block)):
         name, size_name = names.split()
         for axis, size in zip("xyz", sizes, strict=True):

@@ -5,9 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ncc.arrays import Floats
 from ncc.ir import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.strides import add_strides
@@ -139,7 +137,7 @@ class PointerSpaces:
 
 
 def accesses_of(
-    module: Module, statement: int, operands: list[int], stride: NDArray[np.float64], spaces: PointerSpaces
+    module: Module, statement: int, operands: list[int], stride: Floats, spaces: PointerSpaces
 ) -> list[Access]:
     """Finds what a load, a store, an atomic operation or a call of a function without a body accesses.
 
@@ -163,7 +161,7 @@ def accesses_of(
     return [Access(what, pointer, spaces.find(pointer, number), size_of_type(type_), _stride_at(stride, pointer))]
 
 
-def _stride_at(stride: NDArray[np.float64], node: int) -> float:
+def _stride_at(stride: Floats, node: int) -> float:
     return float(stride[node]) if node >= 0 else 0.0
 
 
@@ -178,9 +176,7 @@ def _accessed(text: str, opcode: str) -> tuple[str, str]:
     return leading_type(fields[1].strip()) if len(fields) > 1 else "float", pointers[0] if pointers else ""
 
 
-def _copied(
-    source: str, name: str, operands: list[int], stride: NDArray[np.float64], spaces: PointerSpaces
-) -> list[Access]:
+def _copied(source: str, name: str, operands: list[int], stride: Floats, spaces: PointerSpaces) -> list[Access]:
     """A block copy or fill, as one access for each eight bytes."""
     length = _LENGTH.search(source)
     num_bytes = float(length[1]) if length else _WORD_BYTES
@@ -201,7 +197,7 @@ def _copied(
 
 
 def _vector_access(
-    found: re.Match[str], text: str, operands: list[int], stride: NDArray[np.float64], spaces: PointerSpaces
+    found: re.Match[str], text: str, operands: list[int], stride: Floats, spaces: PointerSpaces
 ) -> list[Access]:
     """OpenCL's ``vload4(offset, pointer)`` and its like, whose offset counts whole vectors."""
     what, half, lanes = found.groups()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints32
 from ncc.ir import Module
 from ncc.kernels.counting import KernelCounts, count_kernel
 from ncc.kernels.memory import PATTERNS, SPACES
@@ -49,11 +50,11 @@ class KernelProfile:
         divergent: (m,) bool branches that neighbouring threads may take differently.
     """
 
-    features: NDArray[np.float64]
-    statement: NDArray[np.int32]
-    weight: NDArray[np.float64]
+    features: Floats
+    statement: Ints32
+    weight: Floats
     pattern: NDArray[np.str_]
-    divergent: NDArray[np.bool_]
+    divergent: Bools
 
     def to_dict(self) -> dict[str, float]:
         """Name of each feature → value."""

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints, Ints32
 from ncc.embedding import Embedding, Lookup
 from ncc.errors import DataError, InputError
 from ncc.frontend import CompileOptions
@@ -34,11 +34,11 @@ class Kernel:
 
     module: Module
     function: int
-    statements: NDArray[np.int32]
-    vectors: NDArray[np.float32]
+    statements: Ints32
+    vectors: Floats32
     lookup: Lookup
 
-    def sequence(self, without: Collection[int] = ()) -> NDArray[np.float32]:
+    def sequence(self, without: Collection[int] = ()) -> Floats32:
         """Vectors of the kernel's statements in order, cut to the first 1024 and without some of them: (time, dim)."""
         kept = self.statements[~np.isin(self.statements, list(without))] if without else self.statements
         return self.vectors[kept[:LONGEST]]
@@ -104,7 +104,7 @@ def read_named_kernels(named: Iterable[tuple[str, str]], embedding: Embedding) -
     return {key: found[key] for key in wanted}
 
 
-def kernel_words(module: Module, embedding: Embedding, function: int | None = None) -> NDArray[np.int64]:
+def kernel_words(module: Module, embedding: Embedding, function: int | None = None) -> Ints:
     """Words of the statements of a kernel, a module's first by default, and of its callees; cut to the first 1024."""
     statements = reachable_statements(module, module.first_kernel if function is None else function)[:LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)

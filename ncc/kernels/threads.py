@@ -11,8 +11,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.ir import Module, NodeKind
 from ncc.kernels.registers import reads_variable, register_of
 from ncc.kernels.strides import HANDLERS, join_strides, same_stride
@@ -32,7 +32,7 @@ POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "
 """Opcodes that make a pointer of pointers."""
 
 
-def thread_strides(module: Module, function: int, arguments: dict[int, float] | None = None) -> NDArray[np.float64]:
+def thread_strides(module: Module, function: int, arguments: dict[int, float] | None = None) -> Floats:
     """Strides of all values of a function.
 
     Values that depend on the thread only by the way that it took (the phi behind a divergent branch) count as the same

@@ -5,33 +5,31 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.ir import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.registers import register_of
 from ncc.kernels.types import split_fields
-
-Array = NDArray[np.float64]
 
 _PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")
 _NAMES = {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}
 _DEEPEST = 7
 
-Operation = Callable[..., Array]
+Operation = Callable[..., Floats]
 
 
-def _signed_division(x: Array, y: Array) -> Array:
+def _signed_division(x: Floats, y: Floats) -> Floats:
     return np.trunc(np.divide(x, y, out=np.full_like(x, np.nan), where=y != 0))
 
 
-def _remainder(x: Array, y: Array) -> Array:
+def _remainder(x: Floats, y: Floats) -> Floats:
     return x - y * _signed_division(x, y)
 
 
-def _bits(operation: Callable[..., NDArray[np.int64]]) -> Operation:
-    def apply(x: Array, y: Array) -> Array:
+def _bits(operation: Callable[..., Ints]) -> Operation:
+    def apply(x: Floats, y: Floats) -> Floats:
         known = np.isfinite(x) & np.isfinite(y) & (np.abs(x) < 2.0**62) & (np.abs(y) < 2.0**62)
         found = operation(np.where(known, x, 0).astype(np.int64), np.where(known, y, 0).astype(np.int64))
         return np.where(known, found, np.nan)
@@ -88,7 +86,7 @@ def token_value(token: str) -> float:
     return float(token) if _NUMBER.fullmatch(token) else np.nan
 
 
-def value_of(module: Module, statement: int, operands: list[Array]) -> Array:
+def value_of(module: Module, statement: int, operands: list[Floats]) -> Floats:
     """What a statement computes, by thread; NaN where it is not known.
 
     Args:
@@ -168,7 +166,7 @@ def _joined(sign: str, parts: list[str]) -> str:
     return f"({parts[0]} {sign} {parts[1]})" if sign else ""
 
 
-def trips_until(start: Array, step: Array, factor: float, bound: Array, predicate: str, stays: bool) -> Array:
+def trips_until(start: Floats, step: Floats, factor: float, bound: Floats, predicate: str, stays: bool) -> Floats:
     """Times that a counter goes from its start until a comparison with a bound ends the loop."""
     with np.errstate(all="ignore"):
         if factor != 1:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.errors import NccError
 
 __all__ = ["OPCODES", "IRSyntaxError", "count_contexts", "find_literals", "read_text"]
@@ -160,15 +161,15 @@ def read_text(
 
 
 def count_contexts(
-    statement_start: NDArray[np.int64],
-    statement_node: NDArray[np.int32],
-    node_start: NDArray[np.int64],
-    node_statement: NDArray[np.int32],
-    label: NDArray[np.int32],
+    statement_start: Ints,
+    statement_node: Ints32,
+    node_start: Ints,
+    node_statement: Ints32,
+    label: Ints32,
     *,
     width: int,
     timeout_s: float | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[Ints32, Ints32, Ints]:
     """Counts, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
 
     Two statements are one hop apart if they share a node.
@@ -213,9 +214,7 @@ def count_contexts(
     return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]
 
 
-def find_literals(
-    text: bytes, statement_at: NDArray[np.uint32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], list[bytes]]:
+def find_literals(text: bytes, statement_at: NDArray[np.uint32]) -> tuple[Ints32, Ints32, list[bytes]]:
     """Finds the numbers and the names of globals in statements.
 
     Args:

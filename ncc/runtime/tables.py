@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.errors import InputError
 from ncc.runtime.storage import open_atomically, write_output
 
@@ -28,7 +28,7 @@ _NUMBERS = ("index", "line")
 Columns = Mapping[str, Sequence[str | int]]
 
 
-def _npz(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str, str]) -> bytes:
+def _npz(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     out = io.BytesIO()
     arrays = {name: np.array(values, np.int32 if name in _NUMBERS else str) for name, values in columns.items()}
     arrays |= {name: np.array(value) for name, value in about.items()}
@@ -36,13 +36,13 @@ def _npz(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str, str
     return out.getvalue()
 
 
-def _json(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str, str]) -> bytes:
+def _json(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     rows = zip(*columns.values(), vectors.tolist(), strict=True)
     table = [dict(zip(columns, row, strict=False)) | {**about, "vector": row[-1]} for row in rows]
     return (json.dumps(table) + "\n").encode()
 
 
-def _csv(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str, str]) -> bytes:
+def _csv(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow([*columns, *about, *(f"v{i}" for i in range(vectors.shape[1]))])
@@ -56,7 +56,7 @@ def _harmless(value: str | int) -> str | int:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def vector_table(columns: Columns, vectors: NDArray[np.float32]) -> "pyarrow.Table":
+def vector_table(columns: Columns, vectors: Floats32) -> "pyarrow.Table":
     """The columns and, as ``vector``, the rows of vectors."""
     import pyarrow
 
@@ -64,7 +64,7 @@ def vector_table(columns: Columns, vectors: NDArray[np.float32]) -> "pyarrow.Tab
     return pyarrow.table({**plain_columns(columns), "vector": lists})
 
 
-def vectors_of(table: "pyarrow.Table") -> NDArray[np.float32]:
+def vectors_of(table: "pyarrow.Table") -> Floats32:
     """(n, dim) float32, the rows of what `vector_table` made."""
     numbers = table["vector"].combine_chunks().flatten().to_numpy()
     return numbers.reshape(len(table), table.schema.field("vector").type.list_size)
@@ -78,7 +78,7 @@ def plain_columns(columns: Columns) -> dict[str, Sequence[str | int]]:
     }
 
 
-def _parquet(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str, str]) -> bytes:
+def _parquet(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     import pyarrow.parquet
 
     out = io.BytesIO()
@@ -86,7 +86,7 @@ def _parquet(columns: Columns, vectors: NDArray[np.float32], about: Mapping[str,
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[Columns, NDArray[np.float32], Mapping[str, str]], bytes]] = {
+FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
     ".npz": _npz,
     ".json": _json,
     ".csv": _csv,
@@ -105,7 +105,7 @@ def write_vectors(
     path: Path,
     inputs: Sequence[str],
     labels: Sequence[str],
-    vectors: NDArray[np.float32],
+    vectors: Floats32,
     places: Columns | None = None,
     *,
     pooling: str | None = None,
@@ -145,7 +145,7 @@ class VectorFile:
         self._writer: Any = None
         self._pending: list[pyarrow.Table] = []
 
-    def add(self, columns: Columns, vectors: NDArray[np.float32]) -> None:
+    def add(self, columns: Columns, vectors: Floats32) -> None:
         """Adds rows, of the same columns each time.
 
         Raises:

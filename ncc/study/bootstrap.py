@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +50,11 @@ class Estimate:
     value: float
     low: float
     high: float
-    per_seed: Array
+    per_seed: Floats
 
 
 def estimate(
-    terms: Array, groups: np.ndarray, figures: Callable[[Array], Array], bootstrap: Bootstrap | None = None
+    terms: Floats, groups: np.ndarray, figures: Callable[[Floats], Floats], bootstrap: Bootstrap | None = None
 ) -> list[Estimate]:
     """Puts intervals on figures that are functions of sums over rows.
 

@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
 from ncc.study.runs import Kind, Samples, fitted
 
 S = TypeVar("S", bound=Samples)
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 Features = Callable[[S, int], Any]
 """From samples and a seed to a matrix, (n, k), dense or sparse. It must read no answers, and be picklable."""
 
-Labels = Callable[[S], tuple[NDArray[np.int64], int]]
+Labels = Callable[[S], tuple[Ints, int]]
 """From samples to the number of each row's class, (n,), and how many classes there are."""
 
 
@@ -42,10 +41,10 @@ class Constant(Generic[S]):
         self.name = name
         self.identity: Any = tuple(answer)
 
-    def fit(self, _samples: S, _train_idx: Rows, _rng: np.random.Generator, /) -> None:
+    def fit(self, _samples: S, _train_idx: Ints, _rng: np.random.Generator, /) -> None:
         """Learn nothing."""
 
-    def predict(self, _samples: S, test_idx: Rows, /) -> Array:
+    def predict(self, _samples: S, test_idx: Ints, /) -> Floats:
         """Return the answer for each row, (m, k) float64."""
         return np.tile(np.array(self.identity, np.float64), (len(test_idx), 1))
 
@@ -65,14 +64,14 @@ class Majority(Generic[S]):
 
     def __init__(self, labels: Labels[S]) -> None:
         self._labels = labels
-        self._share: Array | None = None
+        self._share: Floats | None = None
 
-    def fit(self, samples: S, train_idx: Rows, _rng: np.random.Generator, /) -> None:
+    def fit(self, samples: S, train_idx: Ints, _rng: np.random.Generator, /) -> None:
         """Count the classes of the training rows."""
         labels, num_classes = self._labels(samples)
         self._share = np.bincount(labels[train_idx], minlength=num_classes) / len(train_idx)
 
-    def predict(self, _samples: S, test_idx: Rows, /) -> Array:
+    def predict(self, _samples: S, test_idx: Ints, /) -> Floats:
         """Return each class's share of the training rows, (m, num_classes) float64."""
         return np.tile(fitted(self._share), (len(test_idx), 1))
 
@@ -99,7 +98,7 @@ class FeatureModel(Generic[S]):
         model: Any,
         *,
         labels: Labels[S],
-        values: Callable[[S], Array] | None = None,
+        values: Callable[[S], Floats] | None = None,
         kind: Kind = "control",
     ) -> None:
         self.name = name
@@ -116,14 +115,14 @@ class FeatureModel(Generic[S]):
         """Features, with what they were given, and the model's options."""
         return self._features, type(self._model).__name__, self._model.get_params()
 
-    def fit(self, samples: S, train_idx: Rows, rng: np.random.Generator, /) -> None:
+    def fit(self, samples: S, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Fit a new model to the training rows."""
         self._seed, seed = self.draw_seeds(rng)
         features = self._features(samples, self._seed)[train_idx]
         answers = self._values(samples) if self._values else self._labels(samples)[0]
         self._fitted = clone(self._model).set_params(random_state=seed).fit(features, answers[train_idx])
 
-    def predict(self, samples: S, test_idx: Rows, /) -> Array:
+    def predict(self, samples: S, test_idx: Ints, /) -> Floats:
         """Return the probability of each class, (m, num_classes), or the predicted values, (m,) or (m, c) float64."""
         model = fitted(self._fitted)
         features = self._features(samples, self._seed)[test_idx]
@@ -160,9 +159,9 @@ class WithInputs(Generic[S]):
     """
 
     features: NDArray[np.floating] | Features[S]
-    inputs: Callable[[S], Array]
+    inputs: Callable[[S], Floats]
 
-    def __call__(self, samples: S, seed: int) -> Array:
+    def __call__(self, samples: S, seed: int) -> Floats:
         """Return all columns, (n, k + c) float64.
 
         Raises:
@@ -186,7 +185,7 @@ class RandomVectors(Generic[S]):
     names: Callable[[S], np.ndarray]
     dim: int = 32
 
-    def __call__(self, samples: S, seed: int) -> Array:
+    def __call__(self, samples: S, seed: int) -> Floats:
         """Return the vector of each row's kernel, (n, dim) float64."""
         names, codes = np.unique(self.names(samples), return_inverse=True)
         vectors = [np.random.default_rng((seed, zlib.crc32(name.encode()))).normal(size=self.dim) for name in names]

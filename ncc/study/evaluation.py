@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.data import cache_folder
 from ncc.errors import InputError
 from ncc.runtime.writable import check_folder
@@ -27,8 +27,6 @@ SEED = 204
 S = TypeVar("S", bound=Samples)
 M = TypeVar("M")
 N = TypeVar("N", bound=str)
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Task(ABC, Generic[S, M]):
@@ -71,7 +69,7 @@ class Task(ABC, Generic[S, M]):
         """Return each row's unit, (n,): the bootstrap draws rows of equal value together."""
 
     @abstractmethod
-    def measure(self, protocol: str, predicted: Array, rows: Rows, bootstrap: Bootstrap | None = None) -> M:
+    def measure(self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None) -> M:
         """Score predictions.
 
         Args:
@@ -82,14 +80,14 @@ class Task(ABC, Generic[S, M]):
         """
 
     @abstractmethod
-    def perfect(self) -> Array:
+    def perfect(self) -> Floats:
         """Return what a method that knew all answers would predict, (n, k) float64."""
 
-    def parts(self) -> Mapping[str, Rows]:
+    def parts(self) -> Mapping[str, Ints]:
         """Return name → rows of the parts of the samples that are scored by themselves as well."""
         return {}
 
-    def check(self, predicted: Array) -> None:
+    def check(self, predicted: Floats) -> None:
         """Refuse predictions, (seeds, m, k), that contradict themselves.
 
         Raises:
@@ -107,7 +105,7 @@ class Score(Generic[M]):
         protocol: The protocol.
         platform: Name of the samples where a task has several tables; else empty.
         seeds: Seeds of the runs; nothing that was run is left out.
-        num_samples: Rows that are tested, each once per seed.
+        num_samples: Ints that are tested, each once per seed.
         interval_unit: What the intervals' bootstrap draws.
         num_groups: How many of these there are.
         metrics: The scores, means over the seeds.
@@ -128,7 +126,7 @@ class Score(Generic[M]):
     metrics: M
     oracle: M
     parts: Mapping[str, M]
-    predicted: Array
+    predicted: Floats
     seconds: float
 
 
@@ -213,7 +211,7 @@ def score_runs(task: Task[Any, M], runs: Sequence[Run], bootstrap: Bootstrap | N
     except InputError as error:
         raise InputError(f"method {first.method!r}: {error}") from None
 
-    def measure(rows: Rows) -> M:
+    def measure(rows: Ints) -> M:
         return task.measure(first.protocol, predicted[:, rows], rows, bootstrap)
 
     return Score(

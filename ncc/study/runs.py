@@ -15,16 +15,16 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib import hash as content_hash
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from ncc.arrays import Floats, Ints
 from ncc.errors import InputError, NccError
 from ncc.runtime.storage import write_atomically
 
 Kind = Literal["control", "published", "ours"]
 """Whose a method is: a control, a published method run again, or ours."""
 
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+Split = tuple[Ints, Ints]
 """Row indices of training and of test rows."""
 
 
@@ -33,7 +33,7 @@ class Samples(Protocol):
 
     def __len__(self) -> int: ...
 
-    def without_answers(self, rows: NDArray[np.int64]) -> Self:
+    def without_answers(self, rows: Ints) -> Self:
         """Returns a copy in which the measurements of some rows are hidden."""
 
 
@@ -68,10 +68,10 @@ class Method(Protocol[Samples_contra]):
         Plain data and arrays, in a tuple where they are several; it is hashed by content to find earlier results.
         """
 
-    def fit(self, samples: Samples_contra, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
+    def fit(self, samples: Samples_contra, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Learns from the rows `train_idx`, (m,) int64, alone, and forgets what was learnt before."""
 
-    def predict(self, samples: Samples_contra, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def predict(self, samples: Samples_contra, test_idx: Ints, /) -> Floats:
         """Returns what the task asks for, a number or a row of numbers for each row, (m,) or (m, k) float64."""
 
 
@@ -120,7 +120,7 @@ class Run:
     kind: Kind
     protocol: str
     seed: int
-    predicted: NDArray[np.float64]
+    predicted: Floats
     seconds: float
 
 
@@ -192,8 +192,8 @@ class _Cell:
 class _Part:
     """What a fold gave: (m, k) float64 for its test rows."""
 
-    test: NDArray[np.int64]
-    predicted: NDArray[np.float64]
+    test: Ints
+    predicted: Floats
     seconds: float
 
 

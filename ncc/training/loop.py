@@ -13,9 +13,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Ints
 from ncc.runtime.ranks import check_alike, rank_and_world, sum_over_ranks
 from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
@@ -36,10 +36,10 @@ class TrainingData(Protocol):
     def digest(self) -> str:
         """A hash of all samples, which ranks compare."""
 
-    def batches(self, batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """All samples once, in batches of an epoch; sequences of like length together cost least."""
 
-    def batch(self, samples: NDArray[np.int64], rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
+    def batch(self, samples: Ints, rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
         """The model's inputs for some samples, and the targets."""
 
 
@@ -47,7 +47,7 @@ class TrainingData(Protocol):
 class TableData(TrainingData, Protocol):
     """Samples that read rows of tables, of which ranks then exchange the gradients of those rows alone."""
 
-    def touched(self, samples: NDArray[np.int64]) -> Mapping[str, NDArray[np.int64]]:
+    def touched(self, samples: Ints) -> Mapping[str, Ints]:
         """Rows, each once, that alone get gradients from some samples of this epoch, by names of the parameters.
 
         All ranks are told the same of the same samples.
@@ -199,7 +199,7 @@ class _Run:
         self.timer.collect()
         return total / len(self.data)
 
-    def _step(self, samples: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
+    def _step(self, samples: Ints, rng: np.random.Generator) -> Tensor:
         """One step; returns the () float64 sum of losses over this rank's part of the batch."""
         part = self.strategy.part(samples)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.classification.samples import ProgramSamples
 from ncc.classification.tables import ProgramTable
 from ncc.ir import OPCODES
@@ -47,11 +48,11 @@ def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], 
     return tuple(_CountsClassifier(name, counts, model, labels=_labels) for name, (counts, model) in models.items())
 
 
-def _labels(samples: ProgramSamples) -> tuple[NDArray[np.int64], int]:
+def _labels(samples: ProgramSamples) -> tuple[Ints, int]:
     return samples.label, len(samples.classes)
 
 
-def _opcodes(samples: ProgramSamples, _seed: int) -> NDArray[np.float32]:
+def _opcodes(samples: ProgramSamples, _seed: int) -> Floats32:
     return opcode_counts(next(iter(samples.views.values())))
 
 
@@ -63,7 +64,7 @@ def _log_statements(samples: ProgramSamples, _seed: int) -> Any:
     return _statements(samples, 0).log1p()
 
 
-def opcode_counts(table: ProgramTable) -> NDArray[np.float32]:
+def opcode_counts(table: ProgramTable) -> Floats32:
     """How often each opcode occurs in each program, (n, opcodes)."""
     owner = np.repeat(np.arange(len(table)), np.diff(table.start))
     counts = np.zeros((len(table), len(OPCODES)), np.float32)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.embedding import Embedding
@@ -49,17 +49,17 @@ class FrozenVectors(FeatureModel[ProgramSamples]):
         super().__init__(f"{method.name} + linear model", self._vectors, model, labels=_labels, kind=method.kind)
         self._of = method, files, readers
         self._depends_on = identity
-        self._made: NDArray[np.float32] | None = None
+        self._made: Floats32 | None = None
 
     @property
     def identity(self) -> Any:
         """What the vectors depend on, and the model's options."""
         return self._depends_on, self._model.get_params()
 
-    def _vectors(self, samples: ProgramSamples, _seed: int) -> NDArray[np.float32]:
+    def _vectors(self, samples: ProgramSamples, _seed: int) -> Floats32:
         return self.of(samples)
 
-    def of(self, samples: ProgramSamples) -> NDArray[np.float32]:
+    def of(self, samples: ProgramSamples) -> Floats32:
         """(n, dim) float32 vectors of the samples, of length 1."""
         if self._made is None:
             method, files, readers = self._of
@@ -84,12 +84,12 @@ class PatternsAndNgrams:
         """Those of both."""
         return self._patterns.identity, self._ngrams.identity
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits both to some rows."""
         self._patterns.fit(samples, train_idx, rng)
         self._ngrams.fit(samples, train_idx, rng)
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
         from ncc.classification.network_fit import probabilities  # with torch
 
@@ -119,7 +119,7 @@ class VectorsAndNgrams:
         """Those of both."""
         return self._vectors.identity[0], self._ngrams.identity, _PENALTY
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits both to some rows."""
         from sklearn.svm import LinearSVC
 
@@ -127,7 +127,7 @@ class VectorsAndNgrams:
         self._machine = machine.fit(self._vectors.of(samples)[train_idx], samples.label[train_idx])
         self._ngrams.fit(samples, train_idx, rng)
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
         from ncc.classification.network_fit import probabilities  # with torch
 
@@ -159,5 +159,5 @@ def frozen_methods(
     ]
 
 
-def _labels(samples: ProgramSamples) -> tuple[NDArray[np.int64], int]:
+def _labels(samples: ProgramSamples) -> tuple[Ints, int]:
     return samples.label, len(samples.classes)

@@ -7,8 +7,8 @@ Bayesian binning"), 15 bins of equal width.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
 _BINS = 15
@@ -35,15 +35,15 @@ class ClassificationMetrics:
     macro_f1: float
     calibration_error: float
     num_twins: int
-    confusion: NDArray[np.int64]
+    confusion: Ints
     num_training: int = 0
 
 
 def measure(
-    probability: NDArray[np.float64],
-    label: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    twins: NDArray[np.bool_],
+    probability: Floats,
+    label: Ints,
+    groups: Ints,
+    twins: Bools,
     bootstrap: Bootstrap | None = None,
 ) -> ClassificationMetrics:
     """Scores what a method predicted.
@@ -62,7 +62,7 @@ def measure(
     alone = np.broadcast_to(~twins, right.shape)
     terms = np.stack([right, right & alone, alone, rank < 5, np.ones_like(right)], axis=2).astype(np.float64)
 
-    def figures(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def figures(sums: Floats) -> Floats:
         count = sums[..., 4]
         return np.stack(
             [sums[..., 0] / count, sums[..., 1] / np.maximum(sums[..., 2], 1), sums[..., 3] / count], axis=-1
@@ -85,13 +85,13 @@ def measure(
     )
 
 
-def _calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+def _calibration_error(confidence: Floats, right: Bools) -> float:
     place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
     gap = np.bincount(place, confidence, _BINS) - np.bincount(place, right, _BINS)
     return float(np.abs(gap).sum() / len(right))
 
 
-def fit_temperature(probability: NDArray[np.float64], label: NDArray[np.int64]) -> float:
+def fit_temperature(probability: Floats, label: Ints) -> float:
     """The number that logarithms of probabilities are best divided by: the least cross-entropy on programs held out.
 
     Reference: Guo et al. 2017 ("On calibration of modern neural networks").
@@ -111,6 +111,6 @@ def fit_temperature(probability: NDArray[np.float64], label: NDArray[np.int64]) 
     return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
 
 
-def fit_threshold(probability: NDArray[np.float64], share: float = 0.01) -> float:
+def fit_threshold(probability: Floats, share: float = 0.01) -> float:
     """The confidence that all but a share of the programs of known classes reach: (n, num_classes) float64."""
     return float(np.quantile(probability.max(axis=1), share))

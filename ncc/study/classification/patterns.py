@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.encoder.discriminant import pattern_values
@@ -43,7 +43,7 @@ class PatternMachine:
         _, reader, abstraction = self._of
         return reader.options, abstraction
 
-    def fit(self, samples: ProgramSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits rarities and the machine to some rows."""
         from sklearn.svm import LinearSVC
 
@@ -54,17 +54,17 @@ class PatternMachine:
         machine = LinearSVC(random_state=int(rng.integers(2**31)))
         self._machine = machine.fit(self._matrix(samples, train_idx), samples.label[train_idx])
 
-    def predict(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
         from ncc.classification.network_fit import probabilities  # with torch
 
         return probabilities([self.scores(samples, test_idx)])
 
-    def scores(self, samples: ProgramSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
         """Margins of the classes, (m, num_classes) float64; the least of all for those that were not learnt."""
         return margins_of(fitted(self._machine), self._matrix(samples, test_idx), len(samples.classes))
 
-    def _matrix(self, samples: ProgramSamples, rows: NDArray[np.int64]) -> Any:
+    def _matrix(self, samples: ProgramSamples, rows: Ints) -> Any:
         """(m, patterns) sparse float32: of what training has seen."""
         from scipy.sparse import csr_matrix
 
@@ -97,7 +97,7 @@ def _bag(reader: ProgramReader, path: FoundFile, abstraction: Abstraction) -> Pa
     return count_patterns(module, np.zeros(len(module.function_node), np.int64))
 
 
-def margins_of(machine: Any, features: Any, num_classes: int) -> NDArray[np.float64]:
+def margins_of(machine: Any, features: Any, num_classes: int) -> Floats:
     """A linear machine's margins of all classes, (m, num_classes) float64: the least of all for those not learnt."""
     margins = machine.decision_function(features)
     if margins.ndim == 1:  # of two classes

@@ -7,8 +7,8 @@ import hashlib
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Ints
 from ncc.classification.tables import ProgramTable
 from ncc.errors import InputError
 
@@ -27,13 +27,13 @@ class ProgramSplit:
         twins: (len(test),) bool, whether a test program has a near-duplicate among `train` or `valid`.
     """
 
-    train: NDArray[np.int64]
-    valid: NDArray[np.int64]
-    test: NDArray[np.int64]
-    twins: NDArray[np.bool_]
+    train: Ints
+    valid: Ints
+    test: Ints
+    twins: Bools
 
 
-def near_duplicates(table: ProgramTable) -> NDArray[np.int64]:
+def near_duplicates(table: ProgramTable) -> Ints:
     """Numbers of groups of programs whose abstracted statements are the same, in the same order: (n,) int64.
 
     Names, constants and comments are then all that differs between programs of a group.
@@ -46,7 +46,7 @@ def near_duplicates(table: ProgramTable) -> NDArray[np.int64]:
     return np.array(groups, np.int64)
 
 
-def split_programs(label: NDArray[np.int64], group: NDArray[np.int64], protocol: str, seed: int) -> ProgramSplit:
+def split_programs(label: Ints, group: Ints, protocol: str, seed: int) -> ProgramSplit:
     """Splits each class 3:1:1.
 
     Args:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
@@ -172,7 +172,7 @@ def measure_head(
     usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
     usually_right[test], group[test] = answers.chosen == files.label[test], groups[split.test]
 
-    def score(options: CompileOptions | None, rows: NDArray[np.int64], answers: _Answers) -> RobustnessScore:
+    def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> RobustnessScore:
         """Of the answers for some of the files."""
         label = files.label[rows]
         metrics = measure(answers.probability[None], label, group[rows], np.zeros(len(rows), bool))
@@ -201,12 +201,12 @@ def measure_head(
 class _Answers:
     """What a classifier says of n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
 
-    probability: NDArray[np.float64]
-    fits: NDArray[np.bool_]
+    probability: Floats
+    fits: Bools
     unknown_rate: float
 
     @property
-    def chosen(self) -> NDArray[np.int64]:
+    def chosen(self) -> Ints:
         return self.probability.argmax(axis=1)
 
 
@@ -226,8 +226,6 @@ def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[Progra
     )
 
 
-def _confused(
-    label: NDArray[np.int64], chosen: NDArray[np.int64], classes: tuple[str, ...]
-) -> tuple[tuple[str, str, int], ...]:
+def _confused(label: Ints, chosen: Ints, classes: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
     pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
     return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.samples import ProgramSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
@@ -33,7 +33,7 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
     def __init__(self, samples: ProgramSamples) -> None:
         super().__init__(samples)
         self.widths = (len(samples.classes),)
-        self._splits: dict[str, tuple[ProgramSplit, NDArray[np.int64]]] = {}
+        self._splits: dict[str, tuple[ProgramSplit, Ints]] = {}
 
     def folds(self, protocol: str, _seed: int, /) -> Sequence[Split]:
         """Return one fold: three fifths of the programs, or fewer, and the last fifth."""
@@ -46,12 +46,12 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
         """Return what near-duplicates are together."""
         return "group of near-duplicates"
 
-    def groups(self, protocol: str) -> NDArray[np.int64]:
+    def groups(self, protocol: str) -> Ints:
         """Return the number of each program's group of near-duplicates."""
         return self._split(protocol)[1]
 
     def measure(
-        self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
+        self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None
     ) -> ClassificationMetrics:
         """Score the probabilities for the test programs."""
         split, groups = self._split(protocol)
@@ -60,18 +60,18 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
         ((train, _),) = self.folds(protocol, SEED)
         return replace(metrics, num_training=len(train))
 
-    def perfect(self) -> NDArray[np.float64]:
+    def perfect(self) -> Floats:
         """Return 1 for the class of each program and 0 for all others."""
         return np.eye(len(self.samples.classes))[self.samples.label]
 
-    def _split(self, protocol: str) -> tuple[ProgramSplit, NDArray[np.int64]]:
+    def _split(self, protocol: str) -> tuple[ProgramSplit, Ints]:
         name, _, _ = protocol.partition("/")
         if name not in self._splits:
             self._splits[name] = load_split(self.samples, name)
         return self._splits[name]
 
 
-def load_split(samples: ProgramSamples, protocol: str = "grouped") -> tuple[ProgramSplit, NDArray[np.int64]]:
+def load_split(samples: ProgramSamples, protocol: str = "grouped") -> tuple[ProgramSplit, Ints]:
     """The split of a protocol, and each program's group of near-duplicates, by the first level.
 
     Raises:
@@ -84,7 +84,7 @@ def load_split(samples: ProgramSamples, protocol: str = "grouped") -> tuple[Prog
     return split, groups
 
 
-def first_of_each(label: NDArray[np.int64], rows: NDArray[np.int64], per_class: int) -> NDArray[np.int64]:
+def first_of_each(label: Ints, rows: Ints, per_class: int) -> Ints:
     """At most so many rows of each class, drawn; a larger number takes those of a smaller one and more."""
     drawn = rows[np.random.default_rng(SEED).permutation(len(rows))]
     parts = [drawn[label[drawn] == number][:per_class] for number in range(int(label.max()) + 1)]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import load_labelled_programs
@@ -242,5 +242,5 @@ def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int 
     )
 
 
-def _accuracy(probability: NDArray[np.float64], label: NDArray[np.int64]) -> float:
+def _accuracy(probability: Floats, label: Ints) -> float:
     return float((probability.argmax(axis=1) == label).mean())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import hash as content_hash
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.coarsening.features import opcode_histograms, sample_features
 from ncc.coarsening.fit import ChosenLine
 from ncc.coarsening.samples import CoarseningSamples, Folder, load_kernel_ir, load_samples
@@ -155,7 +155,7 @@ def all_methods(
     )
 
 
-def _without_divergence(features: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_divergence(features: Floats) -> Floats:
     return features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]
 
 

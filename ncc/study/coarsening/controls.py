@@ -3,9 +3,9 @@
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
 from ncc.study import controls
@@ -15,8 +15,6 @@ from ncc.study.runs import Kind, fitted
 
 NUM_TREES = 300
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Target = Literal["label", "log_speedup"]
 
 
@@ -52,9 +50,9 @@ class BestConstant:
     def __init__(self, *, per_device: bool) -> None:
         self.name = "best constant per device" if per_device else "best constant"
         self.identity: Any = per_device
-        self._mean: dict[str, Array] | None = None
+        self._mean: dict[str, Floats] | None = None
 
-    def fit(self, samples: CoarseningSamples, train_idx: Rows, _rng: np.random.Generator, /) -> None:
+    def fit(self, samples: CoarseningSamples, train_idx: Ints, _rng: np.random.Generator, /) -> None:
         """Average the speedups of the training rows."""
         speedup = np.exp(complete_log_speedups(samples.runtime[train_idx]))
         self._mean = {"": speedup.mean(axis=0)}
@@ -62,17 +60,17 @@ class BestConstant:
             device = samples.device[train_idx]
             self._mean |= {str(name): speedup[device == name].mean(axis=0) for name in np.unique(device)}
 
-    def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
+    def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
         """Return the mean speedups, those of all devices where training had no row of a row's, (m, 6) float64."""
         mean = fitted(self._mean)
         return np.stack([mean.get(str(name), mean[""]) for name in samples.device[test_idx]])
 
 
-def _labels(samples: CoarseningSamples) -> tuple[NDArray[np.int64], int]:
+def _labels(samples: CoarseningSamples) -> tuple[Ints, int]:
     return samples.best, len(FACTORS)
 
 
-def _log_speedup(samples: CoarseningSamples) -> Array:
+def _log_speedup(samples: CoarseningSamples) -> Floats:
     return complete_log_speedups(samples.runtime)
 
 
@@ -80,14 +78,14 @@ def _kernel(samples: CoarseningSamples) -> np.ndarray:
     return samples.kernel
 
 
-def device_inputs(samples: CoarseningSamples) -> Array:
+def device_inputs(samples: CoarseningSamples) -> Floats:
     """Return a column per device with 1 in its rows and 0 in others, (n, devices) float64."""
     return (samples.device[:, None] == np.array(samples.devices)).astype(np.float64)
 
 
 def forest(
     name: str,
-    features: Array | Features[CoarseningSamples],
+    features: Floats | Features[CoarseningSamples],
     target: Target = "label",
     num_trees: int = NUM_TREES,
     *,
@@ -109,7 +107,7 @@ def forest(
 
 
 def opcode_forest(
-    histograms: Array, target: Target = "label", num_trees: int = NUM_TREES
+    histograms: Floats, target: Target = "label", num_trees: int = NUM_TREES
 ) -> FeatureModel[CoarseningSamples]:
     """Return the control on counts of opcodes, one row per sample, (n, k) float64."""
     return forest("opcode histogram", histograms, target, num_trees)
@@ -120,7 +118,7 @@ def random_vector_forest(target: Target = "label", num_trees: int = NUM_TREES) -
     return forest("random vector per kernel", RandomVectors(_kernel), target, num_trees)
 
 
-def standard_controls(histograms: Array | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
+def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
     """Return every control that is no published method, to be put beside every score.
 
     Args:

@@ -8,8 +8,8 @@ was measured, and it flatters the constant 32, measured for 5 kernels of 17; how
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, clamp_to_measured
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
@@ -37,8 +37,8 @@ class Metrics:
 
 
 def measure(
-    runtime: NDArray[np.float64],
-    chosen: NDArray[np.int64],
+    runtime: Floats,
+    chosen: Ints,
     groups: np.ndarray,
     bootstrap: Bootstrap | None = None,
 ) -> Metrics:
@@ -75,6 +75,6 @@ def measure(
     return Metrics(**dict(zip(_FIGURES, found, strict=True)), share_unmeasured=float((used != chosen).mean()))
 
 
-def _figures(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _figures(sums: Floats) -> Floats:
     num, speedup, log_speedup, log_share, right = np.moveaxis(sums, -1, 0)
     return np.stack([speedup / num, np.exp(log_speedup / num), np.exp(log_share / num), right / num], axis=-1)

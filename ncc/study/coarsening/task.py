@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, Unit
 from ncc.study.bootstrap import Bootstrap
 from ncc.study.coarsening.metrics import Metrics, measure
@@ -36,17 +36,15 @@ class ThreadCoarsening(Task[CoarseningSamples, Metrics]):
         """Return the name or the text of each row's kernel."""
         return self.samples.groups(self.interval_unit(protocol))
 
-    def measure(
-        self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
-    ) -> Metrics:
+    def measure(self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None) -> Metrics:
         """Score the factors chosen."""
         return measure(self.samples.runtime[rows], predicted.argmax(axis=2), self.groups(protocol)[rows], bootstrap)
 
-    def perfect(self) -> NDArray[np.float64]:
+    def perfect(self) -> Floats:
         """Return 1 for the best factor and 0 for all others."""
         return np.eye(len(FACTORS))[self.samples.best]
 
-    def parts(self) -> Mapping[str, NDArray[np.int64]]:
+    def parts(self) -> Mapping[str, Ints]:
         """Return the rows of each device."""
         device = self.samples.device
         return {str(name): np.flatnonzero(device == name) for name in dict.fromkeys(device.tolist())}

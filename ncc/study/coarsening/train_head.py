@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.features import sample_features
 from ncc.coarsening.files import AnyCoarseningHead, save_coarsening_head
 from ncc.coarsening.fit import ChosenLine, LineGrid
@@ -32,8 +32,6 @@ from ncc.study.evaluation import SEED, evaluate, evaluate_all
 if TYPE_CHECKING:
     from ncc.coarsening.lstm import LSTMMethod
 
-Array = NDArray[np.float64]
-Words = NDArray[np.int64]
 
 _LEAST_KERNELS = 8
 
@@ -97,9 +95,9 @@ def train_coarsening(
 
 def _published(
     embedding: Embedding, data: str | None, *, with_words: bool
-) -> tuple[CoarseningSamples, Array, list[Words]]:
+) -> tuple[CoarseningSamples, Floats, list[Ints]]:
     samples, ir = load_samples(data), load_kernel_ir(data)
-    words: list[Words] = []
+    words: list[Ints] = []
     if with_words:
         from ncc.coarsening.lstm import load_words  # with torch
 
@@ -107,7 +105,7 @@ def _published(
     return samples, sample_features(samples, ir), words
 
 
-def _own(path: Path, embedding: Embedding) -> tuple[CoarseningSamples, Array, list[Words]]:
+def _own(path: Path, embedding: Embedding) -> tuple[CoarseningSamples, Floats, list[Ints]]:
     """Samples of a table, with features and words of each one's kernel."""
     samples, named = read_times(path)
     kernels = read_named_kernels(named, embedding)
@@ -118,7 +116,7 @@ def _own(path: Path, embedding: Embedding) -> tuple[CoarseningSamples, Array, li
     return samples, np.stack([features[key] for key in named]), [words[key] for key in named]
 
 
-def fit_coarsening_head(samples: CoarseningSamples, features: Array, grid: LineGrid | None = None) -> CoarseningHead:
+def fit_coarsening_head(samples: CoarseningSamples, features: Floats, grid: LineGrid | None = None) -> CoarseningHead:
     """Fit the head of lines to some samples.
 
     Scores in the card, and the interval, are of kernels held out one after the other with all their devices; the head
@@ -156,7 +154,7 @@ def fit_lstm_head(samples: CoarseningSamples, method: "LSTMMethod", seed: int) -
 
 def _measure_and_fit(
     samples: CoarseningSamples, method: "ChosenLine | LSTMMethod", seed: int
-) -> tuple[dict[str, Any], Array]:
+) -> tuple[dict[str, Any], Floats]:
     """Card and spread of a method that is then fitted to all rows."""
     start = time.perf_counter()
     score = evaluate(ThreadCoarsening(samples), method, "kernel", (seed,))
@@ -200,7 +198,7 @@ def _controls(samples: CoarseningSamples) -> dict[str, dict[str, float]]:
     }
 
 
-def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Array:
+def _spread(samples: CoarseningSamples, score: CoarseningScore) -> Floats:
     """Measured over expected speedup where the held-out answer was to coarsen: the ends of the interval."""
     rows = np.arange(len(samples))
     chosen, expected = score.predicted[0].argmax(axis=1), score.predicted[0].max(axis=1)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.embedding.table import Embedding, normalised
 from ncc.errors import InputError
 from ncc.study.embedding.questions import GROUPS, QuestionSet, generate_questions
@@ -81,11 +81,11 @@ class AnswerRanks:
         without_query: (num_questions,) int32, without a, b and c, as word2vec's tool counts.
     """
 
-    among_all: NDArray[np.int32]
-    without_query: NDArray[np.int32]
+    among_all: Ints32
+    without_query: Ints32
 
 
-def rank_answers(embedding: Embedding, questions: NDArray[np.int32]) -> AnswerRanks:
+def rank_answers(embedding: Embedding, questions: Ints32) -> AnswerRanks:
     """Ranks the answers of questions among all words with a count above 0, by cosine.
 
     Words that share the answer's vector count as nearer: an embedding that can't tell words apart can't answer.

@@ -6,8 +6,8 @@ Reference: Ben-Nun et al. 2018, section 5.1.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.study.embedding.analogies import SAME
@@ -70,7 +70,7 @@ def score_distance(embedding: Embedding) -> DistanceScore:
     return DistanceScore(tuple(categories), sum(known) / len(known) if known else None)
 
 
-def _score_category(category: str, inside: NDArray[np.float32], outside: NDArray[np.float32]) -> CategoryScore:
+def _score_category(category: str, inside: Floats32, outside: Floats32) -> CategoryScore:
     num_comparisons = len(inside) * (len(inside) - 1) * len(outside)
     if not num_comparisons:
         return CategoryScore(category, len(inside), 0, None)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints32
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
@@ -90,8 +90,8 @@ class Projection:
         method: Umap or tsne.
     """
 
-    rows: NDArray[np.int32]
-    xy: NDArray[np.float32]
+    rows: Ints32
+    xy: Floats32
     families: tuple[str, ...]
     texts: tuple[str, ...]
     method: str
@@ -109,7 +109,7 @@ class Projection:
         return [family for family in FAMILIES if family in present]
 
 
-def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+def _umap(vectors: Floats32, seed: int) -> Floats32:
     with warnings.catch_warnings():
         # of optional parts that are not installed, and of one thread being all that a seed allows
         warnings.filterwarnings("ignore", module=r"(umap|pynndescent|numba|sklearn|scipy)(\.|$)")
@@ -129,14 +129,14 @@ def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
         return reducer.fit_transform(vectors)
 
 
-def _tsne(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+def _tsne(vectors: Floats32, seed: int) -> Floats32:
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     return TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
 
 
-METHODS: dict[str, Callable[[NDArray[np.float32], int], NDArray[np.float32]]] = {"umap": _umap, "tsne": _tsne}
+METHODS: dict[str, Callable[[Floats32, int], Floats32]] = {"umap": _umap, "tsne": _tsne}
 """Projections by name."""
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
 from ncc.study.embedding.statements import (
@@ -40,7 +40,6 @@ _WRAP_FLAGS = frozenset({"", "nsw", "nuw", "nuw nsw"})
 _INTEGER_INVERSES = (["add", "sub", "mul", "sdiv"], ["add", "sub", "mul", "udiv"])
 _FLOAT_INVERSES = ["fadd", "fsub", "fmul", "fdiv"]
 
-Rows = NDArray[np.int32]
 _Table = Mapping[Hashable, Mapping[Any, int]]
 """Row and column of a word in a grid, any rectangle of which is a question."""
 
@@ -58,15 +57,15 @@ class QuestionKind:
 
     group: str
     name: str
-    ask: Callable[[ParsedWords], Rows]
+    ask: Callable[[ParsedWords], Ints32]
     in_paper: bool = True
 
 
-def _stack(parts: Sequence[Rows]) -> Rows:
+def _stack(parts: Sequence[Ints32]) -> Ints32:
     return np.concatenate([np.zeros((0, 4), np.int32), *parts]).astype(np.int32)
 
 
-def _rectangles(table: _Table, *, base: Hashable = None) -> Rows:
+def _rectangles(table: _Table, *, base: Hashable = None) -> Ints32:
     """Every two rows of a table with every two columns that both have; with ``base``, only that column with others."""
     parts = []
     for upper, lower in itertools.combinations(table.values(), 2):
@@ -104,16 +103,16 @@ def _grids(
     return list(grids.values())
 
 
-def _by_type(opcodes: Sequence[str]) -> Callable[[ParsedWords], Rows]:
-    def ask(words: ParsedWords) -> Rows:
+def _by_type(opcodes: Sequence[str]) -> Callable[[ParsedWords], Ints32]:
+    def ask(words: ParsedWords) -> Ints32:
         grids = _grids(words.binaries, opcodes, lambda word: ((word.flags, word.operands), word.type))
         return _stack([_rectangles(grid) for grid in grids])
 
     return ask
 
 
-def _by_flags(opcodes: Sequence[str], flags: frozenset[str] | None) -> Callable[[ParsedWords], Rows]:
-    def ask(words: ParsedWords) -> Rows:
+def _by_flags(opcodes: Sequence[str], flags: frozenset[str] | None) -> Callable[[ParsedWords], Ints32]:
+    def ask(words: ParsedWords) -> Ints32:
         chosen = {word: row for word, row in words.binaries.items() if flags is None or word.flags in flags}
         grids = _grids(chosen, opcodes, lambda word: ((word.type, word.operands), word.flags))
         return _stack([_rectangles(grid, base="") for grid in grids])
@@ -130,7 +129,7 @@ def _float_of(integer: Binary) -> Binary:
     return Binary(_EQUAL_OPS[integer.opcode], "", type_, (operands[0], operands[1]))
 
 
-def _integer_and_float(words: ParsedWords) -> Rows:
+def _integer_and_float(words: ParsedWords) -> Ints32:
     grids: dict[Hashable, dict[Hashable, dict[int, int]]] = defaultdict(lambda: {opcode: {} for opcode in _EQUAL_OPS})
     for word, row in words.binaries.items():
         if word.opcode in _EQUAL_OPS and not word.flags:
@@ -144,10 +143,10 @@ def _elements(words: ParsedWords, opcode: str) -> list[tuple[Element, int]]:
     return [(word, row) for word, row in words.elements.items() if word.opcode == opcode]
 
 
-def _elements_by(varied: str, fixed: str) -> Callable[[ParsedWords], Rows]:
+def _elements_by(varied: str, fixed: str) -> Callable[[ParsedWords], Ints32]:
     """Elements put in and taken out: two types at one index, or two indices of one type."""
 
-    def ask(words: ParsedWords) -> Rows:
+    def ask(words: ParsedWords) -> Ints32:
         taken: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
         for word, row in _elements(words, "extractelement"):
             taken[getattr(word, fixed)][getattr(word, varied)] = row
@@ -159,7 +158,7 @@ def _elements_by(varied: str, fixed: str) -> Callable[[ParsedWords], Rows]:
     return ask
 
 
-def _fields_by_index(words: ParsedWords) -> Rows:
+def _fields_by_index(words: ParsedWords) -> Ints32:
     """The first field is put into ``poison``, the others into what that made: what is inserted into may differ."""
     taken = {(word.type, word.index): row for word, row in _elements(words, "extractvalue")}
     put: dict[tuple[str, str], dict[tuple[int, str], int]] = defaultdict(dict)
@@ -174,7 +173,7 @@ def _fields_by_index(words: ParsedWords) -> Rows:
     )
 
 
-def _structures_and_vectors(words: ParsedWords) -> Rows:
+def _structures_and_vectors(words: ParsedWords) -> Ints32:
     vectors = {(word.type, word.index): row for word, row in _elements(words, "extractelement")}
     grids: dict[str, dict[Hashable, dict[int, int]]] = defaultdict(dict)
     for word, row in sorted(_elements(words, "extractvalue"), key=lambda item: item[0].index):
@@ -185,10 +184,10 @@ def _structures_and_vectors(words: ParsedWords) -> Rows:
     return _stack([_rectangles(grid) for grid in grids.values()])
 
 
-def _inverses(pairs: Mapping[str, str], *, both_ways: bool = False) -> Callable[[ParsedWords], Rows]:
+def _inverses(pairs: Mapping[str, str], *, both_ways: bool = False) -> Callable[[ParsedWords], Ints32]:
     """Two conversions, each with its inverse; with ``both_ways`` also the second the other way round."""
 
-    def ask(words: ParsedWords) -> Rows:
+    def ask(words: ParsedWords) -> Ints32:
         found = []
         for word, row in words.conversions.items():
             inverse = Conversion(pairs.get(word.opcode, ""), word.target, word.source)
@@ -204,10 +203,10 @@ def _inverses(pairs: Mapping[str, str], *, both_ways: bool = False) -> Callable[
     return ask
 
 
-def _arithmetic_inverses(*quadruples: Sequence[str], any_flags: bool) -> Callable[[ParsedWords], Rows]:
+def _arithmetic_inverses(*quadruples: Sequence[str], any_flags: bool) -> Callable[[ParsedWords], Ints32]:
     """The original returned from within its loop over opcodes, so that it never asked for signed division."""
 
-    def ask(words: ParsedWords) -> Rows:
+    def ask(words: ParsedWords) -> Ints32:
         found: list[list[int | None]] = []
         for opcodes in quadruples:
             for word in words.binaries:
@@ -261,7 +260,7 @@ class QuestionSet:
     kind: str
     in_paper: bool
     num_possible: int
-    rows: NDArray[np.int32]
+    rows: Ints32
 
     def __len__(self) -> int:
         return len(self.rows)

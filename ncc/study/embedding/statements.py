@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.embedding.vocabulary import Vocabulary
 
 _SCALAR = r"(?:i\d+|half|bfloat|float|double|x86_fp80|fp128|ppc_fp128|ptr(?: addrspace\(\d+\))?)"
@@ -89,7 +89,7 @@ def is_exact(text: str) -> bool:
     return not _GENERAL.search(text)
 
 
-def exact_rows(vocabulary: Vocabulary) -> NDArray[np.int32]:
+def exact_rows(vocabulary: Vocabulary) -> Ints32:
     """Rows of the words that stand for statements of the corpus (count above 0) and are no generalised forms."""
     seen = np.flatnonzero(vocabulary.counts > 0).tolist()
     return np.array([row for row in seen if is_exact(vocabulary.words[row])], np.int32)

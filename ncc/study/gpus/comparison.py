@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError
 from ncc.gpus.cards import CARDS, MEASURED
 from ncc.gpus.fit import fit_gpus, program_folds
@@ -17,8 +18,6 @@ from ncc.gpus.launches import KINDS
 from ncc.gpus.measured import Launches
 from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 from ncc.study.gpus.train_head import published_launches
-
-Array = NDArray[np.float64]
 
 _FOLDS = 5
 _DRAWS = 300
@@ -38,14 +37,14 @@ class Predictions:
         stated: (n,) float64 probability that the bound is right; None where ``probability`` says.
     """
 
-    log_time: Array
-    probability: Array
-    half_width: Array | None = None
-    familiar: NDArray[np.bool_] | None = None
-    stated: Array | None = None
+    log_time: Floats
+    probability: Floats
+    half_width: Floats | None = None
+    familiar: Bools | None = None
+    stated: Floats | None = None
 
     @property
-    def sureness(self) -> Array:
+    def sureness(self) -> Floats:
         """(n,) by which the surest are told."""
         return np.abs(self.probability - 0.5) if self.stated is None else self.stated
 
@@ -175,7 +174,7 @@ def evaluate_gpu(
             run = ON_CODE[name](codes)
         else:
             run = _trees_on(launches.columns) if name == "trees" else METHODS[name]
-        parts: list[tuple[NDArray[np.int64], Predictions]] = []
+        parts: list[tuple[Ints, Predictions]] = []
         for train, test in program_folds(launches.program, _FOLDS, seed):
             parts.append((test, run(launches.rows(train), launches.rows(test), seed)))
         order = np.argsort(np.concatenate([rows for rows, _ in parts]))

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ncc import data as registry
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.gpus.measured import Launches, program_modules
@@ -19,7 +19,6 @@ from ncc.kernels.reading import kernel_words
 if TYPE_CHECKING:
     from torch import Tensor
 
-Array = NDArray[np.float64]
 Codes = Mapping[tuple[str, str], "KernelCode"]
 
 _LONGEST = 256
@@ -37,8 +36,8 @@ class KernelCode:
         vector: (dim,) float32 of the shipped encoder.
     """
 
-    words: NDArray[np.int64]
-    vector: NDArray[np.float32]
+    words: Ints
+    vector: Floats32
 
 
 def read_codes(launches: Launches, data: str | None = None, progress: Callable[[str], None] | None = None) -> Codes:
@@ -89,14 +88,14 @@ def with_vectors(train: Launches, test: Launches, codes: Codes) -> tuple[Launche
     parts = PCA(min(_PARTS, *different.shape), random_state=0).fit(different)
     names = tuple(f"vector_{number}" for number in range(len(parts.components_)))
 
-    def widened(one: Launches, vectors: NDArray[np.float32]) -> Launches:
+    def widened(one: Launches, vectors: Floats32) -> Launches:
         values = np.hstack([one.values, parts.transform(vectors).astype(np.float64)])
         return replace(one, columns=(*one.columns, *names), values=values)
 
     return widened(train, seen), widened(test, asked)
 
 
-def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int) -> tuple[Array, Array]:
+def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int) -> tuple[Floats, Floats]:
     """What the LSTM encoder says of launches, from the statements of kernels and the columns that trees see.
 
     Returns:

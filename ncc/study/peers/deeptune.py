@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
@@ -98,14 +98,12 @@ class DeepTune(DeviceRecurrentMethod):
         super().__init__(training or deeptune_training())
         self._vocabulary = SourceVocabulary(())
 
-    def learn_words(
-        self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator
-    ) -> NDArray[np.float32]:
+    def learn_words(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> Floats32:
         """Take the tokens of the training rows' sources as vocabulary, and draw first vectors."""
         self._vocabulary = SourceVocabulary.of(set(samples.source[train_idx]))
         return rng.uniform(-0.05, 0.05, (len(self._vocabulary), _DIM)).astype(np.float32)
 
-    def read_words(self, samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> list[Words]:
+    def read_words(self, samples: DeviceMappingSamples, rows: Ints) -> list[Words]:
         """Return the tokens of some rows' sources."""
         encoded = {source: self._vocabulary.encode(source) for source in set(samples.source[rows])}
         return [encoded[source] for source in samples.source[rows]]

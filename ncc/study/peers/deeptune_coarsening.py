@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.encoder.network import EncoderNetwork
@@ -22,9 +22,6 @@ from ncc.study.coarsening.controls import device_inputs
 from ncc.study.peers.deeptune import DeepTune, SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 def deeptune_training(hidden: int = 64, loop: TrainingConfig | None = None) -> RecurrentTraining:
@@ -50,7 +47,7 @@ class LanguageModel:
     """
 
     tokens: tuple[str, ...]
-    tensors: dict[str, NDArray[np.float32]]
+    tensors: dict[str, Floats32]
 
 
 class _Pretraining(DeepTune):
@@ -103,7 +100,7 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
         start = (self._start.tokens, self._start.tensors) if self._start else None
         return super().identity, start
 
-    def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
+    def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
         """Return each factor's probability, (m, 6) float64.
 
         Raises:
@@ -111,7 +108,7 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
         """
         return self.probabilities(samples, test_idx)
 
-    def learn_words(self, samples: CoarseningSamples, train_idx: Rows, rng: np.random.Generator) -> NDArray[np.float32]:
+    def learn_words(self, samples: CoarseningSamples, train_idx: Ints, rng: np.random.Generator) -> Floats32:
         """Take the tokens that training starts from, or those of the training rows' sources; draw first vectors."""
         start = self._start
         self._vocabulary = (
@@ -119,16 +116,16 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
         )
         return rng.uniform(-0.05, 0.05, (len(self._vocabulary), self.training.hidden)).astype(np.float32)
 
-    def read_words(self, samples: CoarseningSamples, rows: Rows) -> list[Words]:
+    def read_words(self, samples: CoarseningSamples, rows: Ints) -> list[Words]:
         """Return the tokens of some rows' sources."""
         encoded = {source: self._vocabulary.encode(source) for source in set(samples.source[rows])}
         return [encoded[source] for source in samples.source[rows]]
 
-    def auxiliary(self, samples: CoarseningSamples, rows: Rows) -> Array:
+    def auxiliary(self, samples: CoarseningSamples, rows: Ints) -> Floats:
         """Return the device."""
         return device_inputs(samples)[rows]
 
-    def labels(self, samples: CoarseningSamples, rows: Rows) -> Rows:
+    def labels(self, samples: CoarseningSamples, rows: Ints) -> Ints:
         """Return the best factor."""
         return samples.best[rows]
 

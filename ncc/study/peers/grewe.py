@@ -6,14 +6,14 @@ Reference: Grewe et al., Portable Mapping of Data Parallel Programs to OpenCL fo
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.samples import COUNT_NAMES, DeviceMappingSamples
 from ncc.study.runs import fitted
 
 
-def grewe_features(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def grewe_features(counts: Floats) -> Floats:
     """Combine static counts to the four features of the paper; a quotient by 0 counts as 0.
 
     Args:
@@ -61,17 +61,17 @@ class Grewe:
         """Options of the tree."""
         return {"criterion": "entropy", "max_depth": 5, "min_samples_leaf": 5}
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator, /) -> None:
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Grow a new tree on the training rows; the random numbers only choose between equally good splits."""
         tree = DecisionTreeClassifier(**self.identity, random_state=int(rng.integers(2**31)))
         self._tree = tree.fit(grewe_features(samples.counts[train_idx]), samples.is_gpu[train_idx])
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
         """Return the probability of GPU less one half for each row, (m,) float64."""
         tree = fitted(self._tree)
         probability = tree.predict_proba(grewe_features(samples.counts[test_idx]))
         return np.asarray(probability @ tree.classes_ - 0.5, dtype=np.float64)
 
 
-def _quotient(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+def _quotient(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)

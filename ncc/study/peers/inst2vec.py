@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding
 from ncc.errors import InputError
@@ -84,9 +84,7 @@ class Inst2vec(DeviceRecurrentMethod):
         """Options of the training, statements and vectors."""
         return super().identity, self._statements, self._vectors
 
-    def learn_words(
-        self, samples: DeviceMappingSamples, _train_idx: NDArray[np.int64], _rng: np.random.Generator
-    ) -> NDArray[np.float32]:
+    def learn_words(self, samples: DeviceMappingSamples, _train_idx: Ints, _rng: np.random.Generator) -> Floats32:
         """Return the vectors of all statements that occur; nothing is learnt.
 
         Raises:
@@ -96,6 +94,6 @@ class Inst2vec(DeviceRecurrentMethod):
             raise InputError(f"statements: expected {len(samples)} sequences, found {len(self._statements)}")
         return self._vectors
 
-    def read_words(self, _samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> list[Words]:
+    def read_words(self, _samples: DeviceMappingSamples, rows: Ints) -> list[Words]:
         """Return the statements of some rows."""
         return [self._statements[row] for row in rows.tolist()]

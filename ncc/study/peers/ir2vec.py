@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from ncc.arrays import Floats, Ints, Ints32
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
@@ -23,7 +24,6 @@ from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 
 Encoding = Literal["symbolic", "flow-aware"]
-Array = NDArray[np.float64]
 Folder = str | os.PathLike[str] | None
 
 _AS_PUBLISHED = Abstraction(keep_casts=True)
@@ -44,8 +44,8 @@ class SeedVectors:
     """
 
     statement: Callable[[str], NDArray[np.floating]]
-    pointer: Array
-    variable: Array
+    pointer: Floats
+    variable: Floats
     abstraction: Abstraction
 
     @staticmethod
@@ -73,7 +73,7 @@ def load_seeds(path: str | os.PathLike[str] | None = None) -> SeedVectors:
     return SeedVectors(lambda text: compose_statement(text, seeds), pointer, variable, _AS_PUBLISHED)
 
 
-def encode_function(module: Module, function: int, seeds: SeedVectors, encoding: Encoding) -> Array:
+def encode_function(module: Module, function: int, seeds: SeedVectors, encoding: Encoding) -> Floats:
     """Return the vector of a function and of all that it calls in its module, (dim,) float64.
 
     Symbolic, it is the sum of its statements' vectors. Flow-aware, an operand that is the result of a statement before
@@ -114,7 +114,7 @@ def encode_function(module: Module, function: int, seeds: SeedVectors, encoding:
     return total
 
 
-def _uses(module: Module, statements: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _uses(module: Module, statements: Ints32) -> tuple[Ints32, Ints32]:
     """Users and definitions of all operands that are results of earlier statements, in the order of their users."""
     user, definition = module.operand_statement, module.operand_definition
     is_result = module.node_kind[module.operand] == NodeKind.RESULT  # of no matter at immediates, which have none
@@ -124,7 +124,7 @@ def _uses(module: Module, statements: NDArray[np.int32]) -> tuple[NDArray[np.int
 
 def function_vectors(
     samples: DeviceMappingSamples, seeds: SeedVectors, encoding: Encoding, folder: Folder = None
-) -> Array:
+) -> Floats:
     """Return the vector of each row's kernel in the legacy IR.
 
     Args:
@@ -167,7 +167,7 @@ class IR2Vec:
     slow = False
     version = "1"
 
-    def __init__(self, vectors: Array, encoding: Encoding) -> None:
+    def __init__(self, vectors: Floats, encoding: Encoding) -> None:
         self.name = f"IR2Vec {encoding}"
         self._vectors = vectors
         self._model: HistGradientBoostingClassifier | None = None
@@ -177,7 +177,7 @@ class IR2Vec:
         """The vectors."""
         return self._vectors
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], _rng: np.random.Generator, /) -> None:
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, _rng: np.random.Generator, /) -> None:
         """Grow new trees on the training rows.
 
         Raises:
@@ -196,13 +196,13 @@ class IR2Vec:
         )
         self._model = model.fit(self._features(samples, train_idx), samples.is_gpu[train_idx])
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> Array:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
         """Return the probability of GPU less one half for each row, (m,) float64."""
         model = fitted(self._model)
         classes = model.classes_  # one where training had one; probabilities have two columns all the same
         probability = model.predict_proba(self._features(samples, test_idx))[:, : len(classes)]
         return np.asarray(probability @ classes - 0.5, dtype=np.float64)
 
-    def _features(self, samples: DeviceMappingSamples, rows: NDArray[np.int64]) -> Array:
+    def _features(self, samples: DeviceMappingSamples, rows: Ints) -> Floats:
         auxiliary = np.stack([samples.transfer_bytes, samples.wgsize], axis=1)
         return np.hstack([self._vectors, auxiliary])[rows]

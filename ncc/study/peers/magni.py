@@ -13,16 +13,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.runs import fitted
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +66,7 @@ class MagniCascade:
         """Size of the networks."""
         return asdict(self._config)
 
-    def fit(self, samples: CoarseningSamples, train_idx: Rows, rng: np.random.Generator, /) -> None:
+    def fit(self, samples: CoarseningSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Train a network for each device of the training rows."""
         self._models = {}
         for device in np.unique(samples.device[train_idx]).tolist():
@@ -85,7 +82,7 @@ class MagniCascade:
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 self._models[device] = model.fit(inputs, further)
 
-    def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
+    def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
         """Return 1 for the factor at which the cascade ends and 0 for all others, (m, 6) float64.
 
         Raises:
@@ -95,7 +92,7 @@ class MagniCascade:
         chosen = [self._descend(str(samples.device[row]), samples.components[row]) for row in test_idx]
         return np.eye(len(FACTORS))[chosen]
 
-    def _descend(self, device: str, components: Array) -> int:
+    def _descend(self, device: str, components: Floats) -> int:
         if device not in self._models:
             raise InputError(f"no model for device {device!r}; expected one of {', '.join(self._models)}")
         model = self._models[device]
@@ -107,7 +104,7 @@ class MagniCascade:
         return int(known[-1])
 
 
-def _decisions(samples: CoarseningSamples, rows: Rows) -> tuple[Array, NDArray[np.bool_]]:
+def _decisions(samples: CoarseningSamples, rows: Ints) -> tuple[Floats, Bools]:
     """Components, (m, 7), and whether to coarsen further, (m,), of each row at each factor that it has been given."""
     best = samples.best[rows]
     row, factor = np.nonzero(np.isfinite(samples.components[rows]).all(axis=2))

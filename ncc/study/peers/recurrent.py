@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
@@ -28,12 +28,10 @@ from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
 from ncc.training import TrainingConfig
 
-Words = NDArray[np.int64]
+Words = Ints
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""
 
 S = TypeVar("S")
-Rows = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 _CODE_LOSS_WEIGHT = 0.2
 
@@ -94,26 +92,26 @@ class RecurrentMethod(ABC, Generic[S]):
         return asdict(self.training)
 
     @abstractmethod
-    def learn_words(self, samples: S, train_idx: Rows, rng: np.random.Generator) -> NDArray[np.float32]:
+    def learn_words(self, samples: S, train_idx: Ints, rng: np.random.Generator) -> Floats32:
         """Learn what the words are from the rows `train_idx`, and return their first vectors, (words, dim) float32."""
 
     @abstractmethod
-    def read_words(self, samples: S, rows: Rows) -> Sequence[Words]:
+    def read_words(self, samples: S, rows: Ints) -> Sequence[Words]:
         """Return the kernel of each of some rows; every one has at least one word."""
 
     @abstractmethod
-    def auxiliary(self, samples: S, rows: Rows) -> Array:
+    def auxiliary(self, samples: S, rows: Ints) -> Floats:
         """Return the numbers given beside the words, (m, k) float64."""
 
     @abstractmethod
-    def labels(self, samples: S, rows: Rows) -> Rows:
+    def labels(self, samples: S, rows: Ints) -> Ints:
         """Return the classes of some rows, (m,) int64; what stands there for hidden ones does not matter."""
 
     @abstractmethod
     def initialise(self, model: EncoderNetwork) -> None:
         """Set a new network's first weights."""
 
-    def fit(self, samples: S, train_idx: Rows, rng: np.random.Generator, /) -> None:
+    def fit(self, samples: S, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Train a new classifier on the training rows, in one thread."""
         vectors = self.learn_words(samples, train_idx, rng)
         data, num_auxiliary = self._data(samples, train_idx)
@@ -127,7 +125,7 @@ class RecurrentMethod(ABC, Generic[S]):
 
         self._model = fit_network(make, data, self._loss, self.training.loop, int(rng.integers(2**31)))
 
-    def probabilities(self, samples: S, rows: Rows) -> Array:
+    def probabilities(self, samples: S, rows: Ints) -> Floats:
         """Return the probability of each class, (m, num_classes) float64.
 
         Raises:
@@ -139,7 +137,7 @@ class RecurrentMethod(ABC, Generic[S]):
         exponent = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(exponent / exponent.sum(axis=1, keepdims=True))
 
-    def _data(self, samples: S, rows: Rows) -> tuple[SequenceData, int]:
+    def _data(self, samples: S, rows: Ints) -> tuple[SequenceData, int]:
         """Rows as data, and how many numbers are given beside the words."""
         words = [sequence[-self.training.longest :] for sequence in self.read_words(samples, rows)]
         sequences, owner = distinct_sequences(words)
@@ -167,13 +165,13 @@ class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
         super().__init__(training)
         self._mean = self._std = np.zeros(2)
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: Rows, rng: np.random.Generator, /) -> None:
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Train a new classifier on the training rows, in one thread."""
         sizes = _sizes(samples, train_idx)
         self._mean, self._std = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)
         super().fit(samples, train_idx, rng)
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: Rows, /) -> Array:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
         """Return the probability of GPU less one half for each row, (m,) float64.
 
         Raises:
@@ -181,11 +179,11 @@ class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
         """
         return self.probabilities(samples, test_idx)[:, 1] - 0.5
 
-    def auxiliary(self, samples: DeviceMappingSamples, rows: Rows) -> Array:
+    def auxiliary(self, samples: DeviceMappingSamples, rows: Ints) -> Floats:
         """Return transfer and work-group size, standardised on the training rows."""
         return np.asarray((_sizes(samples, rows) - self._mean) / self._std)
 
-    def labels(self, samples: DeviceMappingSamples, rows: Rows) -> Rows:
+    def labels(self, samples: DeviceMappingSamples, rows: Ints) -> Ints:
         """Return 1 for the GPU and 0 for the CPU."""
         return samples.is_gpu[rows].astype(np.int64)
 
@@ -203,5 +201,5 @@ class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
                     nn.init.ones_(tensor[hidden : 2 * hidden])  # the forget gate's
 
 
-def _sizes(samples: DeviceMappingSamples, rows: Rows) -> Array:
+def _sizes(samples: DeviceMappingSamples, rows: Ints) -> Floats:
     return np.stack([samples.transfer_bytes, samples.wgsize], axis=1)[rows]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.metrics import Metrics, measure
@@ -16,7 +16,6 @@ from ncc.study.report.regret import draw_regret
 from ncc.study.runs import Kind
 
 Score = CoarseningScore
-Array = NDArray[np.float64]
 
 
 def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> dict[str, Picture]:
@@ -50,12 +49,12 @@ def _draw_speedups(
     return draw_scores(protocols, title, lambda score: pick(score.metrics), "{:.3f}×", lines=oracle, base=1.0)
 
 
-def _chosen(score: Score) -> NDArray[np.int64]:
+def _chosen(score: Score) -> Ints:
     """Which of the factors each seed chooses for each row, (seeds, n) int64."""
     return score.predicted.argmax(axis=2)
 
 
-def _usual(score: Score) -> NDArray[np.int64]:
+def _usual(score: Score) -> Ints:
     """What most seeds choose of each row, the smaller factor in a tie, (n,) int64 indices."""
     votes = np.stack([(_chosen(score) == factor).sum(axis=0) for factor in range(len(FACTORS))])
     return np.argmax(votes, axis=0)
@@ -66,7 +65,7 @@ def _draw_choices(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
     devices = list(dict.fromkeys(samples.device.tolist()))
     at = {(str(samples.kernel[row]), str(samples.device[row])): row for row in range(len(samples))}
 
-    def heat(chosen: NDArray[np.int64]) -> Heat:
+    def heat(chosen: Ints) -> Heat:
         values = np.full((len(kernels), len(devices)), np.nan)
         texts = [["" for _ in devices] for _ in kernels]
         used = clamp_to_measured(samples.runtime, chosen)
@@ -109,7 +108,7 @@ def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
     )
 
 
-def _slowdown(score: Score, samples: CoarseningSamples) -> Array:
+def _slowdown(score: Score, samples: CoarseningSamples) -> Floats:
     """Time at the chosen factor / time at the best one, seeds pooled, (seeds · n,) float64."""
     rows = np.arange(len(samples))
     used = clamp_to_measured(samples.runtime, _chosen(score))

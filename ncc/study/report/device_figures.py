@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.bootstrap import Estimate
 from ncc.study.devices.task import DeviceMappingScore
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Score = DeviceMappingScore
-Array = NDArray[np.float64]
 
 _MOST_RELIABILITIES = 4
 _NUM_BINS = 10
@@ -87,7 +86,7 @@ def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSample
     return replace(draw_heat(panels, "accuracy"), alt=alt)
 
 
-def _right(score: Score, samples: DeviceMappingSamples) -> NDArray[np.bool_]:
+def _right(score: Score, samples: DeviceMappingSamples) -> Bools:
     """Whether the chosen device is the faster one, (seeds, n) bool."""
     return (score.predicted[:, :, 0] > 0) == samples.is_gpu
 
@@ -143,7 +142,7 @@ def _draw_calibration(protocols: dict[str, list[Score]], samples: DeviceMappingS
     return pictures
 
 
-def reliability(probability: Array, is_gpu: NDArray[np.bool_]) -> tuple[Array, Array, NDArray[np.int64]]:
+def reliability(probability: Floats, is_gpu: Bools) -> tuple[Floats, Floats, Ints]:
     """Group predictions by the probability that they state, and count how often they came true.
 
     Args:
@@ -191,6 +190,6 @@ def _draw_reliability(protocols: dict[str, list[Score]], samples: DeviceMappingS
     return replace(picture, alt=f"Stated probability against what happened. {'; '.join(said)}.")
 
 
-def _slowdown(score: Score, samples: DeviceMappingSamples) -> Array:
+def _slowdown(score: Score, samples: DeviceMappingSamples) -> Floats:
     """Time on the chosen device / time on the faster one, seeds pooled, (seeds · n,) float64."""
     return np.where(_right(score, samples), 1.0, np.exp(np.abs(samples.log_ratio))).ravel()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.runtime.printable import printable
 from ncc.study.bootstrap import Estimate
@@ -22,7 +22,6 @@ from ncc.study.runs import Kind
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 
 INK = "#1a1b1c"
 """Stands for the colour of text while drawing; the finished SVG has the reader's own in its place."""
@@ -111,7 +110,7 @@ class Heat:
 
     rows: Sequence[str]
     columns: Sequence[str]
-    values: Array
+    values: Floats
     texts: Sequence[Sequence[str]]
 
 
@@ -128,8 +127,8 @@ class Curve:
 
     label: str
     kind: Kind
-    x: Array
-    y: Array
+    x: Floats
+    y: Floats
 
 
 def clipped(name: str, longest: int = _LONGEST_NAME) -> str:

@@ -4,20 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.study.report.drawing import Curve, Picture, draw_curves
 from ncc.study.report.kinds import S
 from ncc.study.runs import Kind
-
-Array = NDArray[np.float64]
 
 _TICKS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _MOST_TICKS = 9
 _NUM_POINTS = 100
 
 
-def share_within(slowdown: Array, limits: Array) -> Array:
+def share_within(slowdown: Floats, limits: Floats) -> Floats:
     """Return the share of rows that are slowed down by at most each limit, (k,) float64.
 
     Args:
@@ -30,7 +28,7 @@ def share_within(slowdown: Array, limits: Array) -> Array:
 
 def draw_regret(
     protocols: Mapping[str, Sequence[S]],
-    slowdown: Callable[[S], Array],
+    slowdown: Callable[[S], Floats],
     chosen: Mapping[str, Mapping[Kind, S]],
     best: str,
 ) -> Picture:

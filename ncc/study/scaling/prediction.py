@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.study.scaling.scores import Spread
 
@@ -131,7 +131,7 @@ class StepModel:
         coefficients: (8,) float64 seconds, those of ranks' messages the last two.
     """
 
-    coefficients: NDArray[np.float64]
+    coefficients: Floats
 
     @classmethod
     def fit(cls, steps: Sequence[Step]) -> Self:

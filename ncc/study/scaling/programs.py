@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints
 from ncc.classification.loading import level_names, programs_cache, programs_folder
 from ncc.classification.samples import ProgramSamples, find_labelled_files, load_programs
 from ncc.embedding import Embedding, load_embedding
@@ -89,6 +89,6 @@ class Programs:
         """Training programs of the class that has fewest."""
         return int(np.bincount(self.samples.label[self.split.train], minlength=len(self.samples.classes)).min())
 
-    def training_rows(self, per_class: int | None) -> NDArray[np.int64]:
+    def training_rows(self, per_class: int | None) -> Ints:
         """Rows to train on; a larger number takes those of a smaller one and more."""
         return self.split.train if per_class is None else first_of_each(self.samples.label, self.split.train, per_class)

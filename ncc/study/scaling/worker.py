@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints
 from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
@@ -101,7 +101,7 @@ class _Stages:
             quick_step_s=float(np.quantile(self.statistics.seconds_of_steps, 0.25)),
         )
 
-    def _accuracy(self, network: NetworkMethod, samples: ProgramSamples, rows: NDArray[np.int64]) -> float:
+    def _accuracy(self, network: NetworkMethod, samples: ProgramSamples, rows: Ints) -> float:
         """Share of programs whose class the network says; every rank asks about its part of them."""
         rank, world = rank_and_world()
         own = rows[rank::world]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding.table import Embedding, normalised
 from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError
@@ -101,7 +101,7 @@ def _read_dictionary(path: Path) -> dict[str, int]:
     return dictionary
 
 
-def _read_matrix(path: Path) -> NDArray[np.float32]:
+def _read_matrix(path: Path) -> Floats32:
     found = _read(path, {".npy": _from_npy, ".csv": _matrix_from_text, ".txt": _matrix_from_text})
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # too large, or NaN: said below

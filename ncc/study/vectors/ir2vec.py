@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding.backoff import opcode_of
 from ncc.embedding.table import Embedding, normalised
 from ncc.embedding.vocabulary import Vocabulary
@@ -67,11 +67,11 @@ class Seeds:
     """Vectors of entities by their names in lower case, one dictionary a section."""
 
     dim: int
-    opcodes: Mapping[str, NDArray[np.float32]]
-    types: Mapping[str, NDArray[np.float32]]
-    arguments: Mapping[str, NDArray[np.float32]]
+    opcodes: Mapping[str, Floats32]
+    types: Mapping[str, Floats32]
+    arguments: Mapping[str, Floats32]
 
-    def opcode(self, name: str) -> NDArray[np.float32] | None:
+    def opcode(self, name: str) -> Floats32 | None:
         """Vector of an opcode by its name in LLVM, or None."""
         found = self.opcodes.get(name)
         return self.opcodes.get(_OTHER_NAMES.get(name, "")) if found is None else found
@@ -133,7 +133,7 @@ def _sorted_out(entries: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return sections
 
 
-def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
+def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, Floats32]:
     vectors = {}
     for name, numbers in entries.items():
         try:
@@ -147,7 +147,7 @@ def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, 
     return vectors
 
 
-def compose_statement(text: str, seeds: Seeds) -> NDArray[np.float32]:
+def compose_statement(text: str, seeds: Seeds) -> Floats32:
     """The symbolic encoding of an abstracted statement, (dim,) float32, not normalised."""
     vector = np.zeros(seeds.dim, np.float32)
     seed = seeds.opcode(opcode_of(text))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Ints
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import Exchange
 from ncc.training.optimizer import ClippedAdamW, rate_factor
 
-Touched = Callable[[NDArray[np.int64]], Mapping[str, NDArray[np.int64]]]
+Touched = Callable[[Ints], Mapping[str, Ints]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,10 @@ class Part:
         of: Number of samples that this rank's gradient is the mean over, with those of other parts.
     """
 
-    samples: NDArray[np.int64]
+    samples: Ints
     of: int
 
-    def pieces(self, number: int) -> list[NDArray[np.int64]]:
+    def pieces(self, number: int) -> list[Ints]:
         """The samples cut into ``number`` pieces of like size, fewer where there are fewer samples."""
         return np.array_split(self.samples, min(number, len(self.samples))) if len(self.samples) else []
 
@@ -79,7 +79,7 @@ class Strategy(ABC):
         """The optimizer of this rank, if it has one."""
         return ClippedAdamW(self.parameters, self._config)
 
-    def part(self, samples: NDArray[np.int64]) -> Part:
+    def part(self, samples: Ints) -> Part:
         """This rank's part of a batch, every world-th sample."""
         return Part(samples[self.exchange.rank :: self.exchange.world], len(samples))
 

@@ -7,11 +7,10 @@ mini-batches, use local SGD").
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Ints
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import average, flatten, views_like
 from ncc.training.strategies.base import Part, Strategy
@@ -40,7 +39,7 @@ class Local(Strategy):
         """Whether weights were just averaged."""
         return self._since_average == 0
 
-    def part(self, samples: NDArray[np.int64]) -> Part:
+    def part(self, samples: Ints) -> Part:
         """This rank's part of a batch, weighted for a gradient of its own."""
         own = super().part(samples).samples
         return Part(own, len(own))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Ints
 from ncc.training.compression import make_compression
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import flatten, views_like
@@ -31,7 +31,7 @@ class Mirrored(Strategy):
         self._compression = make_compression(config, self.exchange) if self.exchange.world > 1 else None
         self._batch = np.zeros(0, np.int64)
 
-    def part(self, samples: NDArray[np.int64]) -> Part:
+    def part(self, samples: Ints) -> Part:
         """As `Strategy.part` says."""
         self._batch = samples
         return super().part(samples)
