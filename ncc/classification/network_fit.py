@@ -246,5 +246,4 @@ class NetworkMethod:
 
 def probabilities(scores: Sequence[Floats]) -> Floats:
     """From the scores of (m, num_classes) programs, averaged over their levels, to probabilities of the same shape."""
-    found: Floats = softmax(np.mean(scores, axis=0), axis=1)
-    return found
+    return softmax(np.mean(scores, axis=0), axis=1)

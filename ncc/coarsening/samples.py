@@ -92,8 +92,7 @@ class CoarseningSamples:
         """
         if unit not in get_args(Unit):
             raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
-        names: np.ndarray = self.source.astype(str) if unit == "source" else getattr(self, unit)
-        return names
+        return self.source.astype(str) if unit == "source" else getattr(self, unit)
 
     def without_answers(self, rows: NDArray[np.int64]) -> "CoarseningSamples":
         """Return a copy in which some rows' runtimes are hidden.

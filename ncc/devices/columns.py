@@ -78,8 +78,7 @@ def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
 
 
 def _item_bytes(inputs: KernelInputs) -> Array:
-    result: Array = _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
-    return result
+    return _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
 
 
 def launch_physics(inputs: KernelInputs, sizes: Array) -> Array:
@@ -94,12 +93,10 @@ def code_distances(a: Array, b: Array) -> Array:
     """(n, m) float64 between kernels: about the factor, in log units, by which what they do differs."""
     width = _PROFILE_WIDTH
     profile, opcodes = scaled_distances(a[:, :width], b[:, :width]), scaled_distances(a[:, width:], b[:, width:])
-    result: Array = np.hypot(profile, opcodes)
-    return result
+    return np.hypot(profile, opcodes)
 
 
 def scaled_distances(a: Array, b: Array) -> Array:
     """(n, m) float64 root mean squared differences between rows."""
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
-    result: Array = np.sqrt(np.maximum(squared, 0) / a.shape[1])
-    return result
+    return np.sqrt(np.maximum(squared, 0) / a.shape[1])

@@ -102,8 +102,7 @@ class Expert:
         """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
         sizes = columns[:, :3]
         beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
-        result: Array = np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
-        return result
+        return np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
 
     def centre(self, said: Array, distance: Array, errors: Sequence[Errors], physics: Array | None) -> Array:
         """What is answered, from what the model said: ratios shrunk as errors have it, and constants from `reach` on.
@@ -122,8 +121,7 @@ class Expert:
         if physics is None:
             return said
         share = np.interp(distance, self.reach, (0, 1))[:, None]
-        result: Array = (1 - share) * said + share * physics
-        return result
+        return (1 - share) * said + share * physics
 
     def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
         """What errors to expect so far from training; of launches measured in another way, towards those of others."""

@@ -42,14 +42,12 @@ what it does at this one; and opcodes."""
 
 def bent(ratio: Array) -> Array:
     """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
-    result: Array = np.arcsinh(_BEND * ratio)
-    return result
+    return np.arcsinh(_BEND * ratio)
 
 
 def unbent(learnt: Array) -> Array:
     """Log ratios of what `bent` made of them."""
-    result: Array = np.sinh(np.clip(learnt, -_MOST_BENT, _MOST_BENT)) / _BEND
-    return result
+    return np.sinh(np.clip(learnt, -_MOST_BENT, _MOST_BENT)) / _BEND
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +88,11 @@ def smooth_covariance(a: Array, b: Array, name: str = "code") -> Array:
         term.variance * np.exp(-scaled_distances(a[:, term.columns], b[:, term.columns]) / term.length)
         for term in COVARIANCES[name][1]
     )
-    result: Array = sum(parts, start=np.zeros((len(a), len(b))))
-    return result
+    return sum(parts, start=np.zeros((len(a), len(b))))
 
 
 def _standard(columns: Array, mean: Array, scale: Array) -> Array:
-    result: Array = np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -_FARTHEST, _FARTHEST)
-    return result
+    return np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -_FARTHEST, _FARTHEST)
 
 
 @dataclass(frozen=True, eq=False)

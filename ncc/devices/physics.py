@@ -57,8 +57,7 @@ class Physics:
     def log_times(self, terms: Array) -> Array:
         """(n, devices) float64 of the sums of the terms."""
         each = np.log(np.maximum(terms, 1e-30))[:, None, :] + self.constants
-        result: Array = np.logaddexp.reduce(each, axis=2)
-        return result
+        return np.logaddexp.reduce(each, axis=2)
 
     def targets(self, terms: Array) -> Array:
         """(n, devices) float64: mean log time, and by how much each device but the first is faster."""

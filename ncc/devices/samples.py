@@ -74,8 +74,7 @@ class DeviceMappingSamples:
         """
         if unit not in get_args(Unit):
             raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
-        names: np.ndarray = self.benchmark if unit == "kernel" else getattr(self, unit)
-        return names
+        return self.benchmark if unit == "kernel" else getattr(self, unit)
 
     def ir_name(self, row: int) -> str:
         """Return the file name of a row's kernel in the legacy IR (see `load_legacy_ir`)."""

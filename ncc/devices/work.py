@@ -90,11 +90,9 @@ def work_at(work: Array, items: Array) -> Array:
         np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _GROUPS], axis=1)
         for part in (work[:, :NUM_KINDS], work[:, NUM_KINDS:])
     )
-    result: Array = np.expm1(_on_line(small, large, items))
-    return result
+    return np.expm1(_on_line(small, large, items))
 
 
 def _on_line(small: Array, large: Array, items: Array) -> Array:
     share = (np.log(items) - np.log(_SIZES[0])) / (np.log(_SIZES[1]) - np.log(_SIZES[0]))
-    result: Array = np.clip(small + share[:, None] * (large - small), 0, 80)
-    return result
+    return np.clip(small + share[:, None] * (large - small), 0, 80)

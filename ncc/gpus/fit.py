@@ -103,8 +103,7 @@ def fit_gpus(launches: Launches, card: str, *, seed: int = 204, about: dict[str,
 def _seems_compute(launches: Launches) -> Floats:
     """Whether the roofline says that operations take longer than bytes."""
     operations = np.max([launches.column(f"time_{name}") for name in ("single", "double", "integer")], axis=0)
-    result: Floats = (operations > launches.column("time_memory")).astype(float)
-    return result
+    return (operations > launches.column("time_memory")).astype(float)
 
 
 def _fit_values(columns: Floats, target: Floats, seed: int, squared: bool = False) -> Any:
@@ -133,8 +132,7 @@ def _fit_odds(columns: Floats, compute: Bools, seed: int, asked: Floats) -> Floa
     """Log odds that trees say of rows that they were not trained on."""
     if len(np.unique(compute)) < 2:
         return np.zeros(len(asked))
-    result: Floats = _classifier(columns, compute, seed).decision_function(asked)
-    return result
+    return _classifier(columns, compute, seed).decision_function(asked)
 
 
 def _calibrated(odds: Floats, compute: Bools) -> Floats:

@@ -43,8 +43,7 @@ class Answer:
     @property
     def sureness(self) -> Floats:
         """(n,) probability of the bound that is the more probable at even odds, as common as both are in training."""
-        result: Floats = np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
-        return result
+        return np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,21 +105,18 @@ def physics_of(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats
 
 def spread_of(log_error: Floats) -> Floats:
     """Expected size of an error from its logarithm, within limits."""
-    result: Floats = np.clip(np.exp(np.clip(log_error, -10, 10)), _FEWEST, _MOST)
-    return result
+    return np.clip(np.exp(np.clip(log_error, -10, 10)), _FEWEST, _MOST)
 
 
 def standardised(values: Floats, middle: Floats, scale: Floats) -> Floats:
     """Columns in units of their spread in training; 0 where they did not differ."""
-    result: Floats = np.clip((values - middle) / np.where(scale > 0, scale, np.inf), -9, 9)
-    return result
+    return np.clip((values - middle) / np.where(scale > 0, scale, np.inf), -9, 9)
 
 
 def nearest_distance(a: Floats, b: Floats) -> Floats:
     """(n,) root mean square distance from each row to the nearest of others."""
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None] - 2 * a @ b.T
-    result: Floats = np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
-    return result
+    return np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
 
 
 def _split(head: GpuHead) -> HeadParts:

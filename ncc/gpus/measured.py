@@ -65,8 +65,7 @@ class Launches:
 
     def column(self, name: str) -> Floats:
         """(n,) values of a column."""
-        values: Floats = self.values[:, self.columns.index(name)]
-        return values
+        return self.values[:, self.columns.index(name)]
 
 
 def measured_launches(

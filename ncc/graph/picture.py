@@ -81,8 +81,7 @@ def page_data(graph: XFG) -> dict[str, Any]:
 
 
 def _steps(numbers: NDArray[Any]) -> list[int]:
-    steps: list[int] = np.diff(numbers, prepend=0).tolist()
-    return steps
+    return np.diff(numbers, prepend=0).tolist()
 
 
 def to_svg(graph: XFG, function: str | None = None) -> str:

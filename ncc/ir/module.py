@@ -200,8 +200,7 @@ class Module:
     def operands(self, statement: int) -> list[int]:
         """Nodes of a statement's operands, -1 for immediates."""
         start, end = self.operand_start[statement : statement + 2].tolist()
-        operands: list[int] = self.operand[start:end].tolist()
-        return operands
+        return self.operand[start:end].tolist()
 
     def opcode_name(self, statement: int) -> str:
         """A statement's opcode, as LLVM writes it."""

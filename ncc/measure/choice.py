@@ -29,14 +29,12 @@ def covariance_of(sizes: Array, code: Array) -> Array:
     near_sizes = np.exp(-0.5 * _distances(sizes) / _SIZE_LENGTH**2)
     scaled = (code - code.mean(axis=0)) / np.where(np.ptp(code, axis=0) > 0, code.std(axis=0), np.inf)
     near_code = np.exp(-0.5 * _distances(scaled) / (_CODE_LENGTH**2 * max(1, code.shape[1])))
-    covariance: Array = near_sizes * (0.2 + 0.8 * near_code)
-    return covariance
+    return near_sizes * (0.2 + 0.8 * near_code)
 
 
 def _distances(rows: Array) -> Array:
     squares = (rows**2).sum(axis=1)
-    distances: Array = np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
-    return distances
+    return np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
 
 
 class Chooser:

@@ -94,8 +94,7 @@ def found_by_first(find: Callable[[], T]) -> T:
         distributed.broadcast_object_list(box)
     if box[1] is not None:
         raise AssetError(box[1])
-    found: T = box[0]
-    return found
+    return box[0]
 
 
 def check_alike(about: Mapping[str, str]) -> None:

@@ -215,8 +215,7 @@ def _cells(samples: Samples, plans: Sequence[Plan], cache: Path | None) -> list[
 def _digest(method: Method[Any]) -> str:
     """What identifies a method's results: the version of its code, options, and the libraries that it learns with."""
     libraries = [version(name) for name in ("numpy", "scikit-learn", "torch")]
-    digest: str = content_hash((type(method).__qualname__, method.name, method.version, method.identity, libraries))
-    return digest
+    return content_hash((type(method).__qualname__, method.name, method.version, method.identity, libraries))
 
 
 def _run_cells(cells: Sequence[_Cell], samples: S, plans: Sequence[Plan], jobs: int) -> Iterator[tuple[_Cell, _Part]]:

@@ -37,8 +37,7 @@ class ClippedAdamW:
 
     def state_dict(self) -> dict[str, Any]:
         """State of AdamW."""
-        state: dict[str, Any] = self.adam.state_dict()
-        return state
+        return self.adam.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from an earlier state."""

@@ -92,5 +92,4 @@ def _trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
         with torch.autocast(device.type, torch.bfloat16):
             out, _ = lstm(torch.zeros(2, 1, 4, device=device))
         out.float().sum().backward()
-    kind: torch.dtype = out.dtype
-    return kind
+    return out.dtype

@@ -60,8 +60,7 @@ _NUM_GENERAL = 2
 
 def _squared_distance(a: Array, b: Array) -> Array:
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
-    result: Array = np.maximum(squared, 0) / a.shape[1]
-    return result
+    return np.maximum(squared, 0) / a.shape[1]
 
 
 class Process(NamedTuple):
@@ -81,8 +80,7 @@ class Process(NamedTuple):
     def predict(self, rows: Blocks, training: Blocks) -> Array:
         """(n,) float64."""
         covariance = sum(term.covariance(rows, training) for term in self.terms)
-        result: Array = self.mean + covariance @ self.weights
-        return result
+        return self.mean + covariance @ self.weights
 
 
 class Calibration(NamedTuple):
@@ -226,8 +224,7 @@ class _Mixture:
     def combine(self, outputs: Array, known: NDArray[np.bool_]) -> Array:
         """Score of each row, (m,) float64."""
         scaled = outputs / self.scale[:, None]
-        score: Array = scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
-        return score
+        return scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
 
 
 def _blocks(inputs: KernelInputs, samples: DeviceMappingSamples, rows: Rows) -> Blocks:

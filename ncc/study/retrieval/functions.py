@@ -97,8 +97,7 @@ class FunctionComparison(Comparison[FunctionMetrics]):
 
 
 def _pick(name: str, number: int, score: Score[FunctionMetrics]) -> Estimate | None:
-    found: Estimate | None = getattr(score.metrics, name)[number]
-    return found
+    return getattr(score.metrics, name)[number]
 
 
 def evaluate_functions(
