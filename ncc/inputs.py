@@ -87,11 +87,7 @@ def _modules(path: str) -> list[ExpandedInput]:
 
 
 def _only_module(archive: str) -> str:
-    """The module of an archive that holds one.
-
-    Raises:
-        InputError: It holds more, or none.
-    """
+    """The module of an archive that holds one."""
     modules = _modules(archive)
     if len(modules) > 1:
         names = ", ".join(item.name for item in modules[:_NAMED])
@@ -219,11 +215,7 @@ def _as_text(source: str | os.PathLike[str] | bytes, options: CompileOptions) ->
 
 
 def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The folder that a path was found in, if it was.
-
-    Raises:
-        InputError: The path is a link out of that folder.
-    """
+    """The folder that a path was found in, if it was."""
     if not isinstance(source, FoundFile) or source.folder is None:
         return ()
     refuse_link_out(source, source.folder)

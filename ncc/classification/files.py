@@ -84,11 +84,7 @@ def _join(parts: HeadParts) -> ClassifierHead:
 
 
 def _check_weights(tensors: dict[str, NDArray[Any]]) -> None:
-    """The network's are floats, and none is larger than a head is written with.
-
-    Raises:
-        ValueError: One is not.
-    """
+    """The network's are floats, and none is larger than a head is written with."""
     for name, tensor in tensors.items():
         if tensor.dtype.kind != "f" and not name.startswith(_NGRAMS):  # `NgramModel` knows its own
             raise ValueError(f"{name} is {tensor.dtype}")

@@ -1,73 +1,32 @@
 """ncc's classifier, fitted: a network and n-grams, whose scores are added."""
 
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Ints
 from ncc.classification.head import ClassifierHead
-from ncc.classification.network_fit import NetworkMethod, probabilities
+from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.ngram_fit import NgramMethod
 from ncc.classification.samples import ProgramSamples
+from ncc.classification.scoring import SummedMethod
 from ncc.runtime.ranks import rank_and_world
 
 NGRAM_FACTOR = 4.5
 """What margins are multiplied by beside the network's scores: of no great effect on the validation programs."""
 
 
-class CombinedMethod:
-    """A network and a linear model on n-grams, trained apart, as a method that `evaluate` can measure."""
+class CombinedMethod(SummedMethod):
+    """A network and a linear model on n-grams."""
 
-    kind: Final = "ours"
-    slow = True
-
-    def __init__(self, network: NetworkMethod, ngrams: NgramMethod, name: str = "ncc") -> None:
+    def __init__(self, network: NetworkMethod, ngrams: NgramMethod) -> None:
         """Keeps both; nothing is trained before `fit`."""
-        self.name = name
-        self.network = network
-        self.ngrams = ngrams
-
-    @property
-    def version(self) -> str:
-        """Those of both."""
-        return f"{self.network.version}, {self.ngrams.version}"
-
-    @property
-    def identity(self) -> Any:
-        """Those of both, and how they are added."""
-        return self.network.identity, self.ngrams.identity, NGRAM_FACTOR
-
-    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
-        """Trains both on some rows."""
-        self.network.fit(samples, train_idx, rng)
-        self.ngrams.fit(samples, train_idx, rng)
-
-    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
-        """Probabilities of the classes, all levels of a program together: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
-        return probabilities([self.scores(samples, level, test_idx) for level in samples.views])
-
-    def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
-        """Scores of programs at one of their levels: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
-        margins = self.ngrams.scores(samples, level, rows)
-        return self.network.scores(samples, level, rows) + NGRAM_FACTOR * margins
+        super().__init__("ncc", {network: 1.0, ngrams: NGRAM_FACTOR})
+        self.network, self.ngrams = network, ngrams
 
     def to_head(
-        self,
-        samples: ProgramSamples,
-        seed: int,
-        *,
-        temperature: float,
-        threshold: float,
-        about: dict[str, Any],
+        self, samples: ProgramSamples, seed: int, *, temperature: float, threshold: float, about: dict[str, Any]
     ) -> ClassifierHead:
         """What was fitted, as it answers.
 

@@ -55,11 +55,7 @@ class ClassifierHead:
     titles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks that the parts fit each other.
-
-        Raises:
-            InputError: They know different classes, or a number is out of range.
-        """
+        """Checks that the parts fit each other."""
         if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
             raise InputError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
         counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]

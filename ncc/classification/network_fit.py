@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from scipy.special import softmax
 from torch import nn
 
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples
+from ncc.classification.scoring import ScoringMethod
 from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
@@ -52,11 +52,7 @@ class NetworkTraining:
     )
 
     def __post_init__(self) -> None:
-        """Checks names.
-
-        Raises:
-            InputError: Batches can't be cut so.
-        """
+        """Checks names."""
         if self.cut not in CUTS:
             raise InputError(f"cut is {self.cut!r}; expected one of {', '.join(CUTS)}")
 
@@ -117,7 +113,7 @@ def _words_in_use(embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple
     return words, row
 
 
-class NetworkMethod:
+class NetworkMethod(ScoringMethod):
     """The encoder with a head for classes, as a method that `evaluate` can measure."""
 
     slow = True
@@ -155,7 +151,7 @@ class NetworkMethod:
             encoder, dense = replace(training.encoder, **sizes), replace(training.head, dense=begin_with.dense)
             training = replace(training, encoder=encoder, head=dense)
         self.name = name
-        self.kind: Literal["ours", "published"] = kind
+        self.kind = kind
         self.embedding = embedding
         self.training = training
         self.model: EncoderNetwork | None = None
@@ -177,7 +173,7 @@ class NetworkMethod:
         training = self.training
         seed = int(rng.integers(2**31))
         torch.manual_seed(seed)
-        tables = [samples.views[level] for level in self._levels(samples)]
+        tables = [samples.views[level] for level in self.levels(samples)]
         vectors, self.row = self._vectors(tables, train_idx, rng)
         views = [encode_programs(table, self.embedding, training.encoder.buckets, self.row) for table in tables]
         model = EncoderNetwork(vectors, len(samples.classes), training.encoder, training.head)
@@ -197,7 +193,8 @@ class NetworkMethod:
             statistics=self.statistics,
         )
 
-    def _levels(self, samples: ProgramSamples) -> list[str]:
+    def levels(self, samples: ProgramSamples) -> list[str]:
+        """All levels, or the first alone, as the training says."""
         return list(samples.views)[: None if self.training.all_levels else 1]
 
     def _vectors(
@@ -214,36 +211,15 @@ class NetworkMethod:
             vectors = rng.normal(0, vectors.shape[1] ** -0.5, vectors.shape).astype(np.float32)
         return vectors, row
 
-    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
-        """Probabilities of the classes: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
-        return probabilities([self.scores(samples, level, test_idx) for level in self._levels(samples)])
-
     def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
-        """The network's outputs for programs at one of their levels: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """The network's outputs."""
         if self.model is None:
             raise InputError("fit the method before predicting")
         programs = encode_programs(samples.views[level], self.embedding, self.training.encoder.buckets, self.row)
         return network_outputs(self.model, program_data([programs], samples.label, rows).to(self._device))
 
     def to_network(self) -> ProgramNetwork:
-        """What was trained, for answers without torch.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """What was trained, for answers without torch."""
         if self.model is None or self.row is None:
             raise InputError("fit the method before shipping it")
         return ProgramNetwork.from_arrays(self.model.to_arrays(), self.training.encoder, self.row)
-
-
-def probabilities(scores: Sequence[Floats]) -> Floats:
-    """From the scores of (m, num_classes) programs, averaged over their levels, to probabilities of the same shape."""
-    return softmax(np.mean(scores, axis=0), axis=1)

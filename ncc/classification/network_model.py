@@ -58,11 +58,7 @@ class ProgramNetwork:
     longest: int = LONGEST
 
     def __post_init__(self) -> None:
-        """Checks that the parts fit each other.
-
-        Raises:
-            InputError: A shape is wrong, or a number is out of range.
-        """
+        """Checks that the parts fit each other."""
         if self.longest < 1:
             raise InputError(f"longest is {self.longest}; expected 1 or more")
         if self.vectors.ndim != 2 or self.vectors.shape[1] != self.network.encoder.dim:

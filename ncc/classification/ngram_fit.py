@@ -2,32 +2,28 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.classification.network_fit import probabilities
 from ncc.classification.ngram_model import NgramModel, hashed_ngrams, ngram_values
 from ncc.classification.samples import ProgramSamples
+from ncc.classification.scoring import ScoringMethod
 from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 
-_SHARPNESS = 5.0
-"""Of margins, where they alone are to give probabilities."""
 
-
-class NgramMethod:
+class NgramMethod(ScoringMethod):
     """A linear support vector machine for each class, on hashed n-grams weighted by how rare they are.
 
     References: Joulin et al. 2017 (hashed n-grams); Fan et al. 2008 (LIBLINEAR).
     """
 
-    kind: Final = "ours"
-    slow = False
-    version = "1"
+    sharpness = 5.0
+    """Of margins, where they alone are to give probabilities."""
 
     def __init__(
         self,
@@ -79,20 +75,8 @@ class NgramMethod:
         weights[machine.classes_], bias[machine.classes_] = machine.coef_, machine.intercept_
         self.model = NgramModel.rounded(weights, bias, rarity)
 
-    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
-        """Probabilities of the classes, not calibrated: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
-        return probabilities([_SHARPNESS * self.scores(samples, level, test_idx) for level in samples.views])
-
     def scores(self, samples: ProgramSamples, level: str, rows: Ints) -> Floats:
-        """Margins of programs at one of their levels: (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Margins."""
         if self.model is None:
             raise InputError("fit the method before predicting")
         table = samples.views[level].rows(rows)

@@ -42,11 +42,7 @@ class NgramModel:
     rarity: Floats32
 
     def __post_init__(self) -> None:
-        """Checks shapes and types.
-
-        Raises:
-            InputError: They do not fit each other.
-        """
+        """Checks shapes and types."""
         buckets, classes = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.scale.shape, self.bias.shape, self.rarity.shape]
         types = [str(array.dtype) for array in (self.weights, self.scale, self.bias, self.rarity)]

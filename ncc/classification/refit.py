@@ -16,12 +16,6 @@ def refit_classifier(
 
     Its calibration and its scores stay: what is held out no more can't be measured on.
 
-    Args:
-        samples: The labelled programs that it was measured on.
-        network: Not trained yet; begins with the measured one's.
-        measured: The classifier that was measured.
-        seed: Of training.
-
     Returns:
         The classifier; None on all ranks but the first, which are done when the network is.
 

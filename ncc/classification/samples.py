@@ -115,11 +115,7 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:
-    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files.
-
-    Raises:
-        InputError: It is neither, or leads out of the folder.
-    """
+    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files."""
     if path.is_symlink():
         refuse_link_out(path, folder)
     if path.is_file():

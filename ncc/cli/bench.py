@@ -100,11 +100,7 @@ def bench_scaling(
 
 
 def _numbers(option: str, words: str) -> tuple[int, ...]:
-    """From "1,2" to numbers.
-
-    Raises:
-        InputError: One of them is none.
-    """
+    """From "1,2" to numbers."""
     try:
         return tuple(int(word) for word in split_list(words))
     except ValueError as error:

@@ -47,12 +47,7 @@ class Study:
         check_writable(self.output, self.report)
 
     def show(self, measure: Callable[..., Any], **own: Any) -> None:
-        """Measure, print the figures and write the report.
-
-        Args:
-            measure: A verb of `ncc.api`.
-            own: Its arguments that not every command has.
-        """
+        """Measure, print the figures and write the report."""
         from ncc import api
 
         self.check()

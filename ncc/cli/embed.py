@@ -193,11 +193,7 @@ def _refuse(reason: str) -> tuple[_Answer, str]:
 
 
 def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> tuple[_Answer, str]:
-    """An answer from what a batch kept, with the file's name as the user gave it.
-
-    Raises:
-        NccError: There is none, and this is why.
-    """
+    """An answer from what a batch kept, with the file's name as the user gave it."""
     if about["error"] or rows is None:
         raise NccError(str(about["error"]).replace(file.path, name))
     from ncc.runtime.tables import vectors_of

@@ -102,11 +102,7 @@ def _compile_options(
     compile_commands: _Commands = None,
     cuda_path: _CudaPath = None,
 ) -> Any:
-    """The options of the compiler from a command's arguments.
-
-    Raises:
-        InputError: One is wrong.
-    """
+    """The options of the compiler from a command's arguments."""
     from ncc.frontend import CompileOptions
 
     return CompileOptions(
@@ -124,11 +120,7 @@ def _compile_options(
 
 
 def takes_compile_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of the compiler; it takes them as one `CompileOptions`, named ``options``.
-
-    Args:
-        without: Those that the command does not have.
-    """
+    """Gives a command the options of the compiler; it takes them as one `CompileOptions`, named ``options``."""
     return takes_options(_compile_options, "options", without=without)
 
 

@@ -174,11 +174,7 @@ class ChosenLine:
         self._lines = self._fit_devices(samples, curves, train_idx, self.candidate.scale)
 
     def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
-        """Return the expected speedup at each of `FACTORS`, (m, 6) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Return the expected speedup at each of `FACTORS`, (m, 6) float64."""
         offset, slope = zip(*(self.line(device) for device in samples.device[test_idx].tolist()), strict=True)
         assert self.candidate is not None
         values = np.stack(offset) + np.stack(slope) * self._features[test_idx, self.candidate.feature, None]
@@ -189,9 +185,6 @@ class ChosenLine:
 
         Args:
             device: The device; for None, or one that was not among the training rows, the line of all together.
-
-        Raises:
-            InputError: Nothing was fitted yet.
         """
         if self.candidate is None:
             raise InputError("fit the method before predicting")
@@ -210,9 +203,6 @@ class ChosenLine:
         Args:
             spread: (2,) float64, see `CoarseningHead`.
             about: The card.
-
-        Raises:
-            InputError: Nothing was fitted yet.
         """
         devices = tuple(name for name in self._lines if name)
         lines = [self.line(device) for device in (*devices, None)]

@@ -74,11 +74,7 @@ class CoarseningHead:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks that the parts fit each other.
-
-        Raises:
-            InputError: A shape is wrong, a number is not finite, or a name is not known.
-        """
+        """Checks that the parts fit each other."""
         shape = (len(self.devices) + 1, len(self.factors))
         if self.offset.shape != shape or self.slope.shape != shape:
             raise InputError(f"lines {self.offset.shape} and {self.slope.shape}")

@@ -114,11 +114,7 @@ class LSTMMethod:
         )
 
     def predict(self, samples: CoarseningSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The expected speedup at each of `FACTORS`, (m, 6) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """The expected speedup at each of `FACTORS`, (m, 6) float64."""
         head = self._head()
         kernels, owner = distinct_sequences([self.words[row] for row in test_idx.tolist()])
         encoded = [head.ensemble.encode(self.embedding.vectors[kernel]) for kernel in kernels]
@@ -131,9 +127,6 @@ class LSTMMethod:
         Args:
             spread: (2,) float64, see `CoarseningHead`.
             about: The card.
-
-        Raises:
-            InputError: Nothing was fitted yet.
         """
         return replace(self._head(), spread=spread, about=about)
 

@@ -36,11 +36,7 @@ class LSTMCoarseningHead:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks that the parts fit each other.
-
-        Raises:
-            InputError: A shape is wrong, or a number is out of range.
-        """
+        """Checks that the parts fit each other."""
         check_axes(self.devices, self.factors, self.spread)
         for member in self.ensemble.members:
             found = (member.head.num_outputs, member.head.num_auxiliary)

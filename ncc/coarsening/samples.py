@@ -111,9 +111,6 @@ class CoarseningSamples:
 def load_samples(folder: Folder = None) -> CoarseningSamples:
     """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`.
 
-    Args:
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-
     Returns:
         The samples, kernel by kernel in the order of the oracles' table, each on the four `DEVICES`.
 
@@ -130,9 +127,6 @@ def load_samples(folder: Folder = None) -> CoarseningSamples:
 
 def load_kernel_ir(folder: Folder = None) -> dict[str, bytes]:
     """Load the kernels' LLVM 5 IR.
-
-    Args:
-        folder: The data folder; None stands for NCC_DATA, then the cache.
 
     Returns:
         Name of the kernel → text of its .ll file.

@@ -65,11 +65,7 @@ class Source:
     commands: str | None = None
 
     def __post_init__(self) -> None:
-        """Checks the share and the optimisation levels.
-
-        Raises:
-            InputError: A value can't be used.
-        """
+        """Checks the share and the optimisation levels."""
         if not 0 < self.share <= 1:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
         if not self.optimization:
@@ -112,11 +108,7 @@ class Recipe:
         return replace(self, sources=tuple(sources))
 
     def __post_init__(self) -> None:
-        """Checks the widths and the degree.
-
-        Raises:
-            InputError: One is out of its range.
-        """
+        """Checks the widths and the degree."""
         if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
             raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
         if self.max_degree is not None and not 2 <= self.max_degree < 1 << 31:
@@ -156,11 +148,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
 
 
 def _check_path(path: Path) -> None:
-    """Refuses a name that no file can have: longer than the system takes, or with a NUL in it.
-
-    Raises:
-        InputError: The system does not even look for it.
-    """
+    """Refuses a name that no file can have: longer than the system takes, or with a NUL in it."""
     try:
         path.stat()
     except FileNotFoundError:
@@ -171,11 +159,7 @@ def _check_path(path: Path) -> None:
 
 
 def _values(where: object, row: dict[str, Any], kind: type, **more: Any) -> dict[str, Any]:
-    """Values of a table by the types of a class's fields: a string instead of a list would be taken letter by letter.
-
-    Raises:
-        InputError: A value is of another type, or the class has no such field.
-    """
+    """Values of a table by the types of a class's fields; a string for a list would be taken letter by letter."""
     hints = {key: _without_none(hint) for key, hint in (get_type_hints(kind) | more).items()}
     hints = {key: hint for key, hint in hints.items() if hint in _EXPECTED}
     if unknown := sorted(row.keys() - hints.keys()):

@@ -48,11 +48,6 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) -> list[dict[str, str]]:
     """Read columns of a table, CSV or Parquet by its extension.
 
-    Args:
-        path: The file.
-        required: Columns that it must have.
-        columns: All that are read where they are there.
-
     Returns:
         Column → cell, "" for an empty one, row by row; at least one row.
 

@@ -131,9 +131,6 @@ def load_samples(platform: Platform, folder: Folder = None) -> DeviceMappingSamp
 def load_legacy_ir(folder: Folder = None) -> dict[str, bytes]:
     """Load the LLVM 5 IR of the kernels, which covers every row of both platforms.
 
-    Args:
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-
     Returns:
         File name (see `DeviceMappingSamples.ir_name`) → text of the .ll file.
 
@@ -146,10 +143,6 @@ def load_legacy_ir(folder: Folder = None) -> dict[str, bytes]:
 
 def read_table(path: Path, platform: str) -> DeviceMappingSamples:
     """Read a table of samples from a CSV file that has the published columns.
-
-    Args:
-        path: The CSV file.
-        platform: Name to store with the samples.
 
     Returns:
         The samples, in the file's order.

@@ -17,12 +17,6 @@ FORMAT_VERSION = 1
 def save_checkpoint(path: Path, state: dict[str, Floats32], losses: list[float], fingerprint: str) -> None:
     """Writes a checkpoint.
 
-    Args:
-        path: File in the safetensors format.
-        state: What the model needs to go on.
-        losses: One an epoch done.
-        fingerprint: Of counts and configuration.
-
     Raises:
         OutputError: The file can't be written.
     """
@@ -36,11 +30,6 @@ def load_checkpoint(
     path: Path, shapes: Mapping[str, tuple[int, ...]], fingerprint: str
 ) -> tuple[dict[str, Floats32], list[float]]:
     """Reads a checkpoint: the state and the losses so far.
-
-    Args:
-        path: File in the safetensors format.
-        shapes: Of the model's matrices, by their names.
-        fingerprint: Of counts and configuration.
 
     Raises:
         AssetError: The file is damaged, or of other counts or another configuration.

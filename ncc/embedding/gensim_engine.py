@@ -39,11 +39,7 @@ class GensimConfig:
     seed: int = 204
 
     def __post_init__(self) -> None:
-        """Checks the ranges.
-
-        Raises:
-            InputError: A value is out of its range.
-        """
+        """Checks the ranges."""
         if min(self.dim, self.epochs, self.num_pairs, self.negative, self.threads) < 1 or self.subsample < 0:
             raise InputError("dim, epochs, num_pairs, negative and threads must be 1 or more, subsample 0 or more")
 

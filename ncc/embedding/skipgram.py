@@ -58,11 +58,7 @@ class SkipGramConfig:
     seed: int = 204
 
     def __post_init__(self) -> None:
-        """Checks the ranges.
-
-        Raises:
-            InputError: A value is out of its range.
-        """
+        """Checks the ranges."""
         if min(self.dim, self.epochs, self.steps_per_epoch, self.rows, self.columns) < 1:
             raise InputError("dim, epochs, steps_per_epoch, rows and columns must be 1 or more")
         if self.learning_rate <= 0 or self.subsample < 0 or self.own_decay < 0:

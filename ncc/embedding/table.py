@@ -114,11 +114,7 @@ class Embedding:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks that there is one finite vector for each word.
-
-        Raises:
-            InputError: The shapes disagree, or a number is not finite.
-        """
+        """Checks that there is one finite vector for each word."""
         if self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary):
             raise InputError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
         if not np.isfinite(self.vectors).all():
@@ -322,11 +318,7 @@ def _load(folder: Path) -> Embedding:
 
 
 def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
-    """A vocabulary whose words are texts that can be written, and whose counts are counts.
-
-    Raises:
-        ValueError: They are not.
-    """
+    """A vocabulary whose words are texts that can be written, and whose counts are counts."""
     texts = convert(words, tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
     "".join(texts).encode()  # halves of surrogate pairs are no text
     if not texts or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():

@@ -41,11 +41,7 @@ class Vocabulary:
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Checks that words and counts agree, and indexes the words.
-
-        Raises:
-            InputError: Words repeat, or there are not as many counts as words.
-        """
+        """Checks that words and counts agree, and indexes the words."""
         index = {word: row for row, word in enumerate(self.words)}
         if len(index) != len(self.words) or len(self.counts) != len(self.words):
             raise InputError("a vocabulary needs distinct words and one count for each")

@@ -42,11 +42,7 @@ class EncoderConfig:
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks sizes and names.
-
-        Raises:
-            InputError: A value is out of its range, or there is no such pooling.
-        """
+        """Checks sizes and names."""
         for name, least in (("hidden", 1), ("layers", 1), ("buckets", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}; expected {least} or more")
@@ -87,11 +83,7 @@ class HeadConfig:
     code_outputs: bool = False
 
     def __post_init__(self) -> None:
-        """Checks sizes and names.
-
-        Raises:
-            InputError: A value is out of its range, or there is no such normalisation.
-        """
+        """Checks sizes and names."""
         if self.dense < 1:
             raise InputError(f"dense is {self.dense}; expected 1 or more")
         if self.norm not in get_args(Norm):

@@ -75,11 +75,7 @@ class ContrastiveTraining:
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=10, batch_size=128))
 
     def __post_init__(self) -> None:
-        """Checks the ranges.
-
-        Raises:
-            InputError: A value is out of its range.
-        """
+        """Checks the ranges."""
         if min(self.dim, self.longest, self.steps) < 1 or self.temperature <= 0 or not 0 <= self.function_share <= 1:
             raise InputError("expected dim, longest and steps of 1 or more, a temperature above 0, a share of 0 to 1")
         if self.loop.strategy != "mirrored" or self.loop.accumulate != 1:

@@ -68,11 +68,7 @@ class DiscriminantEncoder:
     about: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        """Checks shapes and values.
-
-        Raises:
-            InputError: They do not fit each other.
-        """
+        """Checks shapes and values."""
         patterns, dim = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.keys.shape, self.rarity.shape, self.scale.shape, self.centre.shape]
         types = [str(array.dtype) for array in (self.keys, self.rarity, self.weights, self.scale, self.centre)]

@@ -30,11 +30,7 @@ class NumpyEncoder:
     config: EncoderConfig
 
     def __post_init__(self) -> None:
-        """Checks that all tensors are there and fit each other.
-
-        Raises:
-            InputError: One is missing, left over or of a wrong shape.
-        """
+        """Checks that all tensors are there and fit each other."""
         if self.config.layers > len(self.tensors):  # before a shape is worked out for every layer
             raise InputError(f"an encoder of {self.config.layers} layers")
         _check_shapes(self.tensors, self._shapes())
@@ -123,11 +119,7 @@ class NumpyHead:
     vector_size: int
 
     def __post_init__(self) -> None:
-        """Checks that all tensors are there and fit each other.
-
-        Raises:
-            InputError: One is missing, left over or of a wrong shape.
-        """
+        """Checks that all tensors are there and fit each other."""
         (dense, features), outputs = self.tensors["dense.weight"].shape, self.num_outputs
         norms = ["weight", "bias", *(["running_mean", "running_var"] if self._over_batch else [])]
         shapes: Shapes = {f"norm.{name}": (features,) for name in norms}
@@ -242,11 +234,7 @@ class Ensemble:
 
 
 def _check_shapes(tensors: Mapping[str, Array], shapes: Shapes) -> None:
-    """Names what is missing, left over or of a wrong shape.
-
-    Raises:
-        InputError: Something is.
-    """
+    """Names what is missing, left over or of a wrong shape."""
     names = shapes.keys() | tensors.keys()
     wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
     if wrong:

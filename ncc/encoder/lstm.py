@@ -43,11 +43,7 @@ class LSTMEncoder:
     about: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        """Checks that its parts fit each other.
-
-        Raises:
-            InputError: They do not.
-        """
+        """Checks that its parts fit each other."""
         if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
             raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
         if self.longest < 1:

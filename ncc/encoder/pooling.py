@@ -190,11 +190,7 @@ class LSTMPooler(Pooler):
     name: ClassVar[str] = "encoder"
 
     def __post_init__(self) -> None:
-        """Checks that the encoder knows the embedding's words.
-
-        Raises:
-            InputError: It was trained on another embedding.
-        """
+        """Checks that the encoder knows the embedding's words."""
         known = self.encoder.about.get("embedding")
         if known != self.embedding.fingerprint:
             raise InputError(

@@ -90,13 +90,7 @@ def _run(
     timeout_s: float,
     permissions: Permissions,
 ) -> FinishedProcess:
-    """Run a command to its end, confined and within the limits of `ncc.runtime.limits`.
-
-    Raises:
-        OSError: If the executable can't be started.
-        OutputError: If there is no room for temporary files.
-        subprocess.TimeoutExpired: If the time limit passed.
-    """
+    """Run a command to its end, confined and within the limits of `ncc.runtime.limits`."""
     most = output_limit()
     limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=most, end_with_parent=True)
     with ExitStack() as files:

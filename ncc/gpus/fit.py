@@ -47,12 +47,6 @@ def fit_gpus(launches: Launches, card: str, *, seed: int = 204, about: dict[str,
     Where no row says what it is bound by, the roofline's own view of the counts stands in for that; where none says
     what it moved, the distinct bytes do.
 
-    Args:
-        launches: With what models see of them.
-        card: The card that they were measured on.
-        seed: Of folds and of training.
-        about: The head's card.
-
     Raises:
         InputError: There are fewer than four programs.
     """

@@ -127,11 +127,7 @@ def _split(head: GpuHead) -> HeadParts:
 
 
 def _join(parts: HeadParts) -> GpuHead:
-    """The head of two files.
-
-    Raises:
-        LookupError, TypeError, ValueError: They are of none.
-    """
+    """The head of two files."""
     card, tensors = parts.card, parts.tensors
     columns = convert(card["columns"], tuple[str, ...])
     name = convert(card["card"], str)

@@ -100,12 +100,7 @@ class HostCode:
         self._depth = 0
 
     def arguments_of(self, kernel: str, launch: Launch) -> ReadArguments:
-        """What is told of a kernel's launch with certain sizes.
-
-        Args:
-            kernel: The kernel's plain name.
-            launch: Its sizes.
-        """
+        """What is told of a kernel's launch with certain sizes."""
         self.solved = {}
         sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, kernel))]
         if not sites:

@@ -78,14 +78,7 @@ class Work:
 
 
 def work_at(module: Module, kernel: int, launch: Launch, known: ReadArguments) -> Work:
-    """Counts a launch, with arguments that host code tells where none are given.
-
-    Args:
-        module: The module.
-        kernel: Number of the kernel.
-        launch: Sizes, and arguments that are given.
-        known: What host code tells.
-    """
+    """Counts a launch, with arguments that host code tells where none are given."""
     arguments = module.operands(int(module.function_start[kernel]))
     names = list(argument_names(module, kernel).values())
     read = {

@@ -89,11 +89,7 @@ class Abstraction:
     keep_casts: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the range.
-
-        Raises:
-            InputError: ``max_struct_fields`` is out of its range.
-        """
+        """Checks the range."""
         if self.max_struct_fields is not None and not 0 <= self.max_struct_fields < 1 << 31:
             found = f"{self.max_struct_fields!s:.40}"
             raise InputError(f"max_struct_fields is {found}; expected 0 or more and less than 2^31, or None")

@@ -16,10 +16,6 @@ def as_if_optimised(module: Module, abstraction: Abstraction) -> Module | None:
 
     Code of -O0 is optimised. Other code of an older LLVM, which writes addresses otherwise, has its instructions
     combined once more. Functions that nothing can reach may be gone; those that stay keep their names.
-
-    Args:
-        module: The module.
-        abstraction: Of the statements of what is returned.
     """
     if not (module.is_unoptimised or module.addresses_members):
         return None

@@ -17,10 +17,6 @@ def likely_share(module: Module, condition: int) -> float:
 
     Numbers that are no numbers are rare, and so are values that equal a constant or are negative; whether a value is
     zero may go either way.
-
-    Args:
-        module: The module.
-        condition: Node of the condition.
     """
     if condition < 0 or module.node_kind[condition] != NodeKind.RESULT:
         return 0.5

@@ -344,13 +344,7 @@ class FunctionRuns:
 
 
 def guess_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Arguments that are not given, by what the kernel compares with them.
-
-    Args:
-        module: The module.
-        kernel: Number of the kernel.
-        launch: Sizes, and the arguments that are given.
-    """
+    """Arguments that are not given, by what the kernel compares with them."""
     threads = launch_threads(launch)
     known: dict[int, float] = given_arguments(module, kernel, launch)
     num = len(threads.weight)

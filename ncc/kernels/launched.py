@@ -71,11 +71,6 @@ class LaunchedKernel:
 def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKernel:
     """Counts what a thread does, on average over the threads of a launch.
 
-    Args:
-        module: The module.
-        function: Number of the kernel among the module's functions.
-        launch: Sizes and arguments.
-
     Raises:
         InputError: The launch names an argument that the kernel does not have.
     """

@@ -45,12 +45,6 @@ def coarsen_source(source: str, kernel: str, arguments: Sequence[Argument], fact
     The kernel becomes a function that is told which of them it does. This goes wrong where what it calls asks for
     numbers of work-groups or of all work-items: compare outputs.
 
-    Args:
-        source: OpenCL C.
-        kernel: Name of the kernel in it.
-        arguments: Its arguments.
-        factor: How many.
-
     Raises:
         InputError: The kernel declares local memory of its own, which functions may not.
     """

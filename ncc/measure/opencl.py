@@ -47,11 +47,7 @@ class Device:
 
 
 def _handles() -> dict[Device, Any]:
-    """Device → pyopencl's object for it.
-
-    Raises:
-        NccError: The package pyopencl is missing.
-    """
+    """Device → pyopencl's object for it."""
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     # a thread of PoCL for each core, or both may share one by chance while others are busy: half the speed, or twice
     os.environ.setdefault("POCL_AFFINITY", "1")
@@ -138,11 +134,7 @@ def _those_that_compile(devices: Sequence[Device], progress: Callable[[str], Non
 
 
 def _compiling(device: Device) -> Device:
-    """The same device, if it compiles anything at all.
-
-    Raises:
-        NccError: It does not.
-    """
+    """The same device, if it compiles anything at all."""
     import pyopencl as cl
 
     try:

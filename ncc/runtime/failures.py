@@ -22,12 +22,7 @@ def is_defect(error: BaseException) -> bool:
 
 
 def summarize_failure(name: str, error: Exception) -> str:
-    """One line on why an input failed, in its terms where it asked too much, else as a defect of ncc with its place.
-
-    Args:
-        name: Of the input.
-        error: No `NccError`: those say it themselves.
-    """
+    """One line on why an input failed, in its terms where it asked too much, else as a defect of ncc with its place."""
     if isinstance(error, MemoryError):
         return f"{name}: needs more memory than it may take"
     if isinstance(error, RecursionError):

@@ -339,11 +339,7 @@ def read_tensors(
 
 
 def _require_regular(path: Path) -> None:
-    """Refuses devices and pipes, which may never end.
-
-    Raises:
-        OSError: It is none, or not there.
-    """
+    """Refuses devices and pipes, which may never end."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system says more when it is opened
         raise OSError(errno.EINVAL, "is no regular file", str(path))

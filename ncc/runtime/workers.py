@@ -84,12 +84,6 @@ class Workers:
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
         """Calls a function in a worker; function, arguments and result travel by pickle.
 
-        Args:
-            name: What messages call the input.
-            function: One of a module, by its name.
-            *args: Of the function.
-            **kwargs: Of the function.
-
         Raises:
             NccError: The function raises it, the worker ended, or the time or memory did not suffice.
         """

@@ -190,11 +190,7 @@ def build_index(
 
 
 def _open(folder: Path, pooler: Pooler) -> Store | None:
-    """The index that is there already.
-
-    Raises:
-        InputError: Its vectors are of another kind.
-    """
+    """The index that is there already."""
     if not (folder / "index.json").exists():
         return None
     store = Store.open(folder)

@@ -52,11 +52,7 @@ class Calibration:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks the table.
-
-        Raises:
-            InputError: Columns are of different lengths, or the grid does not rise.
-        """
+        """Checks the table."""
         table = [np.array(column) for column in (self.similarity, self.same, self.other)]
         if len({len(column) for column in table}) != 1 or len(table[0]) < 2 or not (np.diff(table[0]) > 0).all():
             raise InputError("a calibration needs three columns of one length, of which the first rises")

@@ -54,11 +54,7 @@ def source_lines(found: Found) -> Side:
 
 
 def _readable(found: Found) -> str:
-    """The file to read: debug information may name any, and what it names must be what was given to be read.
-
-    Raises:
-        NccError: It names another one.
-    """
+    """The file to read: debug information may name any, and what it names must be what was given to be read."""
     source = (Path(found.file).parent / found.source).resolve() if found.source else Path(found.file).resolve()
     if source == Path(found.file).resolve():
         return found.file

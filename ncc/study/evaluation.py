@@ -52,10 +52,6 @@ class Task(ABC, Generic[S, M]):
     def folds(self, protocol: str, seed: int, /) -> Sequence[Split]:
         """Return training and test rows, fold by fold.
 
-        Args:
-            protocol: One of `protocols`.
-            seed: The run's seed, which some protocols draw folds from.
-
         Raises:
             InputError: The protocol is unknown, or there are too few samples for it.
         """

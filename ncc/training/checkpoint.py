@@ -81,10 +81,6 @@ class Checkpoints:
     def save(self, position: Position, draws: Draws | None = None) -> None:
         """Writes where a training is.
 
-        Args:
-            position: Losses, step and sum of losses, over all ranks.
-            draws: This rank's generators, inside an epoch.
-
         Raises:
             OutputError: The file can't be written.
         """
@@ -139,11 +135,7 @@ class Checkpoints:
         return position
 
     def _position(self, state: dict[str, Any]) -> Position:
-        """Where the training was.
-
-        Raises:
-            LookupError, TypeError, ValueError: it can't have been there.
-        """
+        """Where the training was."""
         default = Precision.BFLOAT16 if self._about["mixed_precision"] else Precision.FLOAT32  # of older checkpoints
         position = Position(
             precision=Precision(state.get("precision", default)),
@@ -210,11 +202,7 @@ class CheckpointClock:
         self._ask_at = 1
 
     def due(self, *, at_rest: bool) -> bool:
-        """Called after each step: whether a checkpoint is to be made now.
-
-        Args:
-            at_rest: Whether one can be made now.
-        """
+        """Called after each step: whether a checkpoint is to be made now."""
         self._steps += 1
         if not self._every_s or not at_rest or self._steps < self._ask_at:
             return False

@@ -64,11 +64,7 @@ class TrainingConfig:
     cuda_graphs: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the ranges.
-
-        Raises:
-            InputError: A value is out of its range, unknown, or does not go with another.
-        """
+        """Checks the ranges."""
         if self.epochs < 1 or self.batch_size < 1:
             raise InputError("epochs and batch_size must be 1 or more")
         if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:

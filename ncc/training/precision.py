@@ -83,11 +83,7 @@ def _precisions(device: torch.device) -> frozenset[Precision]:
 
 
 def _trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
-    """The type that an LSTM gives under autocast to bfloat16, once its backward has run as well.
-
-    Raises:
-        RuntimeError: The device has no such LSTM.
-    """
+    """The type that an LSTM gives under autocast to bfloat16, once its backward has run as well."""
     with torch.enable_grad():
         with torch.autocast(device.type, torch.bfloat16):
             out, _ = lstm(torch.zeros(2, 1, 4, device=device))

@@ -79,13 +79,7 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
 def all_methods(
     embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
-    """Controls, the paper's head, ours and its ablations.
-
-    Args:
-        embedding: Vectors to begin with.
-        training: How our network is trained; None for the defaults.
-        num_trees: Trees of the controls' forests.
-    """
+    """Controls, the paper's head, ours and its ablations."""
     from ncc.classification.fit import CombinedMethod  # with torch
     from ncc.classification.network_fit import NetworkMethod, NetworkTraining, paper_training
     from ncc.classification.ngram_fit import NgramMethod

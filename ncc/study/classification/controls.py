@@ -21,7 +21,7 @@ class Majority(controls.Majority[ProgramSamples]):
     """Every program is of the class that is most frequent in training."""
 
     def __init__(self) -> None:
-        super().__init__(_labels)
+        super().__init__(labels_of)
 
 
 class _CountsClassifier(FeatureModel[ProgramSamples]):
@@ -32,11 +32,7 @@ class _CountsClassifier(FeatureModel[ProgramSamples]):
 
 
 def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], ...]:
-    """Forests on opcodes and on statements, and a linear model on statements, all at the first level.
-
-    Args:
-        num_trees: Trees of the forests.
-    """
+    """Forests on opcodes and on statements, and a linear model on statements, all at the first level."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -45,10 +41,11 @@ def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], 
         "bag of statements + random forest": (_statements, forest_of(RandomForestClassifier, num_trees)),
         "bag of statements + linear model": (_log_statements, LogisticRegression(C=10.0, tol=1e-3, max_iter=1000)),
     }
-    return tuple(_CountsClassifier(name, counts, model, labels=_labels) for name, (counts, model) in models.items())
+    return tuple(_CountsClassifier(name, counts, model, labels=labels_of) for name, (counts, model) in models.items())
 
 
-def _labels(samples: ProgramSamples) -> tuple[Ints, int]:
+def labels_of(samples: ProgramSamples) -> tuple[Ints, int]:
+    """The number of each program's class, (n,), and how many classes there are."""
     return samples.label, len(samples.classes)
 
 

@@ -1,13 +1,15 @@
 """A classifier on the patterns that the encoder looks at, without what the encoder learnt of other classes."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples
+from ncc.classification.scoring import ScoringMethod
 from ncc.encoder.discriminant import pattern_values
 from ncc.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.errors import NccError
@@ -16,8 +18,40 @@ from ncc.runtime.found import FoundFile
 from ncc.study.runs import fitted
 
 
-class PatternMachine:
-    """A linear support vector machine on a program's patterns, weighted by how rare they are among those of training.
+class LinearMachine(ScoringMethod):
+    """A linear support vector machine on features that are the same for all levels.
+
+    Attributes:
+        penalty: Weight of mistakes beside that of the squared weights.
+    """
+
+    penalty = 1.0
+    _machine: Any = None
+
+    @abstractmethod
+    def features(self, samples: ProgramSamples, rows: Ints) -> Any:
+        """(m, k) dense or sparse."""
+
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
+        """Fits the machine to some rows."""
+        from sklearn.svm import LinearSVC
+
+        machine = LinearSVC(C=self.penalty, random_state=int(rng.integers(2**31)))
+        self._machine = machine.fit(self.features(samples, train_idx), samples.label[train_idx])
+
+    def scores(self, samples: ProgramSamples, _level: str, rows: Ints) -> Floats:
+        """Margins of the classes; the least of all for those that were not learnt."""
+        machine = fitted(self._machine)
+        margins = machine.decision_function(self.features(samples, rows))
+        if margins.ndim == 1:  # of two classes
+            margins = np.stack([-margins, margins], axis=1)
+        scores = np.full((len(margins), len(samples.classes)), margins.min())
+        scores[:, machine.classes_] = margins
+        return scores
+
+
+class PatternMachine(LinearMachine):
+    """On a program's patterns, weighted by how rare they are among those of training.
 
     Args:
         files: All programs that were asked for.
@@ -25,15 +59,11 @@ class PatternMachine:
         abstraction: Of statements.
     """
 
-    kind: Final = "ours"
-    slow = False
-    version = "1"
     name = "patterns of code + linear model"
 
     def __init__(self, files: LabelledFiles, reader: ProgramReader, abstraction: Abstraction) -> None:
         self._of = files, reader, abstraction
         self._bags: tuple[PatternCounts, ...] | None = None
-        self._machine: Any = None
         self._keys = np.zeros(0, np.uint32)
         self._rarity = np.zeros(0, np.float32)
 
@@ -43,28 +73,15 @@ class PatternMachine:
         _, reader, abstraction = self._of
         return reader.options, abstraction
 
-    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator) -> None:
+    def fit(self, samples: ProgramSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Fits rarities and the machine to some rows."""
-        from sklearn.svm import LinearSVC
-
         bags = self._patterns(samples)
         self._keys, spread = np.unique(np.concatenate([bags[row].key for row in train_idx]), return_counts=True)
         rarity = np.log((1 + len(train_idx)) / (1 + spread))
         self._rarity = np.where(spread > 1, rarity, 0).astype(np.float32)
-        machine = LinearSVC(random_state=int(rng.integers(2**31)))
-        self._machine = machine.fit(self._matrix(samples, train_idx), samples.label[train_idx])
+        super().fit(samples, train_idx, rng)
 
-    def predict(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
-        """Probabilities of the classes, not calibrated: (m, num_classes) float64."""
-        from ncc.classification.network_fit import probabilities  # with torch
-
-        return probabilities([self.scores(samples, test_idx)])
-
-    def scores(self, samples: ProgramSamples, test_idx: Ints) -> Floats:
-        """Margins of the classes, (m, num_classes) float64; the least of all for those that were not learnt."""
-        return margins_of(fitted(self._machine), self._matrix(samples, test_idx), len(samples.classes))
-
-    def _matrix(self, samples: ProgramSamples, rows: Ints) -> Any:
+    def features(self, samples: ProgramSamples, rows: Ints) -> Any:
         """(m, patterns) sparse float32: of what training has seen."""
         from scipy.sparse import csr_matrix
 
@@ -95,13 +112,3 @@ def _bag(reader: ProgramReader, path: FoundFile, abstraction: Abstraction) -> Pa
     except NccError:
         return PatternCounts(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int32))
     return count_patterns(module, np.zeros(len(module.function_node), np.int64))
-
-
-def margins_of(machine: Any, features: Any, num_classes: int) -> Floats:
-    """A linear machine's margins of all classes, (m, num_classes) float64: the least of all for those not learnt."""
-    margins = machine.decision_function(features)
-    if margins.ndim == 1:  # of two classes
-        margins = np.stack([-margins, margins], axis=1)
-    scores = np.full((len(margins), num_classes), margins.min())
-    scores[:, machine.classes_] = margins
-    return scores

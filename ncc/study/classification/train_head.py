@@ -171,11 +171,7 @@ def _search(
     device: str,
     progress: Callable[[str], None] | None,
 ) -> tuple["NetworkTraining", list[dict[str, Any]]]:
-    """The best of so many trials, and all of them.
-
-    Raises:
-        NccError: The search failed, or there are several ranks.
-    """
+    """The best of so many trials, and all of them."""
     from ncc.study.classification.tuning import tune_training
 
     if rank_and_world()[1] > 1:
@@ -206,7 +202,7 @@ def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int 
         The classifier; None on all ranks but the first, which are done when the network is.
     """
     from ncc.classification.fit import fit_combined  # with torch
-    from ncc.classification.network_fit import probabilities
+    from ncc.classification.scoring import probabilities
 
     split, groups = load_split(samples)
     method = fit_combined(network, samples, split.train, seed)

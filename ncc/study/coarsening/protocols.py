@@ -25,10 +25,6 @@ def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
     - `device`: leaves out one kernel, on one device, with that device's rows alone for training: Magni et al.'s,
       DeepTune's and inst2vec's protocol, a model for each device.
 
-    Args:
-        samples: The n samples.
-        protocol: One of `PROTOCOLS`.
-
     Returns:
         Row indices of training and test rows, fold by fold, each (m,) int64, ascending.
 

@@ -141,13 +141,7 @@ def fit_coarsening_head(samples: CoarseningSamples, features: Floats, grid: Line
 
 
 def fit_lstm_head(samples: CoarseningSamples, method: "LSTMMethod", seed: int) -> LSTMCoarseningHead:
-    """Fit the head of LSTMs to some samples, and measure it likewise.
-
-    Args:
-        samples: The n samples.
-        method: What is fitted.
-        seed: Of its training.
-    """
+    """Fit the head of LSTMs to some samples, and measure it likewise."""
     about, spread = _measure_and_fit(samples, method, seed)
     return method.to_head(spread, about | {"seed": seed, "options": asdict(method.training)})
 

@@ -169,11 +169,7 @@ class MapperMethod:
         )
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Rows) -> Array:
-        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
         if self._fitted is None:
             raise InputError("fit the method before predicting")
         mixture, of_known, of_new = self._fitted

@@ -105,11 +105,7 @@ class TimesMethod:
         self._head = fit_times(table, self._inputs.rows(train_idx), model=self._model, seed=seed)
 
     def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4).
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
         if self._head is None:
             raise InputError("fit the method before predicting")
         sizes = launches_of(samples).sizes[test_idx]

@@ -77,9 +77,5 @@ def fold_seed(protocol: str, seed: int) -> int:
 
     The folds of `published` are the papers', the same in every run, and `suite` has one way of making them. Those of
     `kernel` and `application` come from the run's seed, so that the spread over seeds includes that of the folds.
-
-    Args:
-        protocol: One of `PROTOCOLS`.
-        seed: The run's seed.
     """
     return SEED if protocol in ("published", "suite") else seed

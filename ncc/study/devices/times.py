@@ -188,14 +188,7 @@ def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) ->
 def score_controls(
     table: LaunchTimes, inputs: KernelInputs, unit: Unit, *, seed: int = 204
 ) -> dict[str, dict[str, float]]:
-    """Accuracy and factors of times of what knows no code: the median, and extra trees on sizes.
-
-    Args:
-        table: The n launches.
-        inputs: Of their kernels, n rows.
-        unit: What is held out together.
-        seed: Of folds and of training.
-    """
+    """Accuracy and factors of times of what knows no code: the median, and extra trees on sizes."""
     from sklearn.ensemble import ExtraTreesRegressor
 
     logs = table.log_times

@@ -114,11 +114,6 @@ def score_analogies(
 ) -> list[KindScore]:
     """Asks all analogy questions that the embedding's vocabulary allows.
 
-    Args:
-        embedding: The vectors.
-        k: The answer must be among as many nearest words.
-        questions: Ask these rather than all.
-
     Returns:
         One score a kind, in the order of the paper's table; kinds without questions are there too.
 

@@ -206,11 +206,6 @@ def _changed(parts: list[Predictions], change: Callable[[list[Any]], Any]) -> Pr
 def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[str, Any]:
     """Scores, each with an interval over programs drawn again and again.
 
-    Args:
-        launches: What was measured, n rows.
-        said: What was said of them.
-        seed: Of the draws.
-
     Returns:
         Name → value and both ends of its 95 % interval; and the error rate of the bound among the surest 10, 20, …
         100 % of launches, as ``risk``.

@@ -43,11 +43,6 @@ class KernelCode:
 def read_codes(launches: Launches, data: str | None = None, progress: Callable[[str], None] | None = None) -> Codes:
     """Program and kernel → its code, of launches of gpuFLOPBench.
 
-    Args:
-        launches: Whose kernels are read.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with a line of text at the end.
-
     Raises:
         DataError: The files are missing or damaged.
     """

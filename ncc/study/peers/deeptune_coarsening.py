@@ -66,11 +66,6 @@ def pretrain_language_model(
 
     Some kernels of thread coarsening come from the suites that device mapping has as well. Their texts are seen here,
     as in the original, but no answer of thread coarsening.
-
-    Args:
-        samples: A platform's samples.
-        seed: Of the training.
-        training: Size and training; None for the published ones.
     """
     method = _Pretraining(training)
     method.fit(samples, np.arange(len(samples)), np.random.default_rng(seed))
@@ -101,11 +96,7 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
         return super().identity, start
 
     def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
-        """Return each factor's probability, (m, 6) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Return each factor's probability, (m, 6) float64."""
         return self.probabilities(samples, test_idx)
 
     def learn_words(self, samples: CoarseningSamples, train_idx: Ints, rng: np.random.Generator) -> Floats32:

@@ -126,11 +126,7 @@ class RecurrentMethod(ABC, Generic[S]):
         self._model = fit_network(make, data, self._loss, self.training.loop, int(rng.integers(2**31)))
 
     def probabilities(self, samples: S, rows: Ints) -> Floats:
-        """Return the probability of each class, (m, num_classes) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Return the probability of each class, (m, num_classes) float64."""
         if self._model is None:
             raise InputError("fit the method before predicting")
         outputs = network_outputs(self._model, self._data(samples, rows)[0])[:, : self.num_classes]
@@ -172,11 +168,7 @@ class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
         super().fit(samples, train_idx, rng)
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
-        """Return the probability of GPU less one half for each row, (m,) float64.
-
-        Raises:
-            InputError: Nothing was fitted yet.
-        """
+        """Return the probability of GPU less one half for each row, (m,) float64."""
         return self.probabilities(samples, test_idx)[:, 1] - 0.5
 
     def auxiliary(self, samples: DeviceMappingSamples, rows: Ints) -> Floats:

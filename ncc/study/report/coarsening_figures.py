@@ -19,12 +19,7 @@ Score = CoarseningScore
 
 
 def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> dict[str, Picture]:
-    """Return all pictures by name; kernel by kernel those of the first protocol alone.
-
-    Args:
-        scores: Protocol by protocol.
-        samples: The samples that they were measured on.
-    """
+    """Return all pictures by name; kernel by kernel those of the first protocol alone."""
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, mean_speedup) for protocol, some in protocols.items()}
     first = next(iter(protocols))

@@ -36,12 +36,7 @@ _STYLES = ("-", "--", "-.", ":")
 
 
 def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> dict[str, Picture]:
-    """Return all pictures of a platform by name; those of calibration only where a method states how sure it is.
-
-    Args:
-        scores: Of one platform.
-        samples: Its samples.
-    """
+    """Return all pictures of a platform by name; those of calibration only where a method states how sure it is."""
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, accuracy) for protocol, some in protocols.items()}
     oracle = {protocol: some[0].oracle.geomean_speedup.value for protocol, some in protocols.items()}

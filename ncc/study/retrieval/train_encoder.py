@@ -329,11 +329,7 @@ def _sequences(
 def _read_all(
     work: Sequence[Any], read: Callable[[Any], Module], jobs: int, tell: Progress, what: str
 ) -> Iterator[tuple[Any, Module]]:
-    """Items with their modules, in order; those that can't be read are left out.
-
-    Raises:
-        InputError: None can be read.
-    """
+    """Items with their modules, in order; those that can't be read are left out."""
     refused = ""
     lost = done = 0
 

@@ -56,11 +56,7 @@ def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s
 
 
 def _wait(command: Sequence[str], environment: dict[str, str], timeout_s: float) -> str | None:
-    """Runs a command to its end; returns what went wrong.
-
-    Raises:
-        subprocess.TimeoutExpired: The time limit passed; all its processes were ended.
-    """
+    """Runs a command to its end; returns what went wrong."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -110,11 +110,7 @@ class SweepConfig:
     timeout_s: float = 3600.0
 
     def __post_init__(self) -> None:
-        """Checks the ranges, also those of the trainings.
-
-        Raises:
-            InputError: A value is out of its range, unknown, or does not go with another.
-        """
+        """Checks the ranges, also those of the trainings."""
         for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
             if not getattr(self, name):
                 raise InputError(f"{name}: expected one or more, found none")

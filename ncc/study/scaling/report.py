@@ -47,12 +47,7 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
 
 
 def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]:
-    """Settings with their scores, where the time went, break-even, every run, and what measuring cost.
-
-    Args:
-        sweep: What was measured.
-        report_s: Seconds that a report has taken.
-    """
+    """Settings with their scores, where the time went, break-even, every run, and what measuring cost."""
     config = sweep.config
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"

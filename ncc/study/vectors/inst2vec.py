@@ -121,11 +121,7 @@ def _described(found: object) -> str:
 
 
 def _read(path: Path, readers: dict[str, Callable[[bytes], Any]]) -> Any:
-    """What a file holds, by its extension; any other is a pickle.
-
-    Raises:
-        AssetError: It can't be read or is damaged.
-    """
+    """What a file holds, by its extension; any other is a pickle."""
     reader = readers.get(path.suffix, read_pickle)
     try:
         return reader(path.read_bytes())

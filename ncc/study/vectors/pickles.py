@@ -31,22 +31,14 @@ def read_pickle(data: bytes) -> Any:
 
 
 def _check_lengths(data: bytes) -> None:
-    """Refuses a pickle that asks for memory that it does not fill: C's unpickler takes it first, and looks later.
-
-    Raises:
-        ValueError: Something is longer than the file, or numbered so.
-    """
+    """Refuses a pickle that asks for memory that it does not fill: C's unpickler takes it first, and looks later."""
     for opcode, argument, _ in pickletools.genops(data):
         if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and not 0 <= int(argument or 0) <= len(data):
             raise ValueError(f"place {argument} of the memo in a file of {len(data)} bytes")
 
 
 def _plain(found: Any, seen: set[int]) -> Any:
-    """Data with arrays in place of what stands for them.
-
-    Raises:
-        ValueError: A container is in two places: lists of one list twice, forty deep, would be a thousand billion.
-    """
+    """Data with arrays in place of what stands for them."""
     if isinstance(found, _Array):
         return found.array
     if isinstance(found, dict | list | tuple) and found:
@@ -169,11 +161,7 @@ class _Latin1:
 
 
 def _array(data: object, kind: object, shape: object, order: object) -> NDArray[Any]:
-    """An array of data that fill it.
-
-    Raises:
-        TypeError, ValueError: they don't, or something is not what it should be.
-    """
+    """An array of data that fill it."""
     if not isinstance(kind, _Kind) or not isinstance(shape, tuple) or order not in {"C", "F"}:
         raise TypeError(f"an array of shape {shape!r:.80} and order {order!r:.80}")
     if not all(type(size) is int and size >= 0 for size in shape):

@@ -10,11 +10,12 @@ import pytest
 from ncc.classification import fit
 from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.fit import CombinedMethod
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining, probabilities
+from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.refit import refit_classifier
 from ncc.classification.samples import find_labelled_files
+from ncc.classification.scoring import probabilities
 from ncc.embedding import load_embedding
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
