@@ -57,14 +57,16 @@ _HOMES = {
     "ncc.study.devices.comparison": ("evaluate_devmap",),
     "ncc.study.devices.times": ("evaluate_times",),
     "ncc.study.devices.train_head": ("train_devmap",),
-    "ncc.study.embedding": ("draw_embedding", "evaluate_coverage", "evaluate_embedding"),
+    "ncc.study.embedding.coverage": ("evaluate_coverage",),
+    "ncc.study.embedding.evaluation": ("evaluate_embedding",),
+    "ncc.study.embedding.picture": ("draw_embedding",),
     "ncc.study.gpus.comparison": ("evaluate_gpu",),
     "ncc.study.gpus.train_head": ("train_gpu",),
     "ncc.study.report": ("write_report",),
     "ncc.study.retrieval.functions": ("evaluate_functions",),
     "ncc.study.retrieval.programs": ("evaluate_retrieval",),
     "ncc.study.retrieval.train_encoder": ("train_encoder",),
-    "ncc.study.scaling": ("bench_scaling",),
+    "ncc.study.scaling.sweep": ("bench_scaling",),
 }
 """Where a public name is defined, or re-exported."""
 

@@ -7,7 +7,7 @@ from ncc.runtime.storage import write_output
 
 if TYPE_CHECKING:
     from ncc.study.evaluation import Comparison
-    from ncc.study.scaling import ScalingSweep
+    from ncc.study.scaling.sweep import ScalingSweep
 
 __all__ = ["write_report"]
 

@@ -8,8 +8,15 @@ import pytest
 from ncc.embedding import Embedding, Vocabulary
 from ncc.embedding.table import normalised
 from ncc.errors import InputError
-from ncc.study.embedding import GroupScore, KindScore, generate_questions, score_analogies, score_groups
-from ncc.study.embedding.analogies import PUBLISHED_ANALOGIES, rank_answers
+from ncc.study.embedding.analogies import (
+    PUBLISHED_ANALOGIES,
+    GroupScore,
+    KindScore,
+    rank_answers,
+    score_analogies,
+    score_groups,
+)
+from ncc.study.embedding.questions import generate_questions
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
 TYPES = ("i8", "i16", "i32", "i64", "<4 x i32>", "<8 x i16>")

@@ -5,8 +5,7 @@ import pytest
 
 from ncc.embedding import Embedding, Vocabulary
 from ncc.embedding.table import normalised
-from ncc.study.embedding import score_distance
-from ncc.study.embedding.distance import CATEGORIES
+from ncc.study.embedding.distance import CATEGORIES, score_distance
 
 ADDS = [f"<%ID> = add {type_} <%ID>, <%ID>" for type_ in ("i8", "i16", "i32", "i64")]
 BITWISE = [f"<%ID> = {opcode} i32 <%ID>, <INT>" for opcode in ("and", "or", "xor", "shl", "lshr", "ashr")]

@@ -8,7 +8,7 @@ import pytest
 
 from ncc.embedding import Embedding, Vocabulary, load_embedding
 from ncc.errors import InputError
-from ncc.study.embedding import IntrinsicScores, evaluate_embedding
+from ncc.study.embedding.evaluation import IntrinsicScores, evaluate_embedding
 from ncc.study.embedding.questions import GROUPS, KINDS
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ncc.embedding import load_embedding
 from ncc.ir import OPCODES
-from ncc.study.embedding import FAMILIES, family_of
+from ncc.study.embedding.picture import FAMILIES, family_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.study.scaling import ProgramSource, Run, RunResult, Setting
-from ncc.study.scaling.results import EpochEnd, Measured, Phases
+from ncc.study.scaling.plan import Run, Setting
+from ncc.study.scaling.programs import ProgramSource
+from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunResult
 
 PLAIN = Setting(
     world=1,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from ncc.study.scaling import Run, launch
+from ncc.study.scaling import launch
+from ncc.study.scaling.plan import Run
 from ncc.study.scaling.results import Job, Measured, load, save
 
 

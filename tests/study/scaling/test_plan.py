@@ -5,7 +5,7 @@ import pytest
 
 from ncc.errors import InputError
 from ncc.study.classification.task import first_of_each
-from ncc.study.scaling import SweepConfig
+from ncc.study.scaling.plan import SweepConfig
 
 
 def test_one_process_runs_once_for_all_ways_of_sharing():

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.study.scaling import ScalingSweep, SweepConfig
+from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.prediction import LINKS, Step, StepModel, predict_scaling
 from ncc.study.scaling.report import sweep_parts
 from ncc.study.scaling.scores import Spread
+from ncc.study.scaling.sweep import ScalingSweep
 
 TRUE = StepModel(np.array([2e-3, 1e-9, 2e-4, 5e-9, 2e-5, 0.0, 1e-3, 1 / 4e8]))
 """A fixed part, weights, programs, products, stragglers, latency, and 400 MB a second."""

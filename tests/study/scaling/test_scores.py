@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ncc.study.scaling import SweepConfig
+from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.results import EpochEnd
 from ncc.study.scaling.scores import Spread, break_even, score_settings
 

@@ -9,8 +9,10 @@ from typer.testing import CliRunner
 
 from ncc.cli import app
 from ncc.errors import InputError
-from ncc.study.scaling import SweepConfig, launch, run_sweep
+from ncc.study.scaling import launch
+from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.results import Phases, save
+from ncc.study.scaling.sweep import run_sweep
 
 
 @pytest.fixture
