@@ -12,14 +12,7 @@ from ncc.kernels.branches import likely_share
 from ncc.kernels.control_flow import Loop, find_loops, successors
 from ncc.kernels.launch import Launch, LoopTrips, Threads, launch_threads
 from ncc.kernels.registers import register_of
-from ncc.kernels.values import (
-    formula_of,
-    operand_tokens,
-    predicate_of,
-    token_value,
-    trips_until,
-    value_of,
-)
+from ncc.kernels.values import formula_of, operand_tokens, predicate_of, token_value, trips_until, value_of
 
 _STAYS = 0.99
 """Share of threads that an unknown condition does not send out of the kernel."""

@@ -15,15 +15,7 @@ from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.metrics import ClassificationMetrics
 from ncc.study.classification.protocols import PROTOCOLS
 from ncc.study.classification.task import Classification, ClassificationMethod
-from ncc.study.evaluation import (
-    Comparison,
-    Score,
-    choose,
-    choose_methods,
-    evaluate_all,
-    runs_folder,
-    seeds_from,
-)
+from ncc.study.evaluation import Comparison, Score, choose, choose_methods, evaluate_all, runs_folder, seeds_from
 from ncc.study.report.classification import classification_report, classification_tables
 from ncc.study.report.table import Table
 

@@ -13,12 +13,7 @@ from ncc.coarsening.files import AnyCoarseningHead, save_coarsening_head
 from ncc.coarsening.fit import ChosenLine, LineGrid
 from ncc.coarsening.head import INTERVAL, CoarseningHead
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.coarsening.samples import (
-    CoarseningSamples,
-    clamp_to_measured,
-    load_kernel_ir,
-    load_samples,
-)
+from ncc.coarsening.samples import CoarseningSamples, clamp_to_measured, load_kernel_ir, load_samples
 from ncc.coarsening.table import read_times
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import DataError, InputError
