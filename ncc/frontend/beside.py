@@ -25,18 +25,24 @@ _SETTLED_NS = 10**8
 
 
 @dataclass(frozen=True)
-class _Visible:
-    """A folder's paths, and the folders that they were found in with their times of change."""
+class Look:
+    """What a look at folders found: them, with their times of change."""
 
-    paths: tuple[str, ...]
     changed_ns: Mapping[str, int]
 
     def holds(self) -> bool:
-        """Whether a look would find the same."""
+        """Whether another would find the same."""
         try:
             return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.changed_ns.items())  # noqa: PTH116 - thousands
         except OSError:
             return False
+
+
+@dataclass(frozen=True)
+class _Visible(Look):
+    """And the paths that stand for them."""
+
+    paths: tuple[str, ...]
 
 
 _known: dict[str, _Visible] = {}
@@ -116,7 +122,7 @@ def _look(folder: str) -> _Visible:
         names[:] = [name for name in names if not name.startswith(".")]
         listed[parent] = list(names), files
     if not mixed:
-        return _Visible((folder,), changed_ns)
+        return _Visible(changed_ns, (folder,))
     parts = [os.path.join(parent, name) for parent in mixed for name in listed.get(parent, ((), ()))[0]]  # noqa: PTH118
     files = [
         os.path.join(parent, name)  # noqa: PTH118 - thousands
@@ -126,7 +132,7 @@ def _look(folder: str) -> _Visible:
     ]
     files.sort(key=lambda name: not name.lower().endswith(_CODE))
     allowed = [path for path in (*parts, *files) if path not in mixed and not os.path.islink(path)]  # noqa: PTH114
-    return _Visible(tuple(_bounded(allowed)), changed_ns)
+    return _Visible(changed_ns, tuple(_bounded(allowed)))
 
 
 def _code_in(folder: str) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ncc.frontend.beside import is_everything
+from ncc.frontend.beside import Look, is_everything
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _MOST_FILES = 3000
@@ -18,18 +18,10 @@ _LARGEST_BYTES = 2**22
 
 
 @dataclass(frozen=True)
-class _Files:
-    """The files below a folder that are not hidden, by their names, and its folders' times of change."""
+class _Files(Look):
+    """The files below a folder that are not hidden, by their names."""
 
     by_name: Mapping[str, Sequence[str]]
-    changed_ns: Mapping[str, int]
-
-    def holds(self) -> bool:
-        """Whether a look would find the same."""
-        try:
-            return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.changed_ns.items())  # noqa: PTH116 - thousands
-        except OSError:
-            return False
 
 
 _known: dict[str, _Files] = {}
@@ -105,5 +97,5 @@ def _files_below(root: str) -> _Files:
             for name in files:
                 if not name.startswith("."):
                     by_name.setdefault(name, []).append(os.path.join(parent, name))  # noqa: PTH118
-        known = _known[root] = _Files(by_name, changed_ns)
+        known = _known[root] = _Files(changed_ns, by_name)
     return known

@@ -166,8 +166,8 @@ def save_gpu_head(head: GpuHead, folder: str | Path) -> None:
     _FILES.save(head, folder)
 
 
-def load_gpu_head(folder: str | os.PathLike[str] | None = None) -> GpuHead:
-    """Reads a head that predicts launches of GPU kernels.
+def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> GpuHead:
+    """Reads a head that predicts launches of GPU kernels; one that was read is returned as it is.
 
     Args:
         folder: Written by `save_gpu_head` or ``ncc train gpu``; default the head that ships with ncc.

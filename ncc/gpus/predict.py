@@ -1,6 +1,5 @@
 """How long a kernel's launch takes, and what bounds it, before its first run."""
 
-import functools
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -104,11 +103,6 @@ class GpuPrediction:
         return "\n".join(lines)
 
 
-@functools.lru_cache(maxsize=1)
-def _shipped_head() -> GpuHead:
-    return load_gpu_head()
-
-
 @limited
 def predict_gpu(
     source: str | os.PathLike[str] | bytes,
@@ -145,7 +139,7 @@ def predict_gpu(
         InputError: A size is out of range, there is no such kernel, argument or card, or the source holds no kernel.
         CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
     """
-    trained = _shipped_head() if head is None else head if isinstance(head, GpuHead) else load_gpu_head(head)
+    trained = load_gpu_head(head)
     card = find_card(gpu or trained.card)
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
@@ -176,6 +170,9 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
     launched, launch = work.launched, work.launch
     names = launched.arguments
     given = {**{str(number): value for number, value in work.known.values.items()}, **launch.arguments}
+    numbered = {str(number): name for number, name in enumerate(names)}
+    told = {name: value for name, value in given.items() if name in numbered or not name.isdigit()}
+    arguments = {numbered.get(name, name): float(value) for name, value in told.items()}
     return GpuPrediction(
         kernel=launched.name,
         gpu=card.name,
@@ -190,20 +187,12 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         flops=work.total("flops"),
         familiar=bool(said.distance[0] <= 1),
         extrapolated=card != measured,
-        arguments={_named(name, names): float(value) for name, value in given.items() if _is_of(name, names)},
+        arguments=arguments,
         buffers_bytes={names[n]: size for n, size in work.known.buffers.items() if n < len(names)},
         assumed={**work.known.solved, **launched.guessed},
         unbounded=tuple(loop.line for loop in launched.unbounded),
         limits_ms={name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS},
     )
-
-
-def _named(name: str, names: Sequence[str]) -> str:
-    return names[int(name)] if name.isdigit() else name
-
-
-def _is_of(name: str, names: Sequence[str]) -> bool:
-    return not name.isdigit() or int(name) < len(names)
 
 
 def _balance(work: Work, card: Card) -> float:
