@@ -24,7 +24,7 @@ from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, Unit, load_samples
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
-from ncc.study.devices.controls import auxiliary_trees
+from ncc.study.devices.controls import learned_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping, DeviceMethod
@@ -54,7 +54,7 @@ def learning_curves(
     """Unit → method → accuracy and geometric-mean speedup at each share of the training groups."""
     methods: list[DeviceMethod] = [
         MapperMethod(load_inputs(samples, load_embedding())),
-        auxiliary_trees(100, "log_ratio"),
+        learned_controls("log_ratio", 100)[0],
     ]
     curves: dict[str, Any] = {}
     for unit in UNITS:

@@ -86,6 +86,7 @@ class FeatureModel(Generic[S]):
         labels: What a classifier learns.
         values: What a regressor learns: from samples to (n,) or (n, c) float64; None for a classifier.
         kind: Whose the features are.
+        draws: Whether the features draw from a seed, too.
     """
 
     slow = False
@@ -100,6 +101,7 @@ class FeatureModel(Generic[S]):
         labels: Labels[S],
         values: Callable[[S], Floats] | None = None,
         kind: Kind = "control",
+        draws: bool = True,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -107,6 +109,7 @@ class FeatureModel(Generic[S]):
         self._model = model
         self._labels = labels
         self._values = values
+        self._draws = draws
         self._fitted: Any = None
         self._seed = 0
 
@@ -117,7 +120,7 @@ class FeatureModel(Generic[S]):
 
     def fit(self, samples: S, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Fit a new model to the training rows."""
-        self._seed, seed = self.draw_seeds(rng)
+        self._seed, seed = rng.integers(2**31, size=2).tolist() if self._draws else (0, int(rng.integers(2**31)))
         features = self._features(samples, self._seed)[train_idx]
         answers = self._values(samples) if self._values else self._labels(samples)[0]
         self._fitted = clone(self._model).set_params(random_state=seed).fit(features, answers[train_idx])
@@ -129,13 +132,9 @@ class FeatureModel(Generic[S]):
         if self._values:
             return np.asarray(model.predict(features), dtype=np.float64)
         probability = np.zeros((len(test_idx), self._labels(samples)[1]))
-        probability[:, model.classes_] = model.predict_proba(features)  # not all classes were there
+        # not all classes were there; of one alone, boosted trees give two columns, and the first is its
+        probability[:, model.classes_] = model.predict_proba(features)[:, : len(model.classes_)]
         return probability
-
-    def draw_seeds(self, rng: np.random.Generator) -> tuple[int, int]:
-        """Draw the seeds of features and model."""
-        features, model = rng.integers(2**31, size=2).tolist()
-        return features, model
 
 
 def forest_of(kind: type, num_trees: int) -> Any:

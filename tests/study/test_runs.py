@@ -16,7 +16,7 @@ import torch
 
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError, NccError
-from ncc.study.devices.controls import opcode_forest, random_vector_forest
+from ncc.study.devices.controls import learned_controls
 from ncc.study.devices.protocols import splits
 from ncc.study.runs import Plan, Run, run_plans
 
@@ -144,7 +144,7 @@ def test_progress_tells_of_every_fold(numbers: Numbers, tmp_path: Path) -> None:
 def test_processes_give_what_one_gives(toy: DeviceMappingSamples) -> None:
     histograms = np.random.default_rng(5).poisson(3.0, size=(24, 6)).astype(float)
     trees = 5
-    methods = (opcode_forest(histograms, trees, "log_ratio"), random_vector_forest(4, trees))
+    methods = (learned_controls("log_ratio", trees, histograms)[-1], learned_controls("label", trees)[-1])
     plans = [
         Plan(method, protocol, seed, tuple(splits(toy, protocol, seed, num_folds=4)))
         for method in methods
@@ -177,7 +177,7 @@ def test_kept_results_are_not_computed_again(numbers: Numbers, tmp_path: Path, l
 
 
 def test_a_fitted_method_is_the_same_method(toy: DeviceMappingSamples, tmp_path: Path) -> None:
-    method = opcode_forest(np.eye(24), 2)
+    method = learned_controls("label", 2, np.eye(24))[-1]
     plans = [Plan(method, "suite", 1, tuple(splits(toy, "suite")))]
     run_plans(toy, plans, cache=tmp_path)
     run_plans(toy, plans, cache=tmp_path)

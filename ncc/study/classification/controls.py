@@ -24,13 +24,6 @@ class Majority(controls.Majority[ProgramSamples]):
         super().__init__(labels_of)
 
 
-class _CountsClassifier(FeatureModel[ProgramSamples]):
-    """A model on counts of something, which leave nothing to draw but the model's own seed."""
-
-    def draw_seeds(self, rng: np.random.Generator) -> tuple[int, int]:
-        return 0, int(rng.integers(2**31))
-
-
 def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], ...]:
     """Forests on opcodes and on statements, and a linear model on statements, all at the first level."""
     from sklearn.ensemble import RandomForestClassifier
@@ -41,7 +34,9 @@ def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], 
         "bag of statements + random forest": (_statements, forest_of(RandomForestClassifier, num_trees)),
         "bag of statements + linear model": (_log_statements, LogisticRegression(C=10.0, tol=1e-3, max_iter=1000)),
     }
-    return tuple(_CountsClassifier(name, counts, model, labels=labels_of) for name, (counts, model) in models.items())
+    return tuple(
+        FeatureModel(name, counts, model, labels=labels_of, draws=False) for name, (counts, model) in models.items()
+    )
 
 
 def labels_of(samples: ProgramSamples) -> tuple[Ints, int]:

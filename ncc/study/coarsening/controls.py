@@ -106,28 +106,17 @@ def forest(
     return FeatureModel(f"{name} ({target})", inputs, model, labels=_labels, values=values, kind=kind)
 
 
-def opcode_forest(
-    histograms: Floats, target: Target = "label", num_trees: int = NUM_TREES
-) -> FeatureModel[CoarseningSamples]:
-    """Return the control on counts of opcodes, one row per sample, (n, k) float64."""
-    return forest("opcode histogram", histograms, target, num_trees)
-
-
-def random_vector_forest(target: Target = "label", num_trees: int = NUM_TREES) -> FeatureModel[CoarseningSamples]:
-    """Return the control with a meaningless vector per kernel."""
-    return forest("random vector per kernel", RandomVectors(_kernel), target, num_trees)
-
-
 def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
     """Return every control that is no published method, to be put beside every score.
 
     Args:
-        histograms: As for `opcode_forest`; None leaves that control out.
+        histograms: Counts of opcodes, one row per sample, (n, k) float64; None leaves that control out.
         num_trees: Trees of each forest.
     """
     targets: tuple[Target, ...] = ("label", "log_speedup")
-    forests = [random_vector_forest(target, num_trees) for target in targets]
+    features: dict[str, Floats | Features[CoarseningSamples]] = {"random vector per kernel": RandomVectors(_kernel)}
     if histograms is not None:
-        forests += [opcode_forest(histograms, target, num_trees) for target in targets]
+        features["opcode histogram"] = histograms
+    forests = [forest(name, made, target, num_trees) for name, made in features.items() for target in targets]
     best = (Majority(), BestConstant(per_device=False), BestConstant(per_device=True))
     return (*map(constant_factor, FACTORS), *best, *forests)

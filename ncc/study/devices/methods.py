@@ -20,9 +20,9 @@ from ncc.study.devices.controls import NUM_TREES, standard_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.task import DeviceMethod
 from ncc.study.peers.deeptune import DeepTune
-from ncc.study.peers.grewe import Grewe
+from ncc.study.peers.grewe import grewe
 from ncc.study.peers.inst2vec import Inst2vec, read_statements
-from ncc.study.peers.ir2vec import Encoding, IR2Vec, function_vectors, load_seeds
+from ncc.study.peers.ir2vec import Encoding, function_vectors, ir2vec_trees, load_seeds
 
 
 def standard_methods(
@@ -56,7 +56,7 @@ def standard_methods(
         return Inst2vec(read_statements(samples, embedding(), folder), embedding())
 
     def make_ir2vec(encoding: Encoding) -> DeviceMethod:
-        return IR2Vec(function_vectors(samples, load_seeds(ir2vec), encoding, folder), encoding)
+        return ir2vec_trees(function_vectors(samples, load_seeds(ir2vec), encoding, folder), encoding)
 
     def itself(method: DeviceMethod) -> DeviceMethod:
         return method
@@ -64,7 +64,7 @@ def standard_methods(
     controls = standard_controls(opcode_histograms(samples, folder), num_trees)
     return {
         **{control.name: partial(itself, control) for control in controls},
-        Grewe.name: Grewe,
+        "Grewe et al.": grewe,
         DeepTune.name: DeepTune,
         Inst2vec.name: make_inst2vec,
         **{f"IR2Vec {encoding}": partial(make_ir2vec, encoding) for encoding in get_args(Encoding)},

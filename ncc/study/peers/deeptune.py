@@ -4,7 +4,7 @@ Reference: Cummins et al., End-to-End Deep Learning of Optimization Heuristics, 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,11 @@ class SourceVocabulary:
     def __len__(self) -> int:
         return len(self.tokens) + 1
 
+    def encode_all(self, sources: Sequence[str]) -> list[Words]:
+        """Return the numbers of several texts' tokens."""
+        encoded = {source: self.encode(source) for source in set(sources)}
+        return [encoded[source] for source in sources]
+
     def encode(self, source: str) -> Words:
         """Return the numbers of a text's tokens, (time,) int64."""
         number = {token: i for i, token in enumerate(self.tokens)}
@@ -105,5 +110,4 @@ class DeepTune(DeviceRecurrentMethod):
 
     def read_words(self, samples: DeviceMappingSamples, rows: Ints) -> list[Words]:
         """Return the tokens of some rows' sources."""
-        encoded = {source: self._vocabulary.encode(source) for source in set(samples.source[rows])}
-        return [encoded[source] for source in samples.source[rows]]
+        return self._vocabulary.encode_all(samples.source[rows].tolist())

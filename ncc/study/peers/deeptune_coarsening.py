@@ -109,8 +109,7 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
 
     def read_words(self, samples: CoarseningSamples, rows: Ints) -> list[Words]:
         """Return the tokens of some rows' sources."""
-        encoded = {source: self._vocabulary.encode(source) for source in set(samples.source[rows])}
-        return [encoded[source] for source in samples.source[rows]]
+        return self._vocabulary.encode_all(samples.source[rows].tolist())
 
     def auxiliary(self, samples: CoarseningSamples, rows: Ints) -> Floats:
         """Return the device."""

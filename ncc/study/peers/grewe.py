@@ -3,14 +3,12 @@
 Reference: Grewe et al., Portable Mapping of Data Parallel Programs to OpenCL for Heterogeneous Systems, CGO 2013.
 """
 
-from typing import Any, Final
-
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats
 from ncc.devices.samples import COUNT_NAMES, DeviceMappingSamples
-from ncc.study.runs import fitted
+from ncc.study.devices.controls import Trees, labels_of
 
 
 def grewe_features(counts: Floats) -> Floats:
@@ -39,38 +37,21 @@ def grewe_features(counts: Floats) -> Floats:
     )
 
 
-class Grewe:
-    """A decision tree of depth 5 on the four features, grown by information gain as C4.5 grows it.
+def grewe() -> Trees:
+    """Return a decision tree of depth 5 on the four features, grown by information gain as C4.5 grows it.
 
-    Depth and the 5 rows a leaf are those of the later re-run that the published figures are from.
+    Depth and the 5 rows a leaf are those of the later re-run that the published figures are from. The seed only chooses
+    between equally good splits.
 
     Reference:
         Grewe et al. 2013; Cummins et al., PACT 2017, case study A (the re-run).
     """
+    tree = DecisionTreeClassifier(criterion="entropy", max_depth=5, min_samples_leaf=5)
+    return Trees("Grewe et al.", _features, tree, labels=labels_of, kind="published", draws=False)
 
-    name = "Grewe et al."
-    kind: Final = "published"
-    slow = False
-    version = "1"
 
-    def __init__(self) -> None:
-        self._tree: DecisionTreeClassifier | None = None
-
-    @property
-    def identity(self) -> Any:
-        """Options of the tree."""
-        return {"criterion": "entropy", "max_depth": 5, "min_samples_leaf": 5}
-
-    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
-        """Grow a new tree on the training rows; the random numbers only choose between equally good splits."""
-        tree = DecisionTreeClassifier(**self.identity, random_state=int(rng.integers(2**31)))
-        self._tree = tree.fit(grewe_features(samples.counts[train_idx]), samples.is_gpu[train_idx])
-
-    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
-        """Return the probability of GPU less one half for each row, (m,) float64."""
-        tree = fitted(self._tree)
-        probability = tree.predict_proba(grewe_features(samples.counts[test_idx]))
-        return np.asarray(probability @ tree.classes_ - 0.5, dtype=np.float64)
+def _features(samples: DeviceMappingSamples, _seed: int) -> Floats:
+    return grewe_features(samples.counts)
 
 
 def _quotient(above: Floats, below: Floats) -> Floats:

@@ -7,19 +7,20 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from ncc.arrays import Floats, Ints, Ints32
+from ncc.arrays import Floats, Ints32
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.graph import reachable_statements
 from ncc.ir import Abstraction, Module, NodeKind, read_module
-from ncc.study.runs import fitted
+from ncc.study.controls import WithInputs
+from ncc.study.devices.controls import Trees, labels_of
 from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 
@@ -149,8 +150,8 @@ def function_vectors(
     return np.stack([vector_of[name] for name in names])
 
 
-class IR2Vec:
-    """Boosted trees on vectors of functions, transfer bytes and work-group size.
+def ir2vec_trees(vectors: Floats, encoding: Encoding) -> Trees:
+    """Return boosted trees on vectors of functions, transfer bytes and work-group size.
 
     Trees are as deep, as many and as fast to learn as in the original, which boosts them by XGBoost. Nothing here is
     random: all seeds give the same answer.
@@ -162,47 +163,18 @@ class IR2Vec:
     Reference:
         VenkataKeerthy et al. 2020, section 5.
     """
+    model = HistGradientBoostingClassifier(
+        max_iter=70,
+        learning_rate=0.5,
+        max_depth=10,
+        max_leaf_nodes=None,
+        min_samples_leaf=4,  # XGBoost asks for a curvature of 1, which 4 undecided rows have
+        l2_regularization=1.0,
+        early_stopping=False,
+    )
+    features = WithInputs(vectors, _sizes)
+    return Trees(f"IR2Vec {encoding}", features, model, labels=labels_of, kind="published", draws=False)
 
-    kind: Final = "published"
-    slow = False
-    version = "1"
 
-    def __init__(self, vectors: Floats, encoding: Encoding) -> None:
-        self.name = f"IR2Vec {encoding}"
-        self._vectors = vectors
-        self._model: HistGradientBoostingClassifier | None = None
-
-    @property
-    def identity(self) -> Any:
-        """The vectors."""
-        return self._vectors
-
-    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, _rng: np.random.Generator, /) -> None:
-        """Grow new trees on the training rows.
-
-        Raises:
-            InputError: The vectors are not one for each sample.
-        """
-        if len(self._vectors) != len(samples):
-            raise InputError(f"vectors: expected ({len(samples)}, dim), found {self._vectors.shape}")
-        model = HistGradientBoostingClassifier(
-            max_iter=70,
-            learning_rate=0.5,
-            max_depth=10,
-            max_leaf_nodes=None,
-            min_samples_leaf=4,  # XGBoost asks for a curvature of 1, which 4 undecided rows have
-            l2_regularization=1.0,
-            early_stopping=False,
-        )
-        self._model = model.fit(self._features(samples, train_idx), samples.is_gpu[train_idx])
-
-    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
-        """Return the probability of GPU less one half for each row, (m,) float64."""
-        model = fitted(self._model)
-        classes = model.classes_  # one where training had one; probabilities have two columns all the same
-        probability = model.predict_proba(self._features(samples, test_idx))[:, : len(classes)]
-        return np.asarray(probability @ classes - 0.5, dtype=np.float64)
-
-    def _features(self, samples: DeviceMappingSamples, rows: Ints) -> Floats:
-        auxiliary = np.stack([samples.transfer_bytes, samples.wgsize], axis=1)
-        return np.hstack([self._vectors, auxiliary])[rows]
+def _sizes(samples: DeviceMappingSamples) -> Floats:
+    return np.stack([samples.transfer_bytes, samples.wgsize], axis=1)

@@ -9,7 +9,6 @@ sections 4 and 5.
 """
 
 import warnings
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -22,34 +21,15 @@ from ncc.errors import InputError
 from ncc.study.runs import fitted
 
 
-@dataclass(frozen=True, kw_only=True)
-class MagniConfig:
-    """Size of the networks.
+class MagniCascade:
+    """The cascade; see the module.
 
     DeepTune's re-run of this model searches through twelve sizes and four numbers of steps inside each fold; with
     some eighty rows to train on, one hidden layer does as well and costs a fiftieth.
 
     Args:
-        hidden: Units of the hidden layer, at least 1.
-        max_steps: Passes over the rows, at least 1.
-
-    Raises:
-        InputError: A value is out of range.
-    """
-
-    hidden: int = 32
-    max_steps: int = 500
-
-    def __post_init__(self) -> None:
-        if min(self.hidden, self.max_steps) < 1:
-            raise InputError(f"hidden and max_steps: expected 1 or more, found {self.hidden} and {self.max_steps}")
-
-
-class MagniCascade:
-    """The cascade; see the module.
-
-    Args:
-        config: Size of the networks; None for the defaults.
+        hidden: Units of the hidden layer.
+        max_steps: Passes over the rows.
     """
 
     name = "Magni et al."
@@ -57,14 +37,9 @@ class MagniCascade:
     slow = False
     version = "1"
 
-    def __init__(self, config: MagniConfig | None = None) -> None:
-        self._config = config or MagniConfig()
+    def __init__(self, hidden: int = 32, max_steps: int = 500) -> None:
+        self.identity: Any = {"hidden": hidden, "max_steps": max_steps}
         self._models: dict[str, MLPClassifier | bool] = {}
-
-    @property
-    def identity(self) -> Any:
-        """Size of the networks."""
-        return asdict(self._config)
 
     def fit(self, samples: CoarseningSamples, train_idx: Ints, rng: np.random.Generator, /) -> None:
         """Train a network for each device of the training rows."""
@@ -76,7 +51,8 @@ class MagniCascade:
             if len(np.unique(further)) == 1:
                 self._models[device] = bool(further[0])
                 continue
-            model = MLPClassifier((self._config.hidden,), max_iter=self._config.max_steps, random_state=seed)
+            hidden, steps = self.identity.values()
+            model = MLPClassifier((hidden,), max_iter=steps, random_state=seed)
             with warnings.catch_warnings():
                 # training ends after a number of steps on purpose: with so few rows, converging is over-fitting
                 warnings.simplefilter("ignore", ConvergenceWarning)

@@ -13,13 +13,11 @@ from ncc.study.coarsening.controls import (
     Majority,
     constant_factor,
     forest,
-    opcode_forest,
-    random_vector_forest,
     standard_controls,
 )
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
 from ncc.study.evaluation import evaluate
-from ncc.study.peers.magni import MagniCascade, MagniConfig
+from ncc.study.peers.magni import MagniCascade
 
 SMALL = 10
 
@@ -75,17 +73,22 @@ def test_forests_learn_what_features_tell(
     assert score.metrics.accuracy.value > 0.9
 
 
+def random_vectors(num_trees: int = SMALL) -> CoarseningMethod:
+    name = "random vector per kernel (label)"
+    return next(method for method in standard_controls(num_trees=num_trees) if method.name == name)
+
+
 def test_random_vectors_recognise_a_kernel_and_tell_nothing_of_others(toy: CoarseningSamples) -> None:
-    by_pair = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "pair")
-    by_kernel = evaluate(ThreadCoarsening(toy), random_vector_forest(num_trees=SMALL), "kernel")
+    by_pair = evaluate(ThreadCoarsening(toy), random_vectors(), "pair")
+    by_kernel = evaluate(ThreadCoarsening(toy), random_vectors(), "kernel")
     assert by_pair.metrics.accuracy.value > by_kernel.metrics.accuracy.value + 0.3
 
 
 def test_features_of_a_wrong_shape_are_refused(toy: CoarseningSamples) -> None:
     with pytest.raises(InputError, match=r"features: expected \(32, k\), found \(3, 2\)"):
-        opcode_forest(np.zeros((3, 2))).fit(toy, np.arange(8), rng())
+        forest("wrong", np.zeros((3, 2))).fit(toy, np.arange(8), rng())
     with pytest.raises(InputError, match="num_trees: expected at least 1, found 0"):
-        random_vector_forest(num_trees=0)
+        standard_controls(num_trees=0)
 
 
 def test_cascade_follows_its_decisions(toy: CoarseningSamples) -> None:
@@ -94,7 +97,7 @@ def test_cascade_follows_its_decisions(toy: CoarseningSamples) -> None:
     components[:, :, 0] = 4 * (toy.best[:, None] - np.arange(len(FACTORS)) - 0.5)
     components[:, :, 1:] = np.where(np.isnan(components[:, :, 1:]), np.nan, 0.0)
     told = dataclasses.replace(toy, components=components)
-    score = evaluate(ThreadCoarsening(told), MagniCascade(MagniConfig(hidden=16, max_steps=400)), "kernel")
+    score = evaluate(ThreadCoarsening(told), MagniCascade(hidden=16, max_steps=400), "kernel")
     assert score.metrics.accuracy.value > 0.9
 
 
@@ -103,19 +106,17 @@ def test_cascade_ends_where_the_kernel_can_not_be_coarsened_further(toy: Coarsen
     components = toy.components.copy()
     components[:, 5] = 0.0
     components[4:8, 3:] = np.nan  # k1
-    method = MagniCascade(MagniConfig(max_steps=20))
+    method = MagniCascade(max_steps=20)
     known = dataclasses.replace(always_further, components=components)
     method.fit(known, rows(toy, "k1"), rng())
     assert method.predict(known, rows(toy, "k1", "k2")).argmax(axis=1).tolist() == [2] * 4 + [5] * 4
 
 
 def test_cascade_has_a_model_for_each_device(toy: CoarseningSamples) -> None:
-    method = MagniCascade(MagniConfig(max_steps=5))
+    method = MagniCascade(max_steps=5)
     method.fit(toy, np.flatnonzero(toy.device == "Fermi"), rng())
     with pytest.raises(InputError, match="no model for device 'Kepler'; expected one of Fermi"):
         method.predict(toy, np.array([DEVICES.index("Kepler")]))
-    with pytest.raises(InputError, match="hidden and max_steps: expected 1 or more, found 0 and 500"):
-        MagniConfig(hidden=0)
 
 
 def test_all_controls_are_there_and_have_names_of_their_own(toy_features: NDArray[np.float64]) -> None:
@@ -136,6 +137,6 @@ def test_published_controls(published: CoarseningSamples) -> None:
     assert best.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold
     majority = evaluate(ThreadCoarsening(published), Majority(), "kernel").metrics
     assert majority.mean_speedup.value == 1  # most pairs are best left alone
-    by_pair = evaluate(ThreadCoarsening(published), random_vector_forest(num_trees=50), "pair").metrics
-    by_kernel = evaluate(ThreadCoarsening(published), random_vector_forest(num_trees=50), "kernel").metrics
+    by_pair = evaluate(ThreadCoarsening(published), random_vectors(50), "pair").metrics
+    by_kernel = evaluate(ThreadCoarsening(published), random_vectors(50), "kernel").metrics
     assert by_pair.mean_speedup.value > by_kernel.mean_speedup.value + 0.1

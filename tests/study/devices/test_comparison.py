@@ -13,7 +13,7 @@ from ncc.errors import InputError
 from ncc.study.devices import comparison as module
 from ncc.study.devices import methods as methods_module
 from ncc.study.devices.comparison import DeviceComparison, evaluate_devmap
-from ncc.study.devices.controls import Majority, auxiliary_trees
+from ncc.study.devices.controls import Majority, learned_controls
 from ncc.study.devices.methods import opcode_histograms, standard_methods
 from ncc.study.devices.protocols import audit_leakage
 from ncc.study.devices.task import DeviceMapping
@@ -91,7 +91,7 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
         "auxiliary only (label)",
         "auxiliary only (log_ratio)",
     ]
-    expected = evaluate(DeviceMapping(toy), auxiliary_trees(5), "suite", (3, 4))
+    expected = evaluate(DeviceMapping(toy), learned_controls("label", 5)[0], "suite", (3, 4))
     assert np.array_equal(found.scores[1].predicted, expected.predicted)
     assert [report.to_dict() for report in found.leakage] == [
         audit_leakage(toy, "suite").to_dict() | {"platform": "amd", "shared_ir": 0}

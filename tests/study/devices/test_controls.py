@@ -10,10 +10,8 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices.controls import (
     Majority,
-    auxiliary_trees,
-    numeric_trees,
-    opcode_forest,
-    random_vector_forest,
+    Trees,
+    learned_controls,
     standard_controls,
 )
 from ncc.study.devices.task import DeviceMethod
@@ -32,6 +30,11 @@ def fit_rows(
 def fit_predict(method: DeviceMethod, samples: DeviceMappingSamples, seed: int = 0) -> np.ndarray:
     hidden = samples.without_answers(TEST)
     return fit_rows(method, hidden, TRAIN, TEST, seed)
+
+
+def trees(name: str) -> Trees:
+    learned = [*learned_controls("label", SMALL), *learned_controls("log_ratio", SMALL)]
+    return next(method for method in learned if method.name == name)
 
 
 @pytest.fixture
@@ -56,13 +59,7 @@ def test_majority_counts_training_rows_only(toy: DeviceMappingSamples) -> None:
 
 @pytest.mark.parametrize("target", ["label", "log_ratio"])
 def test_trees_learn_what_their_features_tell(toy: DeviceMappingSamples, histograms: np.ndarray, target: str) -> None:
-    methods = (
-        auxiliary_trees(SMALL, target),  # type: ignore[arg-type]
-        numeric_trees(SMALL, target),  # type: ignore[arg-type]
-        opcode_forest(histograms, SMALL, target),  # type: ignore[arg-type]
-        random_vector_forest(8, SMALL, target),  # type: ignore[arg-type]
-    )
-    for method in methods:
+    for method in learned_controls(target, SMALL, histograms):  # type: ignore[arg-type]
         predicted = fit_predict(method, toy)
         assert predicted.shape == TEST.shape
         assert predicted.dtype == np.float64
@@ -71,31 +68,33 @@ def test_trees_learn_what_their_features_tell(toy: DeviceMappingSamples, histogr
 
 
 def test_regression_predicts_log_ratios(toy: DeviceMappingSamples) -> None:
-    predicted = fit_predict(auxiliary_trees(SMALL, "log_ratio"), toy)
+    predicted = fit_predict(trees("auxiliary only (log_ratio)"), toy)
     np.testing.assert_allclose(predicted, toy.log_ratio[TEST], atol=0.1)
 
 
 def test_one_class_in_training(toy: DeviceMappingSamples) -> None:
     for label in (True, False):
         rows = np.flatnonzero(toy.is_gpu == label)[:4]
-        assert ((fit_rows(auxiliary_trees(SMALL), toy, rows, TEST) > 0) == label).all()
+        assert ((fit_rows(trees("auxiliary only (label)"), toy, rows, TEST) > 0) == label).all()
 
 
 def test_random_vectors_depend_on_kernel_and_seed(toy: DeviceMappingSamples) -> None:
     # Nothing but the kernel tells these labels, so only a vector per kernel can recall them.
     flat = dataclasses.replace(toy, transfer_bytes=np.ones(24), is_gpu=np.arange(24) // 2 % 2 == 0)
     known = np.arange(0, 24, 2)
-    recalled = fit_rows(random_vector_forest(8, SMALL), flat, known, known + 1)
+    recalled = fit_rows(trees("random vector per kernel + auxiliary (label)"), flat, known, known + 1)
     assert ((recalled > 0) == flat.is_gpu[known + 1]).mean() >= 0.9
-    blind = fit_rows(auxiliary_trees(SMALL), flat, known, known + 1)
+    blind = fit_rows(trees("auxiliary only (label)"), flat, known, known + 1)
     assert np.ptp(blind) == 0
-    first, again, other = (fit_predict(random_vector_forest(8, SMALL), toy, seed) for seed in (1, 1, 2))
+    first, again, other = (
+        fit_predict(trees("random vector per kernel + auxiliary (label)"), toy, seed) for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 def test_random_vectors_are_drawn_anew_for_every_seed(toy: DeviceMappingSamples) -> None:
-    features = random_vector_forest(8)._features
+    features = trees("random vector per kernel + auxiliary (label)")._features
     first, again, other = (features(toy, seed)[:, :8] for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.isclose(first, other).any()
@@ -104,9 +103,9 @@ def test_random_vectors_are_drawn_anew_for_every_seed(toy: DeviceMappingSamples)
 
 def test_histograms_must_match(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
     with pytest.raises(InputError, match=r"features: expected \(24, k\), found \(23, 6\)"):
-        fit_predict(opcode_forest(histograms[1:], SMALL), toy)
+        fit_predict(learned_controls("label", SMALL, histograms[1:])[-1], toy)
     with pytest.raises(InputError, match="num_trees: expected at least 1, found 0"):
-        auxiliary_trees(0)
+        learned_controls("label", 0)
 
 
 def test_identity_tells_controls_apart(histograms: np.ndarray) -> None:
@@ -115,8 +114,7 @@ def test_identity_tells_controls_apart(histograms: np.ndarray) -> None:
     methods = (
         *standard_controls(histograms, SMALL),
         *standard_controls(None, 21)[3:],
-        opcode_forest(other, SMALL),
-        random_vector_forest(8, SMALL),
+        learned_controls("label", SMALL, other)[-1],
     )
     identities = [content_hash(method.identity) for method in methods]
     assert len(set(identities)) == len(methods)

@@ -12,7 +12,7 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
 from ncc.study.controls import Constant
-from ncc.study.devices.controls import Majority, auxiliary_trees
+from ncc.study.devices.controls import Majority, learned_controls
 from ncc.study.devices.protocols import PROTOCOLS, splits
 from ncc.study.devices.task import DeviceMapping, fold_seed
 from ncc.study.evaluation import evaluate
@@ -148,7 +148,12 @@ def test_evaluation_is_kept(toy: DeviceMappingSamples, tmp_path: Path) -> None:
     lines: list[str] = []
     first, again = (
         evaluate(
-            DeviceMapping(toy), auxiliary_trees(SMALL), "suite", bootstrap=FEW, cache=tmp_path, progress=lines.append
+            DeviceMapping(toy),
+            learned_controls("label", SMALL)[0],
+            "suite",
+            bootstrap=FEW,
+            cache=tmp_path,
+            progress=lines.append,
         )
         for _ in range(2)
     )
@@ -179,7 +184,9 @@ def test_published_figures(published: Published, platform: str, majority: float,
     trees = 40
     by_protocol: dict[str, float] = {
         protocol: 100
-        * evaluate(DeviceMapping(samples), auxiliary_trees(trees), protocol, bootstrap=FEW).metrics.accuracy.value
+        * evaluate(
+            DeviceMapping(samples), learned_controls("label", trees)[0], protocol, bootstrap=FEW
+        ).metrics.accuracy.value
         for protocol in PROTOCOLS
     }
     assert by_protocol["published"] == pytest.approx(auxiliary, abs=2)

@@ -13,12 +13,13 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.embedding import Embedding, Vocabulary
 from ncc.errors import InputError
 from ncc.ir import Abstraction, read_module
+from ncc.study.devices.controls import Trees
 from ncc.study.devices.protocols import splits
 from ncc.study.peers import deeptune, inst2vec, ir2vec
 from ncc.study.peers.deeptune import DeepTune
-from ncc.study.peers.grewe import Grewe, grewe_features
+from ncc.study.peers.grewe import grewe, grewe_features
 from ncc.study.peers.inst2vec import Inst2vec
-from ncc.study.peers.ir2vec import IR2Vec, SeedVectors, encode_function, function_vectors, load_seeds
+from ncc.study.peers.ir2vec import SeedVectors, encode_function, function_vectors, ir2vec_trees, load_seeds
 from ncc.study.peers.recurrent import RecurrentTraining
 from ncc.study.runs import Method, Plan, run_plans
 from ncc.training import TrainingConfig
@@ -40,12 +41,12 @@ def make_inst2vec(samples: DeviceMappingSamples, training: RecurrentTraining = S
     return Inst2vec(statements, an_embedding(), dataclasses.replace(training, train_vectors=False))
 
 
-def make_ir2vec(samples: DeviceMappingSamples) -> IR2Vec:
-    return IR2Vec(np.random.default_rng(1).normal(size=(len(samples), 3)), "symbolic")
+def make_ir2vec(samples: DeviceMappingSamples) -> Trees:
+    return ir2vec_trees(np.random.default_rng(1).normal(size=(len(samples), 3)), "symbolic")
 
 
 PEERS: dict[str, Maker] = {
-    "grewe": lambda _: Grewe(),
+    "grewe": lambda _: grewe(),
     "deeptune": lambda _: DeepTune(SMALL),
     "inst2vec": make_inst2vec,
     "ir2vec": make_ir2vec,
@@ -130,7 +131,7 @@ def test_grewe_features() -> None:
 @pytest.mark.parametrize(("platform", "accuracy"), [("amd", 73.4), ("nvidia", 72.9)])
 def test_grewe_as_published(published: Callable[[str], DeviceMappingSamples], platform: str, accuracy: float) -> None:
     samples = published(platform)
-    (run,) = run_plans(samples, [Plan(Grewe(), "published", 204, list(splits(samples, "published")))])
+    (run,) = run_plans(samples, [Plan(grewe(), "published", 204, list(splits(samples, "published")))])
     assert 100 * ((run.predicted[:, 0] > 0) == samples.is_gpu).mean() == pytest.approx(accuracy, abs=4)
 
 
@@ -320,8 +321,8 @@ def test_every_row_gets_the_vector_of_its_kernel(table: DeviceMappingSamples, mo
 
 
 def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
-    with pytest.raises(InputError, match=r"vectors: expected \(24, dim\), found \(23, 3\)"):
-        IR2Vec(np.zeros((23, 3)), "symbolic").fit(table, TRAIN, np.random.default_rng(0))
+    with pytest.raises(InputError, match=r"features: expected \(24, k\), found \(23, 3\)"):
+        ir2vec_trees(np.zeros((23, 3)), "symbolic").fit(table, TRAIN, np.random.default_rng(0))
     with pytest.raises(InputError, match="statements: expected 24 sequences, found 1"):
         Inst2vec([np.zeros(3, np.int64)], an_embedding()).fit(table, TRAIN, np.random.default_rng(0))
     with pytest.raises(InputError, match="no encoding 'none'; expected one of symbolic, flow-aware"):
@@ -331,7 +332,7 @@ def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
 def test_ir2vec_as_published(published: Callable[[str], DeviceMappingSamples]) -> None:
     samples = published("amd")
     folds = list(splits(samples, "published"))[:2]
-    method = IR2Vec(function_vectors(samples, load_seeds(), "flow-aware"), "flow-aware")
+    method = ir2vec_trees(function_vectors(samples, load_seeds(), "flow-aware"), "flow-aware")
     (run,) = run_plans(samples, [Plan(method, "published", 204, folds)])
     tested = np.concatenate([test for _, test in folds])
     assert ((run.predicted[tested, 0] > 0) == samples.is_gpu[tested]).mean() == pytest.approx(0.928, abs=0.05)
