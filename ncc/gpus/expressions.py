@@ -5,6 +5,8 @@ import operator
 import re
 from collections.abc import Callable
 
+from ncc.kernels.types import split_fields
+
 Value = int | float | tuple[int | float | None, ...] | None
 """A number, a ``dim3`` as a tuple, or None where it is not known."""
 
@@ -55,16 +57,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 def split_arguments(text: str) -> list[str]:
     """Parts of a text between commas that are in no brackets; none of an empty text."""
-    parts, depth, begin = [], 0, 0
-    for at, sign in enumerate(text):
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == "," and depth == 0:
-            parts.append(text[begin:at].strip())
-            begin = at + 1
-    return [*parts, text[begin:].strip()] if text.strip() else []
+    return split_fields(text, "([{)]}") if text.strip() else []
 
 
 def value_of(

@@ -173,7 +173,7 @@ def _accessed(text: str, opcode: str) -> tuple[str, str]:
         found = _ACCESS.search(text)
         return leading_type(text[found.end() :]) if found else "float", pointers[-1] if pointers else ""
     fields = split_fields(text)
-    return leading_type(fields[1].strip()) if len(fields) > 1 else "float", pointers[0] if pointers else ""
+    return leading_type(fields[1]) if len(fields) > 1 else "float", pointers[0] if pointers else ""
 
 
 def _copied(source: str, name: str, operands: list[int], stride: Floats, spaces: PointerSpaces) -> list[Access]:

@@ -84,7 +84,7 @@ def profile_kernel(module: Module, function: int, without: Collection[int] = ())
 def _num_pointers(header: str) -> int:
     """Arguments that are pointers, by the abstracted text of a ``define``."""
     arguments = header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0]
-    return sum(field.strip().startswith("ptr") for field in split_fields(arguments))
+    return sum(field.startswith("ptr") for field in split_fields(arguments))
 
 
 def _profile(counts: KernelCounts) -> KernelProfile:

@@ -44,27 +44,6 @@ def add_strides(a: float, b: float) -> float:
     return math.inf if math.isinf(a) or math.isinf(b) else a + b
 
 
-def _pass(_module: Module, _statement: int, _operands: list[int], strides: list[float]) -> float:
-    return strides[0]
-
-
-def _add(_module: Module, _statement: int, _operands: list[int], strides: list[float]) -> float:
-    return add_strides(strides[0], strides[1])
-
-
-def _subtract(_module: Module, _statement: int, _operands: list[int], strides: list[float]) -> float:
-    return add_strides(strides[0], -strides[1])
-
-
-def _wrap(_module: Module, _statement: int, operands: list[int], strides: list[float]) -> float:
-    """Remainders by a constant: neighbours differ as before, but where it starts anew."""
-    return strides[0] if operands[1] < 0 or not any(strides) else math.nan
-
-
-def _select(_module: Module, _statement: int, _operands: list[int], strides: list[float]) -> float | None:
-    return join_strides(strides[1:]) if strides[0] == 0 else math.nan
-
-
 def _multiply(module: Module, statement: int, operands: list[int], strides: list[float]) -> float:
     if any(math.isnan(value) for value in strides):
         return math.nan
@@ -115,30 +94,28 @@ def _constant_index(module: Module, statement: int, position: int) -> int | None
     return int(words[-1]) if words and _INTEGER.fullmatch(words[-1]) else None
 
 
-def _alloca(_module: Module, _statement: int, _operands: list[int], _strides: list[float]) -> float:
-    return 0.0
-
-
-def _unlike(_module: Module, _statement: int, _operands: list[int], _strides: list[float]) -> float:
-    """What an atomic operation finds: each thread what another one left."""
-    return math.nan
-
-
 _PASSING = (
     "trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast",
     "addrspacecast", "freeze",
 )  # fmt: skip
 HANDLERS: dict[str, Handler] = {
-    **dict.fromkeys(_PASSING, _pass),
-    **dict.fromkeys(("add", "or", "fadd"), _add),
-    **dict.fromkeys(("sub", "fsub"), _subtract),
-    **dict.fromkeys(("urem", "srem", "and"), _wrap),
+    **dict.fromkeys(_PASSING, lambda _module, _at, _operands, strides: strides[0]),
+    **dict.fromkeys(
+        ("add", "or", "fadd"), lambda _module, _at, _operands, strides: add_strides(strides[0], strides[1])
+    ),
+    **dict.fromkeys(("sub", "fsub"), lambda _module, _at, _operands, strides: add_strides(strides[0], -strides[1])),
+    # remainders by a constant: neighbours differ as before, but where it starts anew
+    **dict.fromkeys(
+        ("urem", "srem", "and"),
+        lambda _module, _at, operands, strides: strides[0] if operands[1] < 0 or not any(strides) else math.nan,
+    ),
     **dict.fromkeys(("mul", "fmul"), _multiply),
     **dict.fromkeys(("ashr", "lshr"), _shift_down),
-    **dict.fromkeys(("cmpxchg", "atomicrmw"), _unlike),
+    # what an atomic operation finds: each thread what another one left
+    **dict.fromkeys(("cmpxchg", "atomicrmw"), lambda *_: math.nan),
     "shl": _shift_up,
-    "select": _select,
+    "select": lambda _module, _at, _operands, strides: join_strides(strides[1:]) if strides[0] == 0 else math.nan,
     "getelementptr": _address,
-    "alloca": _alloca,
+    "alloca": lambda *_: 0.0,
 }
 """By opcode; what is not named has stride 0 if all operands have, and NaN otherwise."""

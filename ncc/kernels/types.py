@@ -35,7 +35,7 @@ def element_type(text: str, index: int | None) -> str:
     if found := _ARRAY.fullmatch(text.strip()):
         return found[2]
     fields = _fields_of(text.strip())
-    return fields[index].strip() if index is not None and 0 <= index < len(fields) else text
+    return fields[index] if index is not None and 0 <= index < len(fields) else text
 
 
 def lanes_of(text: str) -> float:
@@ -54,19 +54,20 @@ def leading_type(text: str) -> str:
     return text
 
 
-def split_fields(text: str) -> list[str]:
-    """Splits a text at the commas that stand outside of brackets."""
+def split_fields(text: str, brackets: str = "{[<(}]>)") -> list[str]:
+    """Splits a text at the commas that stand outside of brackets; no blanks are left around the parts."""
+    opening, closing = brackets[: len(brackets) // 2], brackets[len(brackets) // 2 :]
     parts, depth, start = [], 0, 0
     for at, character in enumerate(text):
-        depth += (character in "{[<(") - (character in "}]>)")
+        depth += (character in opening) - (character in closing)
         if character == "," and depth == 0:
-            parts.append(text[start:at])
+            parts.append(text[start:at].strip())
             start = at + 1
-    return [*parts, text[start:]]
+    return [*parts, text[start:].strip()]
 
 
 def _fields_of(text: str) -> list[str]:
     """Fields of a structure that is written out; none for other types, and for structures that were cut."""
     if not text.startswith(("{", "<{")) or "..." in text:
         return []
-    return [field for field in split_fields(text.strip("<>")[1:-1]) if field.strip()]
+    return [field for field in split_fields(text.strip("<>")[1:-1]) if field]

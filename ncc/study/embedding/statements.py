@@ -1,13 +1,13 @@
 """Words of the vocabulary taken apart into opcode, flags, types and operands, for the questions asked of them."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ncc.arrays import Ints32
 from ncc.embedding.vocabulary import Vocabulary
+from ncc.kernels.types import split_fields
 
 _SCALAR = r"(?:i\d+|half|bfloat|float|double|x86_fp80|fp128|ppc_fp128|ptr(?: addrspace\(\d+\))?)"
 _VECTOR = rf"<(?:vscale x )?\d+ x {_SCALAR}>"
@@ -140,15 +140,4 @@ def struct_fields(text: str) -> tuple[str, ...]:
     """
     if not text.startswith("{ ") or not text.endswith(" }"):
         return ()
-    return tuple(_split(text[2:-2]))
-
-
-def _split(text: str) -> Iterator[str]:
-    """The parts between the commas that are in no brackets."""
-    depth = start = 0
-    for at, char in enumerate(text):
-        depth += (char in "{[(<") - (char in "}])>")
-        if char == "," and depth == 0:
-            yield text[start:at].strip()
-            start = at + 1
-    yield text[start:].strip()
+    return tuple(split_fields(text[2:-2]))
