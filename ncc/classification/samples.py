@@ -23,7 +23,7 @@ from ncc.errors import AssetError, InputError, NccError, OutputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.ir import Abstraction
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
-from ncc.runtime.crew import Task, work_through
+from ncc.runtime.crew import CrewTask, work_through
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import gathered, rank_and_world, share_files, wait_for_ranks
@@ -213,7 +213,7 @@ class _Batch:
 
 
 @dataclass(frozen=True)
-class _ReadBatch(Task):
+class _ReadBatch(CrewTask):
     """A batch of files to be read, and the file that holds what was read."""
 
     reader: ProgramReader

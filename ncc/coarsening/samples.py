@@ -7,7 +7,6 @@ the wrong labels. Here lines are looked up by kernel and factor.
 """
 
 import dataclasses
-import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
@@ -16,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.data import iter_members, locate
+from ncc.data.registry import Folder
 from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
 Unit = Literal["kernel", "source", "device"]
-Folder = str | os.PathLike[str] | None
 
 FACTORS = (1, 2, 4, 8, 16, 32)
 """Coarsening factors: how many work-items become one."""

@@ -23,7 +23,7 @@ from ncc.embedding.counts import CountsBuilder, load_counts, save_counts, width_
 from ncc.errors import AssetError, NccError, OutputError
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import read_module
-from ncc.runtime.crew import Task
+from ncc.runtime.crew import CrewTask
 from ncc.runtime.failures import lacks_room, summarize_failure
 from ncc.runtime.storage import write_atomically
 
@@ -60,7 +60,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Batch(Task):
+class Batch(CrewTask):
     """Files that are counted together.
 
     Attributes:
@@ -108,7 +108,7 @@ def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None)
 
     Raises:
         OutputError: The shard can't be written.
-        MemoryError: All files together need too much; once `Task.lose` was called each is counted by itself.
+        MemoryError: All files together need too much; once `CrewTask.lose` was called each is counted by itself.
     """
     lost = batch.lost()
     if lost is None:

@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from ncc.data import iter_members, locate
+from ncc.data.registry import Folder
 from ncc.data.tables import read_rows
 from ncc.devices.inputs import KernelInputs, describe_kernel
-from ncc.devices.samples import DeviceMappingSamples, Folder, Platform, load_legacy_ir, load_samples
+from ncc.devices.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 from ncc.devices.table import LaunchTimes
 from ncc.embedding import Embedding
 from ncc.errors import DataError, NccError

@@ -4,7 +4,6 @@ Reads the two tables of Cummins et al. (PACT 2017, case study A) as arrays, one 
 """
 
 import dataclasses
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.data import iter_members, locate
+from ncc.data.registry import Folder
 from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
 Platform = Literal["amd", "nvidia"]
 Unit = Literal["kernel", "application", "suite"]
-Folder = str | os.PathLike[str] | None
 
 COUNT_NAMES = ("comp", "rational", "mem", "localmem", "coalesced", "atomic", "transfer", "wgsize")
 _COLUMNS = ("benchmark", "dataset", *COUNT_NAMES, "oracle", "runtime_cpu", "runtime_gpu", "src")

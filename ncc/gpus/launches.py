@@ -10,9 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ncc.gpus.cards import Card
 from ncc.gpus.host import ReadArguments
 from ncc.ir import Module, NodeKind
@@ -21,8 +18,6 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.launched import LaunchedKernel, profile_launch
 from ncc.kernels.memory import Access, access_pattern
 from ncc.kernels.threads import POINTER_STEPS
-
-Array = NDArray[np.float64]
 
 KINDS = (
     "float", "double", "single_flops", "double_flops", "half_flops", "integer", "division", "special",

@@ -37,7 +37,7 @@ _TRIES = 2
 _MOST_FAILED_STARTS = 3
 
 
-class Task(ABC):
+class CrewTask(ABC):
     """Some items that a worker takes together; it travels to the worker by pickle."""
 
     @property
@@ -108,7 +108,7 @@ class _End:
 
 
 def work_through(
-    tasks: Sequence[Task], jobs: int, *, item_seconds: float = ITEM_SECONDS, memory_bytes: int | None = None
+    tasks: Sequence[CrewTask], jobs: int, *, item_seconds: float = ITEM_SECONDS, memory_bytes: int | None = None
 ) -> Generator[None]:
     """Has tasks done by worker processes, yielding after each.
 
@@ -157,7 +157,7 @@ def work_by(executor: Executor, run: Callable[[_T], None], tasks: Sequence[_T]) 
 class _Crew:
     """The parent's side: hands out tasks, listens, keeps the time, replaces who dies."""
 
-    def __init__(self, tasks: Sequence[Task], jobs: int, item_seconds: float, memory_bytes: int) -> None:
+    def __init__(self, tasks: Sequence[CrewTask], jobs: int, item_seconds: float, memory_bytes: int) -> None:
         self._tasks = tasks
         self._queue = deque(range(len(tasks)))
         self._jobs = jobs
@@ -292,7 +292,7 @@ def serve(memory_bytes: int) -> None:
     tell("ready")
     while request := parent.receive():
         try:
-            task: Task = pickle.loads(request)
+            task: CrewTask = pickle.loads(request)
             task.run(lambda index: tell("at", index))
         except OutputError as error:
             tell("output", str(error))

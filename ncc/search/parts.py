@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, NccError, OutputError
-from ncc.runtime.crew import Task, work_by, work_through
+from ncc.runtime.crew import CrewTask, work_by, work_through
 from ncc.runtime.failures import Warnings, lacks_room, summarize_failure
 from ncc.runtime.found import FoundFile
 from ncc.runtime.storage import open_atomically, write_atomically
@@ -69,7 +69,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class _Batch(Task):
+class _Batch(CrewTask):
     files: tuple[FoundFile, ...]
     work: Callable[[FoundFile], Rows]
     folder: Path

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from ncc.training import STRATEGIES, TrainingConfig
-from ncc.training.strategies import Part, make_strategy
+from ncc.training.strategies import BatchPart, make_strategy
 
 SCRIPT = Path(__file__).parent / "strategy_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))
@@ -137,7 +137,7 @@ def test_every_name_makes_a_strategy(name):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 7, 9])
 def test_pieces_have_all_samples_and_their_weights_add_up(number):
-    part = Part(torch.arange(7).numpy(), 14)
+    part = BatchPart(torch.arange(7).numpy(), 14)
     pieces = part.pieces(number)
     assert len(pieces) == min(number, 7)
     assert [sample for piece in pieces for sample in piece.tolist()] == [*range(7)]
@@ -145,7 +145,7 @@ def test_pieces_have_all_samples_and_their_weights_add_up(number):
 
 
 def test_an_empty_part_has_no_pieces():
-    assert Part(torch.arange(0).numpy(), 3).pieces(2) == []
+    assert BatchPart(torch.arange(0).numpy(), 3).pieces(2) == []
 
 
 MATRIX = 64 * 64

@@ -13,7 +13,8 @@ from joblib import hash as content_hash
 from ncc.arrays import Floats
 from ncc.coarsening.features import opcode_histograms, sample_features
 from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.samples import CoarseningSamples, Folder, load_kernel_ir, load_samples
+from ncc.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
+from ncc.data.registry import Folder
 from ncc.devices.samples import load_samples as load_device_samples
 from ncc.embedding import load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES

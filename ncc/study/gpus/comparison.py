@@ -62,7 +62,7 @@ def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
     return Predictions(np.full(len(test), np.median(train.log_time)), np.full(len(test), 0.5))
 
 
-def _trees_on(names: tuple[str, ...]) -> "Method":
+def _trees_on(names: tuple[str, ...]) -> "Predictor":
     def method(train: Launches, test: Launches, seed: int) -> Predictions:
         from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
@@ -92,14 +92,14 @@ def _process(train: Launches, test: Launches, seed: int) -> Predictions:
     return Predictions(rest + test.column("physics"), 1 / (1 + np.exp(-4 * (bound - share))))
 
 
-def _with_vectors(codes: Codes) -> "Method":
+def _with_vectors(codes: Codes) -> "Predictor":
     def method(train: Launches, test: Launches, seed: int) -> Predictions:
         return _head(*with_vectors(train, test, codes), seed)
 
     return method
 
 
-def _recurrent(codes: Codes) -> "Method":
+def _recurrent(codes: Codes) -> "Predictor":
     def method(train: Launches, test: Launches, seed: int) -> Predictions:
         rest, odds = recurrent_residual(train, test, codes, seed)
         return Predictions(test.column("physics") + rest, 1 / (1 + np.exp(-odds)))
@@ -120,8 +120,8 @@ def _ceiling(_train: Launches, test: Launches, _seed: int) -> Predictions:
     return Predictions(np.log10(10**test.log_ceiling + 2e-6), test.compute)
 
 
-Method = Callable[[Launches, Launches, int], Predictions]
-METHODS: Mapping[str, Method] = {
+Predictor = Callable[[Launches, Launches, int], Predictions]
+METHODS: Mapping[str, Predictor] = {
     "ncc": _head,
     "process": _process,
     "trees": _trees_on(()),
@@ -133,7 +133,7 @@ METHODS: Mapping[str, Method] = {
 }
 """The head that ships; other models of the same columns; physics alone; and controls that know less, or all."""
 
-ON_CODE: Mapping[str, Callable[[Codes], Method]] = {"lstm": _recurrent, "vectors": _with_vectors}
+ON_CODE: Mapping[str, Callable[[Codes], Predictor]] = {"lstm": _recurrent, "vectors": _with_vectors}
 """Models that read the kernel's code beside the columns."""
 
 

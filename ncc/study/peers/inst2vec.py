@@ -3,20 +3,18 @@
 Reference: Ben-Nun et al., Neural Code Comprehension, NeurIPS 2018, section 6.2.
 """
 
-import os
 from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats32, Ints
+from ncc.data.registry import Folder
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding
 from ncc.errors import InputError
 from ncc.ir import read_module
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.training import TrainingConfig
-
-Folder = str | os.PathLike[str] | None
 
 
 def read_statements(samples: DeviceMappingSamples, embedding: Embedding, folder: Folder = None) -> list[Words]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ncc.arrays import Floats, Ints32
+from ncc.data.registry import Folder
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
@@ -25,7 +26,6 @@ from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
 
 Encoding = Literal["symbolic", "flow-aware"]
-Folder = str | os.PathLike[str] | None
 
 _AS_PUBLISHED = Abstraction(keep_casts=True)
 """IR2Vec reads what LLVM of its day prints, casts of pointers among it."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ncc.study.scaling.plan import Run
+from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.programs import ProgramSource
-from ncc.study.scaling.results import Job, Measured, RunResult, load, save
+from ncc.study.scaling.results import Measured, RunOrder, RunResult, load, save
 
 _GRACE_S = 10.0
 
@@ -25,7 +25,7 @@ def worker_command(job_file: Path, world: int) -> list[str]:
     return [sys.executable, *launcher, *worker]
 
 
-def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s: float = 3600.0) -> RunResult:
+def start_run(run: PlannedRun, source: ProgramSource, *, device: str = "cpu", timeout_s: float = 3600.0) -> RunResult:
     """Runs a training in processes of its own; a failure is a result as well.
 
     Args:
@@ -37,7 +37,7 @@ def start_run(run: Run, source: ProgramSource, *, device: str = "cpu", timeout_s
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with TemporaryDirectory() as folder:
         launched = time.time()
-        job = Job(run=run, source=source, device=device, folder=folder, launched_s=launched, timeout_s=timeout_s)
+        job = RunOrder(run=run, source=source, device=device, folder=folder, launched_s=launched, timeout_s=timeout_s)
         job_file = Path(folder) / "job.json"
         save(job, job_file)
         environment = {**os.environ, "OMP_NUM_THREADS": str(run.setting.threads)}

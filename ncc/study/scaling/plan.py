@@ -72,7 +72,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class PlannedRun:
     """One training, with the machine to itself as far as this program is concerned.
 
     Attributes:
@@ -156,10 +156,10 @@ class SweepConfig:
                 found += [self._setting(*one, batch_size, hidden) for one in (*alone, *shared)]
         return list(dict.fromkeys(found))
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[PlannedRun]:
         """All runs; a repeat runs every setting before the next begins, so that a change of the machine meets all."""
         return [
-            Run(setting=setting, repeat=repeat, seed=self.seed + repeat)
+            PlannedRun(setting=setting, repeat=repeat, seed=self.seed + repeat)
             for repeat in range(self.repeats)
             for setting in self.settings()
         ]

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from ncc.runtime.storage import write_atomically
-from ncc.study.scaling.plan import Run
+from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.programs import ProgramSource
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class RunOrder:
     """What the processes of a run are given.
 
     Attributes:
@@ -26,7 +26,7 @@ class Job:
         timeout_s: Seconds after which the run is given up.
     """
 
-    run: Run
+    run: PlannedRun
     source: ProgramSource
     device: str
     folder: str
@@ -157,7 +157,7 @@ class RunResult:
         error: Why it failed; None where it went well.
     """
 
-    run: Run
+    run: PlannedRun
     wall_s: float
     load: float | None
     measured: Measured | None = None
@@ -196,7 +196,7 @@ class RunResult:
         }
 
 
-def save(found: Job | Measured, path: Path) -> None:
+def save(found: RunOrder | Measured, path: Path) -> None:
     """Writes a job for a run's processes, or what they measured for the one that started them."""
     write_atomically(path, msgspec.json.encode(found))
 

@@ -20,7 +20,7 @@ from ncc.classification.network_fit import NetworkMethod
 from ncc.classification.samples import ProgramSamples
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
 from ncc.study.scaling.programs import Programs
-from ncc.study.scaling.results import EpochEnd, Job, Measured, Phases, load, save
+from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunOrder, load, save
 from ncc.training import TrainingStatistics
 
 _GRACE_S = 20.0
@@ -30,7 +30,7 @@ _CALIBRATING = 1000
 def main(job_file: str) -> None:
     """Does a run; the first rank writes what was measured, the first to fail writes why."""
     entered = time.time()
-    job = load(Job, Path(job_file))
+    job = load(RunOrder, Path(job_file))
     # who starts the run ends it in time; should that process have died, no rank outlives the limit by much
     faulthandler.dump_traceback_later(job.timeout_s + _GRACE_S, exit=True)
     torch.set_num_threads(job.run.setting.threads)
@@ -52,7 +52,7 @@ def main(job_file: str) -> None:
 class _Stages:
     """The stages of a run, with their times on this rank."""
 
-    def __init__(self, job: Job, device: str, *, imports_s: float, group_s: float) -> None:
+    def __init__(self, job: RunOrder, device: str, *, imports_s: float, group_s: float) -> None:
         self.job = job
         self.device = device
         self.statistics = TrainingStatistics()

@@ -3,13 +3,13 @@
 from torch import nn
 
 from ncc.training.config import TrainingConfig
-from ncc.training.strategies.base import Part, Strategy, Touched
+from ncc.training.strategies.base import BatchPart, Strategy, Touched
 from ncc.training.strategies.central import Central
 from ncc.training.strategies.local import Local
 from ncc.training.strategies.mirrored import Mirrored
 from ncc.training.strategies.stale import Stale
 
-__all__ = ["Part", "Strategy", "make_strategy"]
+__all__ = ["BatchPart", "Strategy", "make_strategy"]
 
 _STRATEGIES: dict[str, type[Strategy]] = {
     "mirrored": Mirrored,

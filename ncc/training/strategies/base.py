@@ -17,7 +17,7 @@ Touched = Callable[[Ints], Mapping[str, Ints]]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BatchPart:
     """A rank's part of a batch.
 
     Attributes:
@@ -79,9 +79,9 @@ class Strategy(ABC):
         """The optimizer of this rank, if it has one."""
         return ClippedAdamW(self.parameters, self._config)
 
-    def part(self, samples: Ints) -> Part:
+    def part(self, samples: Ints) -> BatchPart:
         """This rank's part of a batch, every world-th sample."""
-        return Part(samples[self.exchange.rank :: self.exchange.world], len(samples))
+        return BatchPart(samples[self.exchange.rank :: self.exchange.world], len(samples))
 
     def step(self) -> None:
         """Exchanges, clips and applies what backward has left in the gradients, and clears them."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ncc.arrays import Ints
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import average, flatten, views_like
-from ncc.training.strategies.base import Part, Strategy
+from ncc.training.strategies.base import BatchPart, Strategy
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 
@@ -39,10 +39,10 @@ class Local(Strategy):
         """Whether weights were just averaged."""
         return self._since_average == 0
 
-    def part(self, samples: Ints) -> Part:
+    def part(self, samples: Ints) -> BatchPart:
         """This rank's part of a batch, weighted for a gradient of its own."""
         own = super().part(samples).samples
-        return Part(own, len(own))
+        return BatchPart(own, len(own))
 
     def _step(self, rate: float) -> None:
         assert self._optimizer

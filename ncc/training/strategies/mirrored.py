@@ -14,7 +14,7 @@ from ncc.arrays import Ints
 from ncc.training.compression import make_compression
 from ncc.training.config import TrainingConfig
 from ncc.training.exchange import flatten, views_like
-from ncc.training.strategies.base import Part, Strategy
+from ncc.training.strategies.base import BatchPart, Strategy
 
 
 class Mirrored(Strategy):
@@ -31,7 +31,7 @@ class Mirrored(Strategy):
         self._compression = make_compression(config, self.exchange) if self.exchange.world > 1 else None
         self._batch = np.zeros(0, np.int64)
 
-    def part(self, samples: Ints) -> Part:
+    def part(self, samples: Ints) -> BatchPart:
         """As `Strategy.part` says."""
         self._batch = samples
         return super().part(samples)

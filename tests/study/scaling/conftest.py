@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.study.scaling.plan import Run, Setting
+from ncc.study.scaling.plan import PlannedRun, Setting
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunResult
 
@@ -86,7 +86,7 @@ def result(measured):
     """Makes the result of a run: so many seconds of steps and 10 s beside; None for one that failed."""
 
     def make(setting: Setting, steps_s: float | None, repeat: int = 0, **changes) -> RunResult:
-        run = Run(setting=setting, repeat=repeat, seed=204 + repeat)
+        run = PlannedRun(setting=setting, repeat=repeat, seed=204 + repeat)
         if steps_s is None:
             return RunResult(run=run, wall_s=3.0, load=0.1, error="killed")
         return RunResult(run=run, wall_s=steps_s + 10, load=0.1, measured=measured(steps_s, **changes))

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ncc.study.scaling import launch
-from ncc.study.scaling.plan import Run
-from ncc.study.scaling.results import Job, Measured, load, save
+from ncc.study.scaling.plan import PlannedRun
+from ncc.study.scaling.results import Measured, RunOrder, load, save
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def commands(monkeypatch):
 
 @pytest.fixture
 def run(plain):
-    return Run(setting=plain, repeat=0, seed=204)
+    return PlannedRun(setting=plain, repeat=0, seed=204)
 
 
 def test_several_ranks_start_under_torchrun_and_one_alone():
@@ -36,9 +36,9 @@ def test_several_ranks_start_under_torchrun_and_one_alone():
 
 
 def test_jobs_and_figures_survive_files(run, source, measured, tmp_path):
-    job = Job(run=run, source=source, device="cpu", folder=str(tmp_path), launched_s=1.5, timeout_s=9.0)
+    job = RunOrder(run=run, source=source, device="cpu", folder=str(tmp_path), launched_s=1.5, timeout_s=9.0)
     save(job, tmp_path / "job.json")
-    assert load(Job, tmp_path / "job.json") == job
+    assert load(RunOrder, tmp_path / "job.json") == job
     save(measured(), job.result_file)
     assert load(Measured, job.result_file) == measured()
 
