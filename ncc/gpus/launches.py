@@ -45,7 +45,7 @@ class Work:
         launched: Its counts.
         known: Arguments that host code told.
         sector_bytes: Bytes that its accesses of global memory move, in whole sectors of 32 bytes.
-        load_bytes, store_bytes: The same for loads and stores.
+        store_bytes: The same for stores.
         distinct_bytes: The same with each buffer moved once at most: what a perfect cache would leave.
         shared_reads_bytes: The same with what all threads of a warp read alike moved once for the launch.
         buffer_bytes: Bytes of the buffers that are known.
@@ -55,7 +55,6 @@ class Work:
     launched: LaunchedKernel
     known: ReadArguments
     sector_bytes: float
-    load_bytes: float
     store_bytes: float
     distinct_bytes: float
     shared_reads_bytes: float
@@ -99,7 +98,6 @@ def work_at(module: Module, kernel: int, launch: Launch, known: ReadArguments) -
         launched=launched,
         known=known,
         sector_bytes=loads + stores,
-        load_bytes=loads,
         store_bytes=stores,
         distinct_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in moved.items()),
         shared_reads_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),

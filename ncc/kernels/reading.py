@@ -1,7 +1,7 @@
 """Kernels of an input, read and looked up in the embedding: where every prediction begins."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +38,9 @@ class Kernel:
     vectors: Floats32
     lookup: Lookup
 
-    def sequence(self, without: Collection[int] = ()) -> Floats32:
-        """Vectors of the kernel's statements in order, cut to the first 1024 and without some of them: (time, dim)."""
-        kept = self.statements[~np.isin(self.statements, list(without))] if without else self.statements
-        return self.vectors[kept[:LONGEST]]
+    def sequence(self) -> Floats32:
+        """Vectors of the kernel's statements in order, cut to the first 1024: (time, dim)."""
+        return self.vectors[self.statements[:LONGEST]]
 
     @property
     def name(self) -> str:
