@@ -19,12 +19,12 @@ from ncc.arrays import Ints
 from ncc.classification.reading import ProgramReader, file_key
 from ncc.classification.tables import ProgramTable, concatenate, table_of_program
 from ncc.encoder.program import Program
-from ncc.errors import AssetError, InputError, NccError, OutputError
+from ncc.errors import AssetError, InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.ir import Abstraction
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import CrewTask, work_through
-from ncc.runtime.failures import lacks_room, summarize_failure
+from ncc.runtime.failures import reason_of
 from ncc.runtime.found import FoundFile, refuse_link_out
 from ncc.runtime.ranks import gathered, rank_and_world, share_files, wait_for_ranks
 from ncc.runtime.storage import read_tensors, write_atomically
@@ -256,14 +256,8 @@ class _ReadBatch(CrewTask):
     def _read(self, path: FoundFile) -> tuple[Program | None, _Way]:
         try:
             return self.reader.read(path)
-        except OutputError:  # a full disk is no fault of the program
-            raise
-        except NccError as error:
-            return None, _Failure(str(error))
         except Exception as error:
-            if lacks_room(error):
-                raise OutputError(f"{path}: can't be worked on: {error}") from error
-            return None, _Failure(summarize_failure(str(path), error))
+            return None, _Failure(reason_of(str(path), error))
 
     def load(self) -> _Batch:
         """What was written down; where that is damaged, once more."""

@@ -20,11 +20,11 @@ from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
 from ncc.corpus.recipe import Recipe
 from ncc.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder
-from ncc.errors import AssetError, NccError, OutputError
+from ncc.errors import AssetError
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import read_module
 from ncc.runtime.crew import CrewTask
-from ncc.runtime.failures import lacks_room, summarize_failure
+from ncc.runtime.failures import reason_of, summarize_failure
 from ncc.runtime.storage import write_atomically
 
 
@@ -83,8 +83,18 @@ class Batch(CrewTask):
         return self.shard / "lost.json"
 
     def run(self, at: Callable[[int | None], None]) -> None:
-        """As `count_batch`."""
-        count_batch(self, at)
+        """Makes the shard; what was made of it before is used."""
+        lost = self.lost()
+        if lost is None:
+            _count_files(self, range(len(self.files)), self.shard, at)
+            return
+        whole = [index for index in range(len(self.files)) if index not in lost]
+        for index in whole:
+            if not _is_whole(_piece(self, index)):
+                _count_files(self, [index], _piece(self, index), at)
+        at(None)
+        _add_up(self, [_piece(self, index) for index in whole], lost)
+        shutil.rmtree(self.shard / "pieces", ignore_errors=True)  # what a kill leaves of them is not read again
 
     def seconds_for(self, index: int) -> float:
         """What compilers may take, which end themselves: each attempt's time and its header's."""
@@ -97,43 +107,6 @@ class Batch(CrewTask):
     def is_done(self) -> bool:
         """Whether the shard is whole."""
         return _is_whole(self.shard)
-
-
-def count_batch(batch: Batch, at: Callable[[int | None], None] = lambda _: None) -> None:
-    """Makes a shard of a batch; what was made of it before is used.
-
-    Args:
-        batch: What to count.
-        at: Called with the index of each file before it is begun, and with None when all are read.
-
-    Raises:
-        OutputError: The shard can't be written.
-        MemoryError: All files together need too much; once `CrewTask.lose` was called each is counted by itself.
-    """
-    lost = batch.lost()
-    if lost is None:
-        _count_files(batch, range(len(batch.files)), batch.shard, at)
-        return
-    whole = [index for index in range(len(batch.files)) if index not in lost]
-    for index in whole:
-        if not _is_whole(_piece(batch, index)):
-            _count_files(batch, [index], _piece(batch, index), at)
-    at(None)
-    _add_up(batch, [_piece(batch, index) for index in whole], lost)
-    shutil.rmtree(batch.shard / "pieces", ignore_errors=True)  # what a kill leaves of them is not read again
-
-
-def count_batch_or_pieces(batch: Batch) -> None:
-    """As `count_batch`, and file by file if all together need too much: for a process that nobody else watches.
-
-    Raises:
-        OutputError: The shard can't be written.
-    """
-    try:
-        count_batch(batch)
-    except MemoryError:
-        batch.lose({})
-        count_batch(batch)
 
 
 def _is_whole(shard: Path) -> bool:
@@ -183,15 +156,10 @@ def _count_file(
         contexts = {
             width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders
         }
-    except (OutputError, MemoryError):  # a full disk is no fault of the file, and full memory may be none
+    except MemoryError:  # may be no fault of the file
         raise
-    except NccError as error:
-        tally.failures[file.path] = str(error)
-        return
     except Exception as error:
-        if lacks_room(error):
-            raise OutputError(f"{file.path}: can't be worked on: {error}") from error
-        tally.failures[file.path] = summarize_failure(file.path, error)
+        tally.failures[file.path] = reason_of(file.path, error)
         return
     # nothing is added before all is known, so that a file that fails has added nothing
     for width, pairs in contexts.items():

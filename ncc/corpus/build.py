@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
+from ncc.corpus.batch import Batch, Tally
 from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe
 from ncc.embedding.counts import width_folder
@@ -126,7 +126,7 @@ def build_corpus(
         missing = [batch for batch in batches if not batch.is_done()]
         jobs = jobs or os.cpu_count() or 1
         if executor:
-            work = work_by(executor, count_batch_or_pieces, missing)
+            work = work_by(executor, missing)
         else:
             work = work_through(missing, jobs, item_seconds=file_seconds, memory_bytes=memory_bytes)
         with closing(work):

@@ -16,7 +16,7 @@ from concurrent.futures import Executor, Future, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ncc.errors import NccError, OutputError
 from ncc.runtime import confinement
@@ -29,7 +29,6 @@ from ncc.runtime.storage import write_atomically
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
 
-_T = TypeVar("_T")
 _GRACE_S = 2.0
 _TICK_S = 1.0
 _MESSAGE_S = 30.0
@@ -129,18 +128,26 @@ def work_through(
         crew.close()
 
 
-def work_by(executor: Executor, run: Callable[[_T], None], tasks: Sequence[_T]) -> Generator[None]:
+def run_unwatched(task: CrewTask) -> None:
+    """Does a task, and item by item if all of them together need too much memory, where nobody watches the process."""
+    try:
+        task.run(lambda _: None)
+    except MemoryError:
+        task.lose({})
+        task.run(lambda _: None)
+
+
+def work_by(executor: Executor, tasks: Sequence[CrewTask]) -> Generator[None]:
     """Has tasks done on a caller's executor, which stays open; yields after each.
 
     Args:
         executor: It is not watched.
-        run: A function of a module.
-        tasks: What it is called with.
+        tasks: Item by item where all items of one together need too much memory.
 
     Raises:
         NccError: A task raises it, or its worker ended.
     """
-    pending: set[Future[None]] = {executor.submit(run, task) for task in tasks}
+    pending: set[Future[None]] = {executor.submit(run_unwatched, task) for task in tasks}
     try:
         for future in as_completed(pending):
             future.result()

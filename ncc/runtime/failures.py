@@ -5,15 +5,25 @@ import logging
 from pathlib import Path
 from traceback import extract_tb
 
+from ncc.errors import NccError, OutputError
+
 REPORT = "; a defect of ncc, please report it"
 """How the description of a defect ends."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE}
 
 
-def lacks_room(error: BaseException) -> bool:
-    """Whether it says that the disk is full or read-only, or that no more files can be opened: no fault of an input."""
-    return isinstance(error, OSError) and error.errno in _NO_ROOM
+def reason_of(name: str, error: Exception) -> str:
+    """One line on why an input failed.
+
+    Raises:
+        OutputError: The disk is full or read-only, or no more files can be opened: no fault of the input.
+    """
+    if isinstance(error, OutputError):
+        raise error
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        raise OutputError(f"{name}: can't be worked on: {error}") from error
+    return str(error) if isinstance(error, NccError) else summarize_failure(name, error)
 
 
 def is_defect(error: BaseException) -> bool:

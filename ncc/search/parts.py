@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.errors import AssetError, NccError, OutputError
+from ncc.errors import AssetError
 from ncc.runtime.crew import CrewTask, work_by, work_through
-from ncc.runtime.failures import Warnings, lacks_room, summarize_failure
+from ncc.runtime.failures import Warnings, reason_of
 from ncc.runtime.found import FoundFile
 from ncc.runtime.storage import open_atomically, write_atomically
 from ncc.runtime.tables import vector_table
@@ -107,14 +107,10 @@ class _Batch(CrewTask):
         with Warnings() as told:
             try:
                 rows = self.work(file)
-            except (OutputError, MemoryError):  # a full disk is no fault of the file, and full memory may be none
+            except MemoryError:  # may be no fault of the file
                 raise
-            except NccError as error:
-                return str(error), None
             except Exception as error:
-                if lacks_room(error):
-                    raise OutputError(f"{file}: can't be worked on: {error}") from error
-                return summarize_failure(str(file), error), None
+                return reason_of(str(file), error), None
         if told:
             rows.about["warning"] = "\n  ".join(told)
         return None, rows
@@ -186,7 +182,7 @@ def in_parts(
     ]
     missing = [batch for batch in batches if not batch.is_done()]
     done = len(batches) - len(missing)
-    with closing(work_by(executor, _run, missing) if executor else work_through(missing, jobs)) as run:
+    with closing(work_by(executor, missing) if executor else work_through(missing, jobs)) as run:
         for batch in batches:
             while not batch.is_done():
                 next(run)
@@ -194,7 +190,3 @@ def in_parts(
                 if progress:
                     progress(done, len(batches))
             yield batch.load()
-
-
-def _run(batch: _Batch) -> None:
-    batch.run(lambda _: None)

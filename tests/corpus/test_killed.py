@@ -16,12 +16,12 @@ import pytest
 
 import ncc.corpus.build as building
 from ncc.corpus import Recipe, Source, build_corpus, load_recipe
-from ncc.corpus.batch import Batch, Tally, count_batch_or_pieces
+from ncc.corpus.batch import Batch, Tally
 from ncc.corpus.files import CorpusFile
 from ncc.errors import NccError, OutputError
 from ncc.ir import read_module
 from ncc.runtime import crew
-from ncc.runtime.crew import work_through
+from ncc.runtime.crew import run_unwatched, work_through
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 REASONS = {
@@ -215,9 +215,9 @@ def test_files_that_need_too_much_together_are_counted_one_by_one(sources, tmp_p
         _batch(tmp_path / "batch", sources, "f0", "f1", "f2"),
         _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),
     )
-    count_batch_or_pieces(whole)
+    run_unwatched(whole)
     monkeypatch.setattr("ncc.corpus.batch.read_module", read)
-    count_batch_or_pieces(batch)
+    run_unwatched(batch)
     assert len(reads) == 6
     assert batch.lost() == {}
     assert corpus_files(tmp_path / "batch") == corpus_files(tmp_path / "whole")
