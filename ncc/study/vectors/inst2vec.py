@@ -84,7 +84,7 @@ def load_inst2vec(
 
 
 def _read_dictionary(path: Path) -> dict[str, int]:
-    found = _read(path, {".json": _from_json, ".csv": _dictionary_from_csv})
+    found = _read(path, {".json": json.loads, ".csv": _dictionary_from_csv})
     if isinstance(found, list) and found and all(isinstance(text, str) for text in found):
         found = {text: row for row, text in enumerate(found)}
     if not isinstance(found, dict) or not found:
@@ -136,10 +136,6 @@ def _read(path: Path, readers: dict[str, Callable[[bytes], Any]]) -> Any:
         kind = path.suffix if path.suffix in readers else "pickle"
         known = ", ".join(readers)
         raise AssetError(f"{path}: can't be read as {kind} ({error}); expected a pickle or one of {known}") from error
-
-
-def _from_json(data: bytes) -> Any:
-    return json.loads(data)
 
 
 def _dictionary_from_csv(data: bytes) -> dict[str, int]:
