@@ -1,14 +1,14 @@
 """Features of the kernels of the samples, a row a sample."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.ir import read_module
 from ncc.kernels.coarsening import coarsening_features
 
 
-def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> NDArray[np.float64]:
+def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Describe each row's kernel.
 
     Args:
@@ -22,7 +22,7 @@ def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> NDArray
     return np.stack([found[name] for name in samples.kernel])
 
 
-def opcode_histograms(samples: CoarseningSamples, ir: dict[str, bytes]) -> NDArray[np.float64]:
+def opcode_histograms(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Count how often each opcode occurs in each row's kernel.
 
     Args:

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.embedding import Embedding
@@ -25,8 +25,6 @@ from ncc.errors import InputError
 from ncc.ir import read_module
 from ncc.kernels.reading import kernel_words
 from ncc.training import TrainingConfig
-
-Words = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +39,7 @@ class SpeedupTraining:
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=15, batch_size=16, weight_decay=1.0))
 
 
-def load_words(samples: CoarseningSamples, ir: dict[str, bytes], embedding: Embedding) -> list[Words]:
+def load_words(samples: CoarseningSamples, ir: dict[str, bytes], embedding: Embedding) -> list[Ints]:
     """Each row's kernel as words of an embedding.
 
     Args:
@@ -64,7 +62,7 @@ class LSTMMethod:
     slow = True
     version = "1"
 
-    def __init__(self, embedding: Embedding, words: list[Words], training: SpeedupTraining | None = None) -> None:
+    def __init__(self, embedding: Embedding, words: list[Ints], training: SpeedupTraining | None = None) -> None:
         """Keeps the kernels' words; nothing is trained before `fit`."""
         self.embedding = embedding
         self.words = words
@@ -79,7 +77,7 @@ class LSTMMethod:
     def fit(
         self,
         samples: CoarseningSamples,
-        train_idx: NDArray[np.int64],
+        train_idx: Ints,
         rng: np.random.Generator,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
@@ -113,7 +111,7 @@ class LSTMMethod:
             embedding_id=self.embedding.fingerprint,
         )
 
-    def predict(self, samples: CoarseningSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: CoarseningSamples, test_idx: Ints) -> Floats:
         """The expected speedup at each of `FACTORS`, (m, 6) float64."""
         head = self._head()
         kernels, owner = distinct_sequences([self.words[row] for row in test_idx.tolist()])
@@ -121,7 +119,7 @@ class LSTMMethod:
         devices = samples.device[test_idx].tolist()
         return np.stack([head.speedups(encoded[k], device) for k, device in zip(owner, devices, strict=True)])
 
-    def to_head(self, spread: NDArray[np.float64], about: dict[str, Any]) -> LSTMCoarseningHead:
+    def to_head(self, spread: Floats, about: dict[str, Any]) -> LSTMCoarseningHead:
         """What was fitted, as it answers.
 
         Args:

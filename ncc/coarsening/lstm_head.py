@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32
 from ncc.coarsening.head import LEAST_SPEEDUP, MOST_SPEEDUP, CoarseningPrediction, best_factor, check_axes
 from ncc.encoder.inference import Ensemble
 from ncc.errors import InputError
 from ncc.kernels.reading import Kernel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +29,7 @@ class LSTMCoarseningHead:
     ensemble: Ensemble
     devices: tuple[str, ...]
     factors: tuple[int, ...]
-    spread: Array
+    spread: Floats
     embedding_id: str
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -47,7 +45,7 @@ class LSTMCoarseningHead:
         """`predict` for a kernel that was read."""
         return self.predict(self.ensemble.encode(kernel.sequence()), device)
 
-    def predict(self, encoded: NDArray[np.float32], device: str | None = None) -> CoarseningPrediction:
+    def predict(self, encoded: Floats32, device: str | None = None) -> CoarseningPrediction:
         """Predicts for one kernel.
 
         Args:
@@ -62,7 +60,7 @@ class LSTMCoarseningHead:
             raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
         return best_factor(self.speedups(encoded, device), self.factors, self.spread)
 
-    def speedups(self, encoded: NDArray[np.float32], device: str | None) -> Array:
+    def speedups(self, encoded: Floats32, device: str | None) -> Floats:
         """Expected speedup at each factor, (len(factors),) float64: the geometric mean over members, and devices."""
         auxiliary = device_columns([device] if device else self.devices, self.devices)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -71,6 +69,6 @@ class LSTMCoarseningHead:
         return np.clip(np.nan_to_num(speedups, nan=MOST_SPEEDUP), LEAST_SPEEDUP, MOST_SPEEDUP)
 
 
-def device_columns(names: Sequence[str], devices: Sequence[str]) -> NDArray[np.float32]:
+def device_columns(names: Sequence[str], devices: Sequence[str]) -> Floats32:
     """A column for each device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
     return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.data import iter_members, locate
 from ncc.data.registry import Folder
 from ncc.data.tables import check_names, read_rows
@@ -60,8 +60,8 @@ class CoarseningSamples:
     kernel: np.ndarray
     device: np.ndarray
     source: np.ndarray
-    components: NDArray[np.float64]
-    runtime: NDArray[np.float64]
+    components: Floats
+    runtime: Floats
 
     def __len__(self) -> int:
         return len(self.kernel)
@@ -72,12 +72,12 @@ class CoarseningSamples:
         return tuple(dict.fromkeys(self.device.tolist()))
 
     @property
-    def speedup(self) -> NDArray[np.float64]:
+    def speedup(self) -> Floats:
         """Runtime without coarsening / runtime at each factor, (n, 6) float64; NaN where not measured."""
         return self.runtime[:, :1] / self.runtime
 
     @property
-    def best(self) -> NDArray[np.int64]:
+    def best(self) -> Ints:
         """Which of `FACTORS` is the fastest, (n,) int64 indices; -1 where nothing is known."""
         known = np.isfinite(self.runtime)
         fastest = np.argmin(np.where(known, self.runtime, np.inf), axis=1)
@@ -93,7 +93,7 @@ class CoarseningSamples:
             raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
         return self.source.astype(str) if unit == "source" else getattr(self, unit)
 
-    def without_answers(self, rows: NDArray[np.int64]) -> "CoarseningSamples":
+    def without_answers(self, rows: Ints) -> "CoarseningSamples":
         """Return a copy in which some rows' runtimes are hidden.
 
         Args:
@@ -213,7 +213,7 @@ def _where(row: dict[str, str]) -> str:
     return f"{row['kernel']:.80}{factor}"
 
 
-def clamp_to_measured(runtime: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
     """Replace factors that were not measured by the largest smaller one that was.
 
     Args:
@@ -228,7 +228,7 @@ def clamp_to_measured(runtime: NDArray[np.float64], chosen: NDArray[np.int64]) -
     return last_measured[np.arange(len(runtime)), chosen]
 
 
-def complete_log_speedups(runtime: NDArray[np.float64]) -> NDArray[np.float64]:
+def complete_log_speedups(runtime: Floats) -> Floats:
     """Return the logarithms of all speedups over no coarsening; factors that were not measured are extrapolated.
 
     Large factors are missing where a kernel has no work left to merge, or failed. A parabola in log2(factor) through

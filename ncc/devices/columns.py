@@ -1,15 +1,13 @@
 """Launches as columns of numbers: sizes, what the kernel's code does, and what a thread does at such a launch."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.physics import launch_terms
 from ncc.devices.work import NUM_KINDS, counts_at
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-
-Array = NDArray[np.float64]
 
 NUM_SIZES = 3 + 3
 """Columns of `launch_columns` that depend on sizes; those of the code follow."""
@@ -33,13 +31,13 @@ OPCODE_COLUMNS = np.r_[0:NUM_SIZES, NUM_SIZES + _PROFILE_WIDTH : CODE.stop]
 """Sizes with the profile, and with the opcodes."""
 
 
-def code_columns(inputs: KernelInputs) -> Array:
+def code_columns(inputs: KernelInputs) -> Floats:
     """(n, k) float64 of what kernels do, whatever their sizes: logarithms of counts, and shares."""
     one = np.ones(len(inputs))
     return np.hstack([inputs.blocks(one, one)["profile"][:, _PROFILE], np.log1p(inputs.opcodes)])
 
 
-def launch_columns(inputs: KernelInputs, sizes: Array) -> Array:
+def launch_columns(inputs: KernelInputs, sizes: Floats) -> Floats:
     """What models see of launches.
 
     Work-items and bytes stand for each other where one is not known: a pointer argument is taken to hold four bytes a
@@ -63,7 +61,7 @@ def launch_columns(inputs: KernelInputs, sizes: Array) -> Array:
     return np.column_stack([transfer, group, items, *work, code, inputs.profile, items - group, counts, shares])
 
 
-def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
+def complete_sizes(inputs: KernelInputs, sizes: Floats) -> Floats:
     """The same sizes with bytes for work-items and work-items for bytes; (n, 3) float64."""
     each = _item_bytes(inputs)
     transfer, group, items = sizes.T
@@ -77,11 +75,11 @@ def complete_sizes(inputs: KernelInputs, sizes: Array) -> Array:
     )
 
 
-def _item_bytes(inputs: KernelInputs) -> Array:
+def _item_bytes(inputs: KernelInputs) -> Floats:
     return _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
 
 
-def launch_physics(inputs: KernelInputs, sizes: Array) -> Array:
+def launch_physics(inputs: KernelInputs, sizes: Floats) -> Floats:
     """Terms of the times of launches, see `launch_terms`; a kernel that never asks for its number runs alone."""
     moved, _, items = complete_sizes(inputs, sizes).T
     data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / _item_bytes(inputs), 1), items)
@@ -89,14 +87,14 @@ def launch_physics(inputs: KernelInputs, sizes: Array) -> Array:
     return launch_terms(inputs.work, data, moved, np.where(many, items, 1))
 
 
-def code_distances(a: Array, b: Array) -> Array:
+def code_distances(a: Floats, b: Floats) -> Floats:
     """(n, m) float64 between kernels: about the factor, in log units, by which what they do differs."""
     width = _PROFILE_WIDTH
     profile, opcodes = scaled_distances(a[:, :width], b[:, :width]), scaled_distances(a[:, width:], b[:, width:])
     return np.hypot(profile, opcodes)
 
 
-def scaled_distances(a: Array, b: Array) -> Array:
+def scaled_distances(a: Floats, b: Floats) -> Floats:
     """(n, m) float64 root mean squared differences between rows."""
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
     return np.sqrt(np.maximum(squared, 0) / a.shape[1])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats
 from ncc.devices.head import TimesHead
 from ncc.devices.predict import SIZES, choose_head, find_flips
 from ncc.embedding import AnyEmbedding, load_embedding
@@ -23,7 +23,6 @@ from ncc.runtime.workers import limited
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 
@@ -46,10 +45,10 @@ class DeviceCurve:
     kernel: str
     platform: str
     wgsize: float | None
-    transfer_bytes: Array
-    speedup_gpu_over_cpu: Array
-    low: Array
-    high: Array
+    transfer_bytes: Floats
+    speedup_gpu_over_cpu: Floats
+    low: Floats
+    high: Floats
     flips: tuple[float, ...]
     seen: tuple[float, float]
 
@@ -60,7 +59,7 @@ class DeviceCurve:
         return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
 
     @property
-    def decided(self) -> NDArray[np.bool_]:
+    def decided(self) -> Bools:
         """(n,) whether the whole interval speaks for one device; where it doesn't, either may turn out to be faster."""
         return (self.low > 1) | (self.high < 1)
 
@@ -134,7 +133,7 @@ def predict_device_curve(
     return tuple(_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
-def _curve(kernel: Kernel, head: TimesHead, sizes: Array, wgsize: float | None) -> DeviceCurve:
+def _curve(kernel: Kernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:
     answers = head.answers(kernel, sizes.tolist(), wgsize)
     ratio = np.array([answer.log_ratio for answer in answers])
     return DeviceCurve(
@@ -208,7 +207,7 @@ def _draw(curve: DeviceCurve, axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _size_ticks(low: float, high: float) -> Array:
+def _size_ticks(low: float, high: float) -> Floats:
     """Where an axis of bytes has labels: at powers of 2 as far apart as there is room for, three at least."""
     octaves = np.log2(high / low)
     if octaves < 4:
@@ -217,7 +216,7 @@ def _size_ticks(low: float, high: float) -> Array:
     return 2.0 ** np.arange(np.ceil(np.log2(low) / step) * step, np.log2(high) + 1e-9, step)
 
 
-def _ratio_ticks(low: float, high: float) -> Array:
+def _ratio_ticks(low: float, high: float) -> Floats:
     """Where an axis of ratios has labels: at 1, 2 and 5 times powers of 10, or at the powers where there are many."""
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = powers if len(powers) > 4 else np.outer(powers, (1, 2, 5)).ravel()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.devices.head import TimesHead
 from ncc.devices.predict import bytes_moved, choose_head
 from ncc.embedding import AnyEmbedding, load_embedding
@@ -140,7 +140,7 @@ def _explain(
     return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
 
 
-def _groups(kernel: Kernel, lines: NDArray[np.int32]) -> list[list[int]]:
+def _groups(kernel: Kernel, lines: Ints32) -> list[list[int]]:
     """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
     inside = ~np.isin(kernel.statements, kernel.module.function_start)
     by_line = len(np.unique(lines[inside])) > 1

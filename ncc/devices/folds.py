@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Ints
 from ncc.errors import InputError
 
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+Split = tuple[Ints, Ints]
 """Row indices of training and of test rows."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.work import launch_work
 from ncc.errors import AssetError, InputError
 from ncc.graph import reachable_statements
@@ -14,8 +15,7 @@ from ncc.kernels import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import LONGEST, Kernel
 from ncc.runtime.quantities import LARGEST_BYTES
 
-Array = NDArray[np.float64]
-Blocks = dict[str, Array]
+Blocks = dict[str, Floats]
 """Name of a block of columns → (n, k) float64."""
 
 INTERVAL = 0.8
@@ -44,16 +44,16 @@ class KernelInputs:
         sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
     """
 
-    profile: Array
-    opcodes: Array
-    vectors: Array
-    work: Array
+    profile: Floats
+    opcodes: Floats
+    vectors: Floats
+    work: Floats
     sequences: NDArray[np.object_]
 
     def __len__(self) -> int:
         return len(self.profile)
 
-    def rows(self, index: NDArray[np.int64]) -> "KernelInputs":
+    def rows(self, index: Ints) -> "KernelInputs":
         """Some of the rows."""
         return KernelInputs(*(getattr(self, name)[index] for name in KernelInputs.__annotations__))
 
@@ -61,7 +61,7 @@ class KernelInputs:
         """The first row as often as that."""
         return self.rows(np.zeros(times, np.int64))
 
-    def blocks(self, transfer_bytes: Array, wgsize: Array) -> Blocks:
+    def blocks(self, transfer_bytes: Floats, wgsize: Floats) -> Blocks:
         """The blocks of columns that the members of a head look at.
 
         ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads
@@ -76,7 +76,7 @@ class KernelInputs:
         column = {name: self.profile[:, number] for name, number in _COLUMN.items()}
         dims, depth, open_depth = column["dimensions"], column["depth"], column["open_depth"]
 
-        def total(*names: str) -> Array:
+        def total(*names: str) -> Floats:
             return np.log1p(sum(np.expm1(column[name]) for name in names))
 
         data = [transfer, group]

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.devices.columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PROFILE_COLUMNS, scaled_distances
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.trees import Boosted
-
-Array = NDArray[np.float64]
 
 _BEND, _MOST_BENT = 3.0, 5.5
 _FARTHEST = 5.0
@@ -23,13 +22,13 @@ _CODE_AND_LAUNCH = np.r_[0 : CODE.stop, LAUNCH[LAUNCH >= NUM_PUBLISHED]]
 class _Term:
     """variance × exp(-distance / length), over some of the columns that a process looks at."""
 
-    columns: NDArray[np.int64]
+    columns: Ints
     variance: float
     length: float
 
 
 _OPCODES = _Term(OPCODE_COLUMNS, 1.0, 1.0)
-COVARIANCES: Mapping[str, tuple[NDArray[np.int64], tuple[_Term, ...]]] = {
+COVARIANCES: Mapping[str, tuple[Ints, tuple[_Term, ...]]] = {
     "code": (np.arange(CODE.stop), (_Term(PROFILE_COLUMNS, 1.0, 2.0), _OPCODES)),
     "launch": (
         _CODE_AND_LAUNCH,
@@ -40,12 +39,12 @@ COVARIANCES: Mapping[str, tuple[NDArray[np.int64], tuple[_Term, ...]]] = {
 what it does at this one; and opcodes."""
 
 
-def bent(ratio: Array) -> Array:
+def bent(ratio: Floats) -> Floats:
     """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
     return np.arcsinh(_BEND * ratio)
 
 
-def unbent(learnt: Array) -> Array:
+def unbent(learnt: Floats) -> Floats:
     """Log ratios of what `bent` made of them."""
     return np.sinh(np.clip(learnt, -_MOST_BENT, _MOST_BENT)) / _BEND
 
@@ -62,27 +61,27 @@ class Smooth:
         covariance: Name in `COVARIANCES`.
     """
 
-    mean: Array
-    scale: Array
-    points: Array
-    weights: Array
-    base: Array
+    mean: Floats
+    scale: Floats
+    points: Floats
+    weights: Floats
+    base: Floats
     covariance: str = "code"
 
-    def standardise(self, columns: Array) -> Array:
+    def standardise(self, columns: Floats) -> Floats:
         """The columns that count in units of their spread, cut where a line would leave the world."""
         chosen = columns[:, COVARIANCES[self.covariance][0]]
         return _standard(chosen, self.mean, self.scale)
 
-    def predict(self, columns: Array) -> Array:
+    def predict(self, columns: Floats) -> Floats:
         """(n, targets) float64."""
         learnt = smooth_covariance(self.standardise(columns), self.points, self.covariance) @ self.weights
-        result: Array = self.base + learnt
+        result: Floats = self.base + learnt
         result[:, 1:] = unbent(result[:, 1:])
         return result
 
 
-def smooth_covariance(a: Array, b: Array, name: str = "code") -> Array:
+def smooth_covariance(a: Floats, b: Floats, name: str = "code") -> Floats:
     """(n, m) float64 between standardised rows."""
     parts = (
         term.variance * np.exp(-scaled_distances(a[:, term.columns], b[:, term.columns]) / term.length)
@@ -91,7 +90,7 @@ def smooth_covariance(a: Array, b: Array, name: str = "code") -> Array:
     return sum(parts, start=np.zeros((len(a), len(b))))
 
 
-def _standard(columns: Array, mean: Array, scale: Array) -> Array:
+def _standard(columns: Floats, mean: Floats, scale: Floats) -> Floats:
     return np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -_FARTHEST, _FARTHEST)
 
 
@@ -105,14 +104,14 @@ class Reader:
     """
 
     ensemble: Ensemble
-    mean: Array
-    scale: Array
+    mean: Floats
+    scale: Floats
 
-    def auxiliary(self, columns: Array) -> NDArray[np.float32]:
+    def auxiliary(self, columns: Floats) -> Floats32:
         """(n, len(LAUNCH)) float32 of what the networks take beside statements."""
         return _standard(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
 
-    def predict(self, columns: Array, sequences: NDArray[np.object_]) -> Array:
+    def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
         """(n, targets) float64.
 
         Args:
@@ -131,13 +130,13 @@ class Reader:
         return result
 
 
-def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[NDArray[np.float32]], NDArray[np.int64]]:
+def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], Ints]:
     """The different ones among sequences, cut to what is read, and the number of each one's equal, (n,).
 
     Kernels that differ in constants alone, as NPB's by the size of their data, are equal.
     """
     found: dict[bytes, int] = {}
-    kernels: list[NDArray[np.float32]] = []
+    kernels: list[Floats32] = []
     known: dict[int, int] = {}
     for sequence in sequences:
         if id(sequence) not in known:
@@ -151,6 +150,6 @@ def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[NDArray[np.fl
 TimesModel = Boosted | Smooth | Reader
 
 
-def predict_targets(model: TimesModel, columns: Array, sequences: NDArray[np.object_]) -> Array:
+def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
     """(n, targets) float64 of any model; see `Reader.predict`."""
     return model.predict(columns, sequences) if isinstance(model, Reader) else model.predict(columns)

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.devices.work import work_at
-
-Array = NDArray[np.float64]
 
 PRIORS: Mapping[str, tuple[float, ...]] = {
     "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7),
@@ -24,7 +22,7 @@ NUM_TERMS = 7
 _COSTLY, _BYTES = 4.0, 0.25
 
 
-def launch_terms(work: Array, data: Array, transfer: Array, items: Array) -> Array:
+def launch_terms(work: Floats, data: Floats, transfer: Floats, items: Floats) -> Floats:
     """Amounts that take time.
 
     Args:
@@ -51,15 +49,15 @@ class Physics:
         slope: Log ratio measured for each unit predicted, 0 to 1: how much of a peak kernels of others reach.
     """
 
-    constants: Array
+    constants: Floats
     slope: float = 1.0
 
-    def log_times(self, terms: Array) -> Array:
+    def log_times(self, terms: Floats) -> Floats:
         """(n, devices) float64 of the sums of the terms."""
         each = np.log(np.maximum(terms, 1e-30))[:, None, :] + self.constants
         return np.logaddexp.reduce(each, axis=2)
 
-    def targets(self, terms: Array) -> Array:
+    def targets(self, terms: Floats) -> Floats:
         """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
         logs = self.log_times(terms)
         return np.hstack([logs.mean(axis=1, keepdims=True), self.slope * (logs[:, :1] - logs[:, 1:])])

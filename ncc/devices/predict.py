@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.devices.columns import complete_sizes
 from ncc.devices.files import PLATFORMS, load_device_head
 from ncc.devices.head import TimesHead
@@ -227,7 +227,7 @@ def bytes_moved(kernel: Kernel, transfer: float | None, global_size: float | Non
     return min(float(moved), LARGEST_BYTES)
 
 
-def find_flips(sizes: NDArray[np.float64], log_ratio: NDArray[np.float64]) -> tuple[float, ...]:
+def find_flips(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
     """Sizes at which a log ratio changes its sign, between those asked for."""
     turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
     share = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])

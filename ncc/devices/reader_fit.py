@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
+from ncc.arrays import Floats
 from ncc.devices.columns import LAUNCH
 from ncc.devices.models import Reader, distinct_kernels
 from ncc.encoder.batches import SequenceData, Sequences
@@ -18,9 +19,6 @@ from ncc.encoder.fit import fit_ensemble
 from ncc.encoder.inference import Ensemble
 from ncc.encoder.network import EncoderNetwork
 from ncc.training import TrainingConfig
-
-Array = NDArray[np.float64]
-
 
 _EPOCHS = (5, 30)
 
@@ -52,9 +50,9 @@ class ReaderTraining:
 
 
 def fit_reader(
-    columns: Array,
+    columns: Floats,
     sequences: NDArray[np.object_],
-    targets: Array,
+    targets: Floats,
     seed: int,
     training: ReaderTraining | None = None,
 ) -> Reader:

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.data import iter_members, locate
 from ncc.data.registry import Folder
 from ncc.data.tables import check_names, read_rows
@@ -54,13 +54,13 @@ class DeviceMappingSamples:
     application: np.ndarray
     suite: np.ndarray
     source: np.ndarray
-    counts: NDArray[np.float64]
-    transfer_bytes: NDArray[np.float64]
-    wgsize: NDArray[np.float64]
-    runtime_cpu_ms: NDArray[np.float64]
-    runtime_gpu_ms: NDArray[np.float64]
-    log_ratio: NDArray[np.float64]
-    is_gpu: NDArray[np.bool_]
+    counts: Floats
+    transfer_bytes: Floats
+    wgsize: Floats
+    runtime_cpu_ms: Floats
+    runtime_gpu_ms: Floats
+    log_ratio: Floats
+    is_gpu: Bools
 
     def __len__(self) -> int:
         return len(self.is_gpu)
@@ -81,7 +81,7 @@ class DeviceMappingSamples:
         # NPB's kernels have sizes compiled in, so there the IR depends on the data size.
         return f"{name}_{self.dataset[row]}.ll" if self.suite[row] == "npb" else f"{name}.ll"
 
-    def without_answers(self, rows: NDArray[np.int64]) -> "DeviceMappingSamples":
+    def without_answers(self, rows: Ints) -> "DeviceMappingSamples":
         """Return a copy in which some rows' measurements are hidden.
 
         Args:
@@ -182,7 +182,7 @@ def read_table(path: Path, platform: str) -> DeviceMappingSamples:
     )
 
 
-def _numbers(path: Path, rows: list[dict[str, str]], column: str) -> NDArray[np.float64]:
+def _numbers(path: Path, rows: list[dict[str, str]], column: str) -> Floats:
     try:
         values = np.array([float(row[column]) for row in rows], dtype=np.float64)
     except ValueError as error:
@@ -191,7 +191,7 @@ def _numbers(path: Path, rows: list[dict[str, str]], column: str) -> NDArray[np.
     return values
 
 
-def _require(path: Path, holds: NDArray[np.bool_], rule: str) -> None:
+def _require(path: Path, holds: Bools, rule: str) -> None:
     if not holds.all():
         # Numbered as samples, because cells with line breaks make the file's line numbers useless.
         raise DataError(f"{path}: row {int(np.argmin(holds))} (of {len(holds)}, from 0): {rule}")

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError
 
-Array = NDArray[np.float64]
 Unit = Literal["kernel", "family", "suite"]
 
 COLUMNS: Mapping[str, str] = {
@@ -63,21 +63,21 @@ class LaunchTimes:
     kernel: np.ndarray
     family: np.ndarray
     suite: np.ndarray
-    global_size: Array
-    local_size: Array
-    transfer_bytes: Array
-    times_ms: Array
+    global_size: Floats
+    local_size: Floats
+    transfer_bytes: Floats
+    times_ms: Floats
 
     def __len__(self) -> int:
         return len(self.times_ms)
 
     @property
-    def log_times(self) -> Array:
+    def log_times(self) -> Floats:
         """(n, d) float64 natural logarithms of the times in ms."""
         return np.log(self.times_ms)
 
     @property
-    def sizes(self) -> Array:
+    def sizes(self) -> Floats:
         """(n, 3) float64 transfer bytes, work-group size and global size."""
         return np.stack([self.transfer_bytes, self.local_size, self.global_size], axis=1)
 

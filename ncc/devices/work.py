@@ -7,14 +7,12 @@ length of a side of the data, with as many sides as there are dimensions in whic
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.ir import Module
 from ncc.kernels.counting import AtLaunch, count_kernel
 from ncc.kernels.launch import Launch, launch_threads
 from ncc.kernels.types import split_fields
-
-Array = NDArray[np.float64]
 
 _SIZES = (2.0**12, 2.0**20)
 _SIDES = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -35,7 +33,7 @@ WORK_WIDTH = len(_SIZES) * NUM_KINDS
 """Columns of `launch_work`."""
 
 
-def launch_work(module: Module, function: int, dimensions: int, without: Collection[int] = ()) -> Array:
+def launch_work(module: Module, function: int, dimensions: int, without: Collection[int] = ()) -> Floats:
     """What a thread does at launches of 4096 and of 1,048,576 data items.
 
     Args:
@@ -62,7 +60,7 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
     return np.array(found)
 
 
-def counts_at(work: Array, items: Array) -> Array:
+def counts_at(work: Floats, items: Floats) -> Floats:
     """How often a thread does each kind of work at launches of other sizes.
 
     Args:
@@ -75,7 +73,7 @@ def counts_at(work: Array, items: Array) -> Array:
     return _on_line(work[:, :NUM_KINDS], work[:, NUM_KINDS:], items)
 
 
-def work_at(work: Array, items: Array) -> Array:
+def work_at(work: Floats, items: Floats) -> Floats:
     """What a thread does at launches of other sizes, in the kinds that a machine's constants tell apart.
 
     Args:
@@ -93,6 +91,6 @@ def work_at(work: Array, items: Array) -> Array:
     return np.expm1(_on_line(small, large, items))
 
 
-def _on_line(small: Array, large: Array, items: Array) -> Array:
+def _on_line(small: Floats, large: Floats, items: Floats) -> Floats:
     share = (np.log(items) - np.log(_SIZES[0])) / (np.log(_SIZES[1]) - np.log(_SIZES[0]))
     return np.clip(small + share[:, None] * (large - small), 0, 80)

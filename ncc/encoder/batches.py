@@ -12,9 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.encoder.network import EncoderNetwork
-
-Rows = NDArray[np.int64]
 
 CUTS = ("samples", "tokens")
 """What batches have alike: samples, or words with padding; then lengths in a batch differ by `_BUCKET` at most."""
@@ -70,10 +69,10 @@ class Sequences:
         few_shapes: Pad words and literals of batches, so that few differ in shape: CUDA graphs are made for shapes.
     """
 
-    start: Rows
+    start: Ints
     word: NDArray[np.integer]
-    literal_start: Rows
-    literal: Rows
+    literal_start: Ints
+    literal: Ints
     longest: int | None = None
     device: str = "cpu"
     few_shapes: bool = False
@@ -88,7 +87,7 @@ class Sequences:
     def joined(cls, parts: Sequence["Sequences"]) -> Self:
         """The sequences of several, one after the other."""
 
-        def offsets(arrays: Sequence[Rows]) -> Rows:
+        def offsets(arrays: Sequence[Ints]) -> Ints:
             ends = np.cumsum([0, *(array[-1] for array in arrays)])
             return np.concatenate([[0], *(array[1:] + end for array, end in zip(arrays, ends[:-1], strict=True))])
 
@@ -104,13 +103,13 @@ class Sequences:
         return len(self.start) - 1
 
     @cached_property
-    def lengths(self) -> Rows:
+    def lengths(self) -> Ints:
         """(n,) words of each sequence that are read."""
         lengths = np.diff(self.start)
         return lengths if self.longest is None else np.minimum(lengths, self.longest)
 
     @cached_property
-    def _num_literals(self) -> Rows:
+    def _num_literals(self) -> Ints:
         """(n,) literals of each sequence that are read; known on the host, so that no device is waited for."""
         return self.literal_start[self.start[:-1] + self.lengths] - self.literal_start[self.start[:-1]]
 
@@ -121,16 +120,14 @@ class Sequences:
         words, literals, start = (torch.tensor(array, device=self.device) for array in arrays)
         return words, literals, start
 
-    def read(self, rows: Rows) -> tuple[Rows, Rows]:
+    def read(self, rows: Ints) -> tuple[Ints, Ints]:
         """Different words of some sequences, and different literals of theirs."""
         ends = self.start[rows] + self.lengths[rows]
         spans = [slice(*span) for span in zip(self.start[rows].tolist(), ends.tolist(), strict=True)]
         literals = [slice(*self.literal_start[[span.start, span.stop]].tolist()) for span in spans]
         return _different([self.word[span] for span in spans]), _different([self.literal[span] for span in literals])
 
-    def batch(
-        self, rows: Rows, auxiliary: NDArray[np.float32] | None = None, owner: Rows | None = None
-    ) -> SequenceBatch:
+    def batch(self, rows: Ints, auxiliary: Floats32 | None = None, owner: Ints | None = None) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
         time, number = int(self.lengths[rows].max()), int(self._num_literals[rows].sum())
         if self.few_shapes:
@@ -163,11 +160,11 @@ def _padded(literals: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
     return nn.functional.pad(literals, (0, more)), torch.cat([offsets, starts])
 
 
-def _different(parts: Sequence[NDArray[np.integer]]) -> Rows:
+def _different(parts: Sequence[NDArray[np.integer]]) -> Ints:
     return np.flatnonzero(np.bincount(np.concatenate(parts)))
 
 
-def distinct_sequences(words: Sequence[NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], Rows]:
+def distinct_sequences(words: Sequence[Ints]) -> tuple[list[Ints], Ints]:
     """The different ones among some sequences, in order of appearance, and the number of each one's equal, (n,)."""
     known = {sequence.tobytes(): sequence for sequence in words}
     number = {key: i for i, key in enumerate(known)}
@@ -186,9 +183,9 @@ class SequenceData:
         sequences: Sequences,
         target: NDArray[np.generic],
         *,
-        auxiliary: NDArray[np.float32] | None = None,
-        owner: Rows | None = None,
-        forms: Sequence[Sequence[int]] | Rows | None = None,
+        auxiliary: Floats32 | None = None,
+        owner: Ints | None = None,
+        forms: Sequence[Sequence[int]] | Ints | None = None,
         noise: float = 0.1,
         cut: str = "samples",
     ) -> None:
@@ -240,7 +237,7 @@ class SequenceData:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
-    def batches(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
+    def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """All samples once, in batches of like size, in random order, with their sequences drawn anew.
 
         Args:
@@ -256,19 +253,19 @@ class SequenceData:
             cut[-2:] = [np.concatenate(cut[-2:])]
         return [cut[i] for i in rng.permutation(len(cut))]
 
-    def in_order(self, batch_size: int) -> list[Rows]:
+    def in_order(self, batch_size: int) -> list[Ints]:
         """All samples once, the shortest first, each with the sequence to answer from."""
         self._drawn = self._forms[self._first_form]
         return self._in_order(batch_size, np.zeros(len(self._drawn)))
 
-    def _in_order(self, batch_size: int, noise: NDArray[np.float64]) -> list[Rows]:
+    def _in_order(self, batch_size: int, noise: Floats) -> list[Ints]:
         """Samples by the lengths of their sequences times exp(noise), those of one sequence next to each other."""
         lengths = self._sequences.lengths[self._drawn]
         place = np.argsort(np.argsort(np.log(lengths) + noise, kind="stable"))
         order = np.argsort(place[self._owner], kind="stable")
         return np.array_split(order, -(-len(order) // batch_size))
 
-    def _by_words(self, batch_size: int, rng: np.random.Generator) -> list[Rows]:
+    def _by_words(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """As many batches of about as many words, each of a bucket of lengths, which is dealt out anew.
 
         Buckets of less than a batch join the next longer one; they are the same in all epochs, so that batches have few
@@ -280,7 +277,7 @@ class SequenceData:
         words = np.cumsum((lengths / np.bincount(self._owner, minlength=len(lengths)))[self._owner[order]])
         ends = np.flatnonzero(np.diff(bucket[self._owner[order]], append=np.inf)) + 1
         number = -(-len(order) // batch_size)
-        cut: list[Rows] = []
+        cut: list[Ints] = []
         begin = before = 0
         for end, done in zip(ends.tolist(), np.rint(words[ends - 1] / words[-1] * number).astype(int), strict=True):
             if done > before and end - begin > 1:
@@ -289,19 +286,19 @@ class SequenceData:
         left = order[begin:]  # less than half a batch
         return [*cut[:-1], np.concatenate([*cut[-1:], left])]
 
-    def touched(self, samples: Rows) -> dict[str, Rows]:
+    def touched(self, samples: Ints) -> dict[str, Ints]:
         """Rows of an `EncoderNetwork`'s tables that some samples read."""
         words, literals = self._sequences.read(self._drawn[np.unique(self._owner[samples])])
         return {"encoder.vectors": words, "encoder.literals.weight": literals}
 
-    def batch(self, samples: Rows, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
+    def batch(self, samples: Ints, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
         """The network's inputs for some samples, and what it is to say."""
         things, owner = np.unique(self._owner[samples], return_inverse=True)
         inputs = self._sequences.batch(self._drawn[things], self._auxiliary[samples], owner)
         return inputs, self._target[torch.from_numpy(samples).to(self._target.device)]
 
 
-def network_outputs(network: EncoderNetwork, data: SequenceData) -> NDArray[np.float64]:
+def network_outputs(network: EncoderNetwork, data: SequenceData) -> Floats:
     """What a network says of all samples, (n, num_outputs) float64; whether it is in training is left as it is."""
     device, was_training = next(network.parameters()).device, network.training
     network.eval()

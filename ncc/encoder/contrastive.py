@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch import distributed as dist
 
+from ncc.arrays import Bools, Floats32, Ints
 from ncc.encoder.batches import SequenceBatch, Sequences
 from ncc.encoder.config import EncoderConfig
 from ncc.encoder.inference import NumpyEncoder
@@ -88,8 +88,8 @@ class ContrastiveData:
     def __init__(
         self,
         sequences: Sequences,
-        label: NDArray[np.int64],
-        is_function: NDArray[np.bool_],
+        label: Ints,
+        is_function: Bools,
         training: ContrastiveTraining,
         device: str = "cpu",
     ) -> None:
@@ -129,11 +129,11 @@ class ContrastiveData:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
-    def batches(self, _batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def batches(self, _batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """An epoch's batches, of one size; a label is there once in each."""
         return [self._draw(self._numbers, rng) for _ in range(self._steps)]
 
-    def _draw(self, numbers: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _draw(self, numbers: tuple[int, int], rng: np.random.Generator) -> Ints:
         return np.concatenate(
             [
                 rng.choice(source[place], _A_LABEL, replace=False)
@@ -142,9 +142,7 @@ class ContrastiveData:
             ]
         )
 
-    def batch(
-        self, samples: NDArray[np.int64], _rng: np.random.Generator | None = None
-    ) -> tuple[tuple[Tensor, ...], Tensor]:
+    def batch(self, samples: Ints, _rng: np.random.Generator | None = None) -> tuple[tuple[Tensor, ...], Tensor]:
         """The network's inputs for some sequences, and their labels."""
         inputs: SequenceBatch = self._sequences.batch(samples)
         return inputs[:4], self._label[torch.from_numpy(samples).to(self._label.device)]
@@ -153,7 +151,7 @@ class ContrastiveData:
 class _Network(nn.Module):
     """The encoder and a linear layer: vectors of length 1."""
 
-    def __init__(self, vectors: NDArray[np.float32], training: ContrastiveTraining) -> None:
+    def __init__(self, vectors: Floats32, training: ContrastiveTraining) -> None:
         super().__init__()
         self.encoder = Encoder(vectors, training.encoder)
         self.projection = nn.Linear(training.encoder.vector_size(vectors.shape[1]), training.dim, bias=False)
@@ -205,9 +203,9 @@ def contrastive_loss(vectors: Tensor, label: Tensor, temperature: float) -> Tens
 
 def fit_contrastive(
     sequences: Sequences,
-    label: NDArray[np.int64],
-    is_function: NDArray[np.bool_],
-    vectors: NDArray[np.float32],
+    label: Ints,
+    is_function: Bools,
+    vectors: Floats32,
     training: ContrastiveTraining | None = None,
     *,
     device: str = "cpu",

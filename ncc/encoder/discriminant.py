@@ -21,13 +21,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints, Ints32
 from ncc.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
 from ncc.errors import AssetError, InputError
 from ncc.ir import Module
 from ncc.runtime.storage import read_model, write_model
 
 Level = Literal["module", "function"]
-Float32Array = NDArray[np.float32]
 
 FORMAT_VERSION = 2
 _SMALLEST = np.float32(1e-12)
@@ -56,11 +56,11 @@ class DiscriminantEncoder:
     """
 
     keys: NDArray[np.uint32]
-    rarity: Float32Array
+    rarity: Floats32
     weights: NDArray[np.int8]
-    scale: Float32Array
-    centre: Float32Array
-    anchors: Float32Array
+    scale: Floats32
+    centre: Floats32
+    anchors: Floats32
     num_classes: int
     repulsion: float
     sharpness: float
@@ -111,11 +111,11 @@ class DiscriminantEncoder:
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return digest.hexdigest()[:12]
 
-    def vectors(self, module: Module, bag: NDArray[np.int64], level: Level) -> Float32Array:
+    def vectors(self, module: Module, bag: Ints, level: Level) -> Floats32:
         """Vectors of bags of a module's functions, see `count_patterns`: (num_bags, dim) float32 of length 1."""
         return self.encode(count_patterns(module, bag), level)
 
-    def encode(self, counts: PatternCounts, level: Level) -> Float32Array:
+    def encode(self, counts: PatternCounts, level: Level) -> Floats32:
         """Vectors of bags of patterns, (n, dim) float32 of length 1; 0 where it knows none of a bag's patterns."""
         column = np.minimum(np.searchsorted(self.keys, counts.key), len(self.keys) - 1)
         known = self.keys[column] == counts.key
@@ -133,7 +133,7 @@ class DiscriminantEncoder:
         by_function[:] = np.sqrt(1 - share**2) * unit_rows(by_function)
         return found
 
-    def _apart(self, places: Float32Array) -> Float32Array:
+    def _apart(self, places: Floats32) -> Floats32:
         """Places of length 1 in the first directions, without what they share with the nearest anchors."""
         if not len(self.anchors) or not self.repulsion:
             return places
@@ -144,14 +144,12 @@ class DiscriminantEncoder:
         return apart
 
 
-def unit_rows(rows: Float32Array) -> Float32Array:
+def unit_rows(rows: Floats32) -> Floats32:
     """Rows of length 1, those of zeros left as they are."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
 
 
-def pattern_values(
-    start: NDArray[np.int64], kind: NDArray[np.integer], count: NDArray[np.int32], rarity: Float32Array
-) -> Float32Array:
+def pattern_values(start: Ints, kind: NDArray[np.integer], count: Ints32, rarity: Floats32) -> Floats32:
     """What stands for the patterns of bags: 1 + log count, by rarity, those of a kind of length 1 in each bag.
 
     Args:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values, unit_rows
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.errors import InputError
-
-Float32Array = NDArray[np.float32]
 
 _MOST_OFTEN = 0.9
 _LARGEST = 127
@@ -58,7 +57,7 @@ class LabelledPatterns:
     """
 
     counts: PatternCounts
-    label: NDArray[np.int64]
+    label: Ints
 
 
 def fit_encoder(
@@ -136,9 +135,9 @@ class _FunctionPart:
     """
 
     keys: NDArray[np.uint32]
-    rarity: Float32Array
-    weights: Float32Array
-    centre: Float32Array
+    rarity: Floats32
+    weights: Floats32
+    centre: Floats32
     about: Mapping[str, Any]
 
 
@@ -182,7 +181,7 @@ def _fit_functions(
     return _FunctionPart(keys, rarity, weights, _mean(builds) @ weights, about)
 
 
-def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArray[np.uint32], Float32Array]:
+def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArray[np.uint32], Floats32]:
     """Patterns that are in enough bags, and not in nearly all, and the logarithm of how rare each is."""
     num_bags = sum(len(one.start) - 1 for one in counts)
     keys, bags = np.unique(np.concatenate([one.key for one in counts]), return_counts=True)
@@ -190,7 +189,7 @@ def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArra
     return keys[kept], np.log((1 + num_bags) / (1 + bags[kept])).astype(np.float32)
 
 
-def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Float32Array) -> csr_array:
+def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floats32) -> csr_array:
     """(n, m) float32 values of bags."""
     column = np.minimum(np.searchsorted(keys, counts.key), len(keys) - 1)
     known = keys[column] == counts.key
@@ -200,11 +199,11 @@ def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Float32Array)
     return csr_array((value, column, start), shape=(len(start) - 1, len(keys)))
 
 
-def _mean(rows: csr_array) -> Float32Array:
+def _mean(rows: csr_array) -> Floats32:
     return np.asarray(rows.sum(axis=0) / rows.shape[0]).ravel().astype(np.float32)
 
 
-def _class_directions(rows: csr_array, label: NDArray[np.int64], penalty: float, steps: int = 40) -> Float32Array:
+def _class_directions(rows: csr_array, label: Ints, penalty: float, steps: int = 40) -> Floats32:
     """(m, num_classes - 1) directions of programs in which classes are far apart and alike in themselves.
 
     Ridge regression on indicators of the classes, by conjugate gradients; its outputs are whitened within the classes.
@@ -214,7 +213,7 @@ def _class_directions(rows: csr_array, label: NDArray[np.int64], penalty: float,
     indicator = (label[:, None] == np.unique(label)[None, :]).astype(np.float32)
     indicator -= indicator.mean(axis=0)
 
-    def back(values: Float32Array) -> Float32Array:
+    def back(values: Floats32) -> Floats32:
         return across @ values - mean[:, None] * values.sum(axis=0)
 
     residual = back(indicator)
@@ -237,8 +236,8 @@ def _class_directions(rows: csr_array, label: NDArray[np.int64], penalty: float,
 
 
 def _function_directions(
-    rows: csr_array, label: NDArray[np.int64], num: int, training: DiscriminantTraining, rng: np.random.Generator
-) -> Float32Array:
+    rows: csr_array, label: Ints, num: int, training: DiscriminantTraining, rng: np.random.Generator
+) -> Floats32:
     """(m, num) directions in which functions vary most, measured by how much their builds do."""
     basis = _singular_vectors(rows, min(training.directions, min(rows.shape) - _OVERSAMPLED - 1), rng)
     places = (rows @ basis).astype(np.float64)
@@ -247,7 +246,7 @@ def _function_directions(
     return (basis @ (whitening @ turn[:, ::-1][:, :num])).astype(np.float32)
 
 
-def _singular_vectors(rows: csr_array, num: int, rng: np.random.Generator) -> Float32Array:
+def _singular_vectors(rows: csr_array, num: int, rng: np.random.Generator) -> Floats32:
     """(m, num) right singular vectors of the greatest singular values."""
     if num < 1:
         raise InputError(f"expected more than {_OVERSAMPLED + 1} builds of functions, found {rows.shape[0]}")
@@ -259,9 +258,7 @@ def _singular_vectors(rows: csr_array, num: int, rng: np.random.Generator) -> Fl
     return (basis @ turn[:num].T).astype(np.float32)
 
 
-def _class_means(
-    values: NDArray[np.float64], label: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _class_means(values: Floats, label: Ints) -> tuple[Floats, Ints]:
     """Means of the classes, and the number of each row's class among them."""
     _, number, size = np.unique(label, return_inverse=True, return_counts=True)
     sums = np.zeros((len(size), values.shape[1]))
@@ -269,7 +266,7 @@ def _class_means(
     return sums / size[:, None], number
 
 
-def _whitening(values: NDArray[np.float64], label: NDArray[np.int64], shrinkage: float) -> NDArray[np.float64]:
+def _whitening(values: Floats, label: Ints, shrinkage: float) -> Floats:
     """The map under which values vary equally in all directions within their classes."""
     means, number = _class_means(values, label)
     within = values - means[number]

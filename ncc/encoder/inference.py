@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints32
 from ncc.encoder.config import EncoderConfig, Pooling
 from ncc.errors import AssetError, InputError
 
-Array = NDArray[np.float32]
 Shapes = dict[str, tuple[int, ...]]
 
 _EPSILON = 1e-5
@@ -26,7 +26,7 @@ class NumpyEncoder:
         config: Sizes and parts.
     """
 
-    tensors: dict[str, Array]
+    tensors: dict[str, Floats32]
     config: EncoderConfig
 
     def __post_init__(self) -> None:
@@ -61,10 +61,10 @@ class NumpyEncoder:
 
     def encode(
         self,
-        vectors: Array,
+        vectors: Floats32,
         literals: NDArray[np.uint32] | None = None,
-        literal_start: NDArray[np.int32] | None = None,
-    ) -> Array:
+        literal_start: Ints32 | None = None,
+    ) -> Floats32:
         """The vector of one sequence, (vector_size,) float32.
 
         Args:
@@ -88,12 +88,12 @@ class NumpyEncoder:
                 features = ahead
         return np.concatenate([*pooled, *(self._pool(kind, features) for kind in self.config.pooling)])
 
-    def _layer(self, inputs: Array, name: str) -> Array:
+    def _layer(self, inputs: Floats32, name: str) -> Floats32:
         matrices = [self.tensors[f"{name}.weight_{side}_l0"] for side in ("ih", "hh")]
         bias = self.tensors[f"{name}.bias_ih_l0"] + self.tensors[f"{name}.bias_hh_l0"]
         return _lstm_layer(inputs, matrices[0], matrices[1], bias)
 
-    def _pool(self, kind: Pooling, features: Array) -> Array:
+    def _pool(self, kind: Pooling, features: Floats32) -> Floats32:
         if kind == "mean":
             return np.asarray(features.mean(axis=0))
         if kind == "max":
@@ -115,7 +115,7 @@ class NumpyHead:
         vector_size: Number of dimensions of the vectors that it reads.
     """
 
-    tensors: dict[str, Array]
+    tensors: dict[str, Floats32]
     vector_size: int
 
     def __post_init__(self) -> None:
@@ -145,7 +145,7 @@ class NumpyHead:
     def _over_batch(self) -> bool:
         return "norm.running_mean" in self.tensors
 
-    def outputs(self, vector: Array, auxiliary: Array | None = None) -> Array:
+    def outputs(self, vector: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
         """Outputs for one sequence under several auxiliary inputs: (samples, num_outputs) float32.
 
         Args:
@@ -174,7 +174,7 @@ class NumpyNetwork:
     head: NumpyHead
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], config: EncoderConfig) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
         """Takes what ``EncoderNetwork.to_arrays`` gave; of the outputs those that are for training alone are left out.
 
         Raises:
@@ -188,7 +188,7 @@ class NumpyNetwork:
         return cls(encoder, NumpyHead(kept, encoder.vector_size))
 
     @property
-    def tensors(self) -> dict[str, Array]:
+    def tensors(self) -> dict[str, Floats32]:
         """All that was learnt, by torch's names."""
         return self.encoder.tensors | self.head.tensors
 
@@ -203,7 +203,7 @@ class Ensemble:
 
     members: tuple[NumpyNetwork, ...]
 
-    def rescaled(self, mean: Array, scale: Array) -> Self:
+    def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
         """The same networks, whose outputs are `mean` + `scale` × what they were, (num_outputs,) float32 each."""
 
         def rescale(member: NumpyNetwork) -> NumpyNetwork:
@@ -214,7 +214,7 @@ class Ensemble:
 
         return replace(self, members=tuple(rescale(member) for member in self.members))
 
-    def encode(self, vectors: Array) -> Array:
+    def encode(self, vectors: Floats32) -> Floats32:
         """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim).
 
         Raises:
@@ -227,13 +227,13 @@ class Ensemble:
             )
         return np.stack([member.encoder.encode(vectors) for member in self.members])
 
-    def outputs(self, encoded: Array, auxiliary: Array | None = None) -> Array:
+    def outputs(self, encoded: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
         """What the members say of a sequence that `encode` encoded: (members, samples, num_outputs) float32."""
         pairs = zip(self.members, encoded, strict=True)
         return np.stack([member.head.outputs(vector, auxiliary) for member, vector in pairs])
 
 
-def _check_shapes(tensors: Mapping[str, Array], shapes: Shapes) -> None:
+def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
     """Names what is missing, left over or of a wrong shape."""
     names = shapes.keys() | tensors.keys()
     wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
@@ -241,7 +241,7 @@ def _check_shapes(tensors: Mapping[str, Array], shapes: Shapes) -> None:
         raise InputError(f"a network with missing, wrong or superfluous {wrong}")
 
 
-def _lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) -> Array:
+def _lstm_layer(inputs: Floats32, weight_ih: Floats32, weight_hh: Floats32, bias: Floats32) -> Floats32:
     """One direction of one LSTM layer, from the state 0: (time, hidden) float32 states.
 
     Args:
@@ -265,5 +265,5 @@ def _lstm_layer(inputs: Array, weight_ih: Array, weight_hh: Array, bias: Array) 
     return out
 
 
-def _sigmoid(x: Array) -> Array:
+def _sigmoid(x: Floats32) -> Floats32:
     return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)

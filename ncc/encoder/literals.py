@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints32
 from ncc.encoder.names import is_library_function, library_name
 from ncc.ir import Module
 from ncc.ir.module import plain_name
@@ -20,7 +21,7 @@ _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 """Conversions of ``printf``, words and numbers."""
 
 
-def statement_literals(module: Module, statements: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDArray[np.uint32]]:
     r"""Finds the literals of some statements.
 
     Literals are integers and floating-point numbers as LLVM prints them (sizes of arrays and constant indices among

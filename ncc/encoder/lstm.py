@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import ValidationError, convert
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.encoder.config import EncoderConfig
 from ncc.encoder.inference import NumpyEncoder
 from ncc.errors import AssetError, InputError
@@ -36,9 +37,9 @@ class LSTMEncoder:
         about: How it was made.
     """
 
-    vectors: NDArray[np.float32]
+    vectors: Floats32
     encoder: NumpyEncoder
-    projection: NDArray[np.float32]
+    projection: Floats32
     longest: int
     about: Mapping[str, Any]
 
@@ -68,7 +69,7 @@ class LSTMEncoder:
 
     def encode(
         self, words: NDArray[np.integer], literals: NDArray[np.uint32], literal_start: NDArray[np.integer]
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """The vector of a function or a program, (dim,) float32 of length 1.
 
         Args:

@@ -11,16 +11,16 @@ from functools import cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ncc.arrays import Floats32
 from ncc.encoder.config import EncoderConfig, HeadConfig, Pooling
 
 
 class Encoder(nn.Module):
     """Vectors ⊕ literals → LSTM layers → pooling → a vector for each sequence."""
 
-    def __init__(self, vectors: NDArray[np.float32], config: EncoderConfig) -> None:
+    def __init__(self, vectors: Floats32, config: EncoderConfig) -> None:
         """Makes an encoder on (num_words, dim) float32 vectors, which are copied."""
         super().__init__()
         self.config = config
@@ -90,7 +90,7 @@ class EncoderNetwork(nn.Module):
 
     def __init__(
         self,
-        vectors: NDArray[np.float32],
+        vectors: Floats32,
         num_outputs: int,
         encoder: EncoderConfig,
         head: HeadConfig,
@@ -114,7 +114,7 @@ class EncoderNetwork(nn.Module):
         vector = self.encoder(words, lengths, literals, literal_start)
         return self.head(vector if owner is None else vector[owner], auxiliary)
 
-    def to_arrays(self) -> dict[str, NDArray[np.float32]]:
+    def to_arrays(self) -> dict[str, Floats32]:
         """All that was learnt, as float32 arrays by the names that files and `ncc.encoder.inference` have for it."""
         return {
             name.split(".", 1)[1]: tensor.detach().cpu().numpy().astype(np.float32)
@@ -122,7 +122,7 @@ class EncoderNetwork(nn.Module):
             if tensor.is_floating_point()  # batch normalisation counts its batches
         }
 
-    def load_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+    def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
         """Goes on from what `to_arrays` gave.
 
         Raises:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.encoder.hashing import mixed
 from ncc.encoder.literals import statement_literals
 from ncc.ir import OPCODES, Module, NodeKind, opcode_number
@@ -59,12 +60,12 @@ class PatternCounts(NamedTuple):
         times: int32, how often each occurs.
     """
 
-    start: NDArray[np.int64]
+    start: Ints
     key: NDArray[np.uint32]
-    times: NDArray[np.int32]
+    times: Ints32
 
 
-def count_patterns(module: Module, bag: NDArray[np.int64]) -> PatternCounts:
+def count_patterns(module: Module, bag: Ints) -> PatternCounts:
     """Counts the patterns of a module's functions.
 
     Args:
@@ -88,9 +89,7 @@ def count_patterns(module: Module, bag: NDArray[np.int64]) -> PatternCounts:
     return PatternCounts(start, (found & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
 
 
-def _patterns(
-    module: Module, rows: NDArray[np.int64], bag: NDArray[np.int64]
-) -> list[tuple[NDArray[np.int64], Uint64Array]]:
+def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64Array]]:
     """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
     function = module.statement_function
     whole, short = np.array([_hashes_of(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
@@ -126,9 +125,7 @@ def _patterns(
         ]
 
 
-def _amounts(
-    rows: NDArray[np.int64], bag: NDArray[np.int64], operation: Uint64Array
-) -> tuple[NDArray[np.int64], Uint64Array]:
+def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint64Array]:
     """For each operation in a bag one of the bag's statements, and the operation with the order of its number."""
     statement = np.zeros(int(bag.max(initial=-1)) + 1, np.int64)
     statement[bag[rows]] = rows
@@ -137,7 +134,7 @@ def _amounts(
     return statement[(found >> _BITS_OF_TEXT).astype(np.int64)], mixed(found & _OPERATION, order + _AMOUNT)
 
 
-def _value_flow(module: Module) -> tuple[NDArray[np.int32], NDArray[np.int32], Uint64Array]:
+def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
     """Every use of a value: the statement that uses it, the one that makes it, and as which of its operands.
 
     Operands whose order says nothing are all the first.
@@ -149,7 +146,7 @@ def _value_flow(module: Module) -> tuple[NDArray[np.int32], NDArray[np.int32], U
     return user, module.operand_definition[known], place
 
 
-def _loop_depth(module: Module) -> NDArray[np.int64]:
+def _loop_depth(module: Module) -> Ints:
     """(num_blocks,) int64 loops around each block, at most `_DEEPEST`, by the order in which blocks are laid out.
 
     A branch back to an earlier block makes a loop of all blocks from there to the branch.

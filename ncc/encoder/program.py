@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Ints, Ints32
 from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.ir import Module
@@ -24,9 +25,9 @@ class Program:
     """
 
     texts: tuple[str, ...]
-    text_id: NDArray[np.int32]
+    text_id: Ints32
     opcode: NDArray[np.uint8]
-    literal_start: NDArray[np.int32]
+    literal_start: Ints32
     literal: NDArray[np.uint32]
 
 
@@ -39,9 +40,9 @@ class EncodedProgram(NamedTuple):
         literal_start: (m + 1,) int32 offsets of the statements' literals.
     """
 
-    words: NDArray[np.int32]
+    words: Ints32
     literals: NDArray[np.uint32]
-    literal_start: NDArray[np.int32]
+    literal_start: Ints32
 
 
 def describe_program(module: Module) -> Program:
@@ -61,7 +62,7 @@ def describe_program(module: Module) -> Program:
     )
 
 
-def own_functions(module: Module) -> NDArray[np.int64]:
+def own_functions(module: Module) -> Ints:
     """(num_functions,) int64 0 for the author's functions, -1 for the C++ library's; 0 for all if all are."""
     library = np.array([is_library_function(name) for name in module.function_names], bool)
     return np.where(library & (not library.all()), -1, 0)

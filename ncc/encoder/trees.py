@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ncc.arrays import Floats, Ints
 
 TREE_DTYPES = {
     "base": "f8", "root": "i4", "target": "i1", "column": "i2", "threshold": "f4", "right": "i4", "value": "f4",
@@ -30,15 +30,15 @@ class Boosted:
         value: (nodes,) float64 of leaves.
     """
 
-    base: Array
-    root: NDArray[np.int64]
-    target: NDArray[np.int64]
-    column: NDArray[np.int64]
-    threshold: Array
-    right: NDArray[np.int64]
-    value: Array
+    base: Floats
+    root: Ints
+    target: Ints
+    column: Ints
+    threshold: Floats
+    right: Ints
+    value: Floats
 
-    def predict(self, columns: Array) -> Array:
+    def predict(self, columns: Floats) -> Floats:
         """(n, targets) float64."""
         result = np.tile(self.base, (len(columns), 1))
         for row, said in zip(columns, result, strict=True):
@@ -50,7 +50,7 @@ class Boosted:
         return result
 
 
-def trees_of(fitted: Sequence[tuple[int, Any, float]], columns: NDArray[np.int64], targets: int) -> Boosted:
+def trees_of(fitted: Sequence[tuple[int, Any, float]], columns: Ints, targets: int) -> Boosted:
     """The trees of scikit-learn's ``HistGradientBoosting`` models of numeric columns.
 
     Args:

@@ -6,9 +6,8 @@ time found; the launch with the largest sum of that per second is next (active l
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ncc.arrays import Bools, Floats, Ints
 
 _OF_KERNEL = 0.3
 _NOISE = 0.05
@@ -16,7 +15,7 @@ _SIZE_LENGTH = 1.5
 _CODE_LENGTH = 1.0
 
 
-def covariance_of(sizes: Array, code: Array) -> Array:
+def covariance_of(sizes: Floats, code: Floats) -> Floats:
     """Covariance of what launches share.
 
     Args:
@@ -32,7 +31,7 @@ def covariance_of(sizes: Array, code: Array) -> Array:
     return near_sizes * (0.2 + 0.8 * near_code)
 
 
-def _distances(rows: Array) -> Array:
+def _distances(rows: Floats) -> Floats:
     squares = (rows**2).sum(axis=1)
     return np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
 
@@ -40,7 +39,7 @@ def _distances(rows: Array) -> Array:
 class Chooser:
     """Keeps what is not known yet of launches, and says which of them to measure."""
 
-    def __init__(self, sizes: Array, code: Array, kernel: NDArray[np.int64]) -> None:
+    def __init__(self, sizes: Floats, code: Floats, kernel: Ints) -> None:
         """Begins knowing nothing.
 
         Args:
@@ -51,7 +50,7 @@ class Chooser:
         self._shared = covariance_of(sizes, code)
         self._whole = self._shared + _OF_KERNEL * (kernel[:, None] == kernel[None, :])
 
-    def choose(self, seconds: Array, allowed: NDArray[np.bool_]) -> int:
+    def choose(self, seconds: Floats, allowed: Bools) -> int:
         """The launch to measure next.
 
         Args:

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
 from ncc.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
 from ncc.measure.coarsening import coarsen_source
@@ -86,7 +86,7 @@ class Timing:
     time_high: float
 
 
-def median_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+def median_interval(values: Floats) -> tuple[float, float]:
     """The 95 % interval of a median, by order statistics; all of the range where there are too few for one.
 
     Examples:

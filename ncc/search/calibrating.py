@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding.table import normalised
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
@@ -16,7 +16,7 @@ from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Module
 from ncc.search.calibration import Calibration, fit_calibration
 
-Functions = dict[tuple[str, str], tuple[NDArray[np.float32], int]]
+Functions = dict[tuple[str, str], tuple[Floats32, int]]
 
 
 def calibrate_similarity(

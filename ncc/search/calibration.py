@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import ValidationError, convert
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_json, write_atomically
 
@@ -59,7 +59,7 @@ class Calibration:
         if not all(np.isfinite(column).all() for column in table) or min(map(np.min, table[1:])) < 0:
             raise InputError("shares of a calibration are not all finite, 0 or more")
 
-    def shares(self, num_functions: int, partners: float = PARTNERS) -> NDArray[np.float64]:
+    def shares(self, num_functions: int, partners: float = PARTNERS) -> Floats:
         """The share of true pairs among those at least so alike, for each similarity of the grid.
 
         Args:
@@ -80,19 +80,17 @@ class Calibration:
         return round(self.similarity[int(enough[0])], 4) if len(enough) else None
 
     @cached_property
-    def _known(self) -> dict[int, NDArray[np.float64]]:
+    def _known(self) -> dict[int, Floats]:
         return {}
 
-    def _shares(self, num_functions: int) -> NDArray[np.float64]:
+    def _shares(self, num_functions: int) -> Floats:
         counted = max(num_functions, RELATIVES)
         if counted not in self._known:
             self._known[counted] = self.shares(counted)
         return self._known[counted]
 
 
-def fit_calibration(
-    pooler_id: str, vectors: Sequence[NDArray[np.float32]], text: NDArray[np.int64] | None = None, **about: Any
-) -> Calibration:
+def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | None = None, **about: Any) -> Calibration:
     """Counts how alike pairs of the same function are, and pairs of different ones.
 
     Args:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
 from ncc.runtime.pages import SHOWN_ROWS, html_table
 from ncc.search.index import Found, Index, dataframe
@@ -68,7 +69,7 @@ class Duplicates:
     of: Index
     threshold: float
     share: float | None
-    rows: tuple[tuple[NDArray[np.int64], NDArray[np.float32]], ...]
+    rows: tuple[tuple[Ints, Floats32], ...]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -127,7 +128,7 @@ def find_duplicates(index: Index, threshold: float | None, *, min_statements: in
     return Duplicates(index, threshold, share, tuple(groups[:most]))
 
 
-def _rows(index: Index, min_statements: int) -> NDArray[np.int64]:
+def _rows(index: Index, min_statements: int) -> Ints:
     """Rows of the functions that are big enough, each function of a header or template once."""
     table = index.store.functions
     rows = np.flatnonzero(table["num_statements"].to_numpy() >= min_statements)
@@ -145,9 +146,7 @@ def _rows(index: Index, min_statements: int) -> NDArray[np.int64]:
     return np.array(kept, np.int64)
 
 
-def _stars(
-    vectors: NDArray[np.float16], threshold: float, weight: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+def _stars(vectors: NDArray[np.float16], threshold: float, weight: Ints) -> Iterator[tuple[Ints, Floats32]]:
     """Each vector in one star: a middle, and those near it that no bigger star took, with how alike they are to it."""
     count = len(vectors)
     left, right, value = [], [], []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.embedding.table import normalised
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
@@ -223,9 +224,7 @@ class Index:
             answers.append(Matches(one, tuple(others[:top]), self.pooling))
         return answers
 
-    def _asked(
-        self, query: Any, function: str | None, options: CompileOptions | None
-    ) -> tuple[list[Found], NDArray[np.float32]]:
+    def _asked(self, query: Any, function: str | None, options: CompileOptions | None) -> tuple[list[Found], Floats32]:
         if isinstance(query, np.ndarray):
             if query.shape != (self.store.card.dim,):
                 raise InputError(f"a vector of shape {query.shape}; the index has {self.store.card.dim} dimensions")

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ncc.arrays import Floats32
 from ncc.errors import AssetError
 from ncc.runtime.crew import CrewTask, work_by, work_through
 from ncc.runtime.failures import Warnings, reason_of
@@ -41,7 +39,7 @@ class Rows:
     """
 
     columns: dict[str, list[Any]]
-    vectors: NDArray[np.float32]
+    vectors: Floats32
     about: dict[str, Any] = field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study import controls
 from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
@@ -18,7 +19,6 @@ from ncc.study.devices.task import DeviceMethod
 
 NUM_TREES = 300
 
-Array = NDArray[np.float64]
 Target = Literal["label", "log_ratio"]
 
 
@@ -28,7 +28,7 @@ class Majority(controls.Majority[DeviceMappingSamples]):
     def __init__(self) -> None:
         super().__init__(labels_of)
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> Array:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
         """Return the training rows' share of GPU less one half, (m,) float64."""
         return super().predict(samples, test_idx)[:, 1] - 0.5
 
@@ -36,18 +36,18 @@ class Majority(controls.Majority[DeviceMappingSamples]):
 class Trees(FeatureModel[DeviceMappingSamples]):
     """A forest that says the log ratio, or the probability of GPU less one half, (m,) float64."""
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64], /) -> Array:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints, /) -> Floats:
         """Return a number for each row."""
         found = super().predict(samples, test_idx)
         return found[:, 1] - 0.5 if found.ndim == 2 else found
 
 
-def labels_of(samples: DeviceMappingSamples) -> tuple[NDArray[np.int64], int]:
+def labels_of(samples: DeviceMappingSamples) -> tuple[Ints, int]:
     """1 for the GPU and 0 for the CPU, (n,), and how many there are."""
     return samples.is_gpu.astype(np.int64), 2
 
 
-def _log_ratio(samples: DeviceMappingSamples) -> Array:
+def _log_ratio(samples: DeviceMappingSamples) -> Floats:
     return samples.log_ratio
 
 
@@ -55,11 +55,11 @@ def _kernel(samples: DeviceMappingSamples) -> np.ndarray:
     return samples.benchmark
 
 
-def _auxiliary(samples: DeviceMappingSamples, _seed: int = 0) -> Array:
+def _auxiliary(samples: DeviceMappingSamples, _seed: int = 0) -> Floats:
     return np.stack([np.log1p(samples.transfer_bytes), np.log1p(samples.wgsize)], axis=1)
 
 
-def _numeric(samples: DeviceMappingSamples, _seed: int) -> Array:
+def _numeric(samples: DeviceMappingSamples, _seed: int) -> Floats:
     return np.log1p(samples.counts)
 
 

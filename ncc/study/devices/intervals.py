@@ -14,17 +14,15 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
+from ncc.arrays import Bools, Floats
 from ncc.devices.columns import CODE
 from ncc.devices.fit import NOISE, Model, Samples, Trial, Trials, try_split
 from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
 from ncc.devices.inputs import INTERVAL, RatioPrediction
 from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
-
-Array = NDArray[np.float64]
 
 SHARES = (1.0, 0.75, 0.5, 0.25)
 _BINS = 10
@@ -37,10 +35,10 @@ _SAMPLE = 500
 class Claims(NamedTuple):
     """What is said of n launches: the log ratio, both ends of its 80 % interval, and the probability of its sign."""
 
-    ratio: Array
-    low: Array
-    high: Array
-    sure: Array
+    ratio: Floats
+    low: Floats
+    high: Floats
+    sure: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +60,7 @@ class IntervalScore:
     surest: Mapping[str, float]
 
 
-def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
+def calibration_error(confidence: Floats, right: Bools) -> float:
     """Expected calibration error over ten bins of confidence from 0.5 to 1.
 
     Reference: Guo et al. 2017, section 2.
@@ -72,7 +70,7 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
     return float(sum(one.mean() * abs(confidence[one].mean() - right[one].mean()) for one in chosen))
 
 
-def score_claims(claims: Claims, measured: Array) -> IntervalScore:
+def score_claims(claims: Claims, measured: Floats) -> IntervalScore:
     """Scores of what was said of launches, by the log ratios that were measured."""
     right = (claims.ratio > 0) == (measured > 0)
     order = np.argsort(-claims.sure, kind="stable")
@@ -102,16 +100,16 @@ def group_trials(samples: Samples, trials: Trials, kind: Model, seed: int) -> li
 class _Errors(NamedTuple):
     """Launches that were held out: what was said, what was measured, and how far they are from training."""
 
-    said: Array
-    measured: Array
-    distance: Array
+    said: Floats
+    measured: Floats
+    distance: Floats
 
     @property
-    def size(self) -> Array:
+    def size(self) -> Floats:
         return np.abs(self.said - self.measured)
 
 
-def _errors_of(head: TimesHead, samples: Samples, trials: Sequence[Trial], physics: Array | None) -> _Errors:
+def _errors_of(head: TimesHead, samples: Samples, trials: Sequence[Trial], physics: Floats | None) -> _Errors:
     """Errors of answers, constants' say included."""
     expert = head.experts[0]
     said, measured = [], []
@@ -130,7 +128,7 @@ def compare_intervals(
     trials: tuple[Trials, Sequence[Trial]],
     tested: Samples,
     answers: Sequence[RatioPrediction],
-    physics: Array | None,
+    physics: Floats | None,
 ) -> dict[str, Claims]:
     """What each way says of launches.
 
@@ -167,14 +165,14 @@ def compare_intervals(
     }
 
 
-def _around(ratio: Array, errors: Array) -> Claims:
+def _around(ratio: Floats, errors: Floats) -> Claims:
     """Claims from quantiles of errors at `LEVELS`, (n, 39)."""
     half = np.array([np.interp(INTERVAL, LEVELS, row) for row in errors])
     sure = np.array([float(sureness(one, row)) for one, row in zip(ratio.tolist(), errors, strict=True)])
     return Claims(ratio, ratio - half, ratio + half, sure)
 
 
-def _by_distance(errors: _Errors, distance: Array) -> Array:
+def _by_distance(errors: _Errors, distance: Floats) -> Floats:
     """(n, 39) quantiles of the errors in the group of launches that were as far from training."""
     edges = np.unique(np.quantile(errors.distance, np.arange(1, _GROUPS) / _GROUPS))
     group = np.searchsorted(edges, errors.distance, side="right")
@@ -183,13 +181,13 @@ def _by_distance(errors: _Errors, distance: Array) -> Array:
     return np.array([known[min(known, key=lambda other: abs(other - one))] for one in wanted.tolist()])
 
 
-def _tempered(near: _Errors, both: _Errors, ratio: Array, distance: Array) -> Array:
+def _tempered(near: _Errors, both: _Errors, ratio: Floats, distance: Floats) -> Floats:
     """Confidence by errors of kernels held out, which falls to even odds with distance as fast as groups show."""
     errors = np.quantile(near.size, LEVELS)
     plain = sureness(both.said, errors)
     right = (both.said > 0) == (both.measured > 0)
 
-    def fall(sure: Array | float, distance: Array, scale: float) -> Array:
+    def fall(sure: Floats | float, distance: Floats, scale: float) -> Floats:
         return np.asarray(0.5 + (sure - 0.5) * np.exp(-distance / scale))
 
     scales = np.geomspace(0.05, 50, 61)
@@ -202,7 +200,7 @@ def _tempered(near: _Errors, both: _Errors, ratio: Array, distance: Array) -> Ar
     return fall(sureness(ratio, errors), distance, float(scales[int(np.argmin(gaps))]))
 
 
-def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Array, distance: Array) -> Array:
+def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Floats, distance: Floats) -> Floats:
     """Confidence by errors of kernels held out; farther off, so much less that it holds for four groups in five."""
     errors = np.quantile(near.size, LEVELS)
     borne = []
@@ -214,11 +212,11 @@ def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Array, dis
     return np.asarray(0.5 + share * (sureness(ratio, errors) - 0.5))
 
 
-def _fitted_odds(errors: _Errors, ratio: Array, distance: Array) -> Array:
+def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
     """Confidence by logistic regression on the size of the ratio and the distance, at least 0.5."""
     from sklearn.linear_model import LogisticRegression
 
-    def inputs(said: Array, distance: Array) -> Array:
+    def inputs(said: Floats, distance: Floats) -> Floats:
         size, far = np.log1p(np.abs(said)), np.log1p(distance)
         return np.stack([size, far, size * far], axis=1)
 
@@ -231,7 +229,7 @@ def _fitted_odds(errors: _Errors, ratio: Array, distance: Array) -> Array:
     return np.asarray(np.maximum(fitted.predict_proba(inputs(ratio, inside))[:, 1], 0.5), np.float64)
 
 
-def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples, ratio: Array) -> Claims:
+def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples, ratio: Floats) -> Claims:
     """A process's own variance, or how far models of parts of the data differ, with the error that is left in training.
 
     Of more than two devices the ratio with the second stands for all.
@@ -254,7 +252,7 @@ def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples,
     return Claims(ratio, ratio - width, ratio + width, ndtr(np.abs(ratio) / deviation))
 
 
-def _process_deviation(model: Smooth, samples: Samples, tested: Samples) -> Array:
+def _process_deviation(model: Smooth, samples: Samples, tested: Samples) -> Floats:
     """(n,) standard deviations of the bent ratio."""
     points, rows = model.points, model.standardise(samples.columns)
     inner, cross = (smooth_covariance(points, some, model.covariance) for some in (points, rows))

@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.ensemble import ExtraTreesRegressor
 
+from ncc.arrays import Bools, Floats, Ints
 from ncc.devices.folds import balanced_folds
 from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 _NOISE = 0.1
 _SAME_SIZE = 0.02
@@ -43,7 +40,7 @@ class Term(NamedTuple):
     weights: Mapping[str, float]
     length: float
 
-    def covariance(self, a: Blocks, b: Blocks) -> Array:
+    def covariance(self, a: Blocks, b: Blocks) -> Floats:
         """(n, m) float64 between the rows of standardised blocks."""
         squared = sum(weight * _squared_distance(a[name], b[name]) for name, weight in self.weights.items())
         return np.exp(-np.sqrt(squared) / self.length)
@@ -58,7 +55,7 @@ _OF_KNOWN = (Term({"data": 0.5, "shape": 0.5}, 0.2), Term({"data": 1.0}, 0.05), 
 _NUM_GENERAL = 2
 
 
-def _squared_distance(a: Array, b: Array) -> Array:
+def _squared_distance(a: Floats, b: Floats) -> Floats:
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
     return np.maximum(squared, 0) / a.shape[1]
 
@@ -68,16 +65,16 @@ class Process(NamedTuple):
 
     terms: tuple[Term, ...]
     mean: float
-    weights: Array
+    weights: Floats
 
     @classmethod
-    def fit(cls, terms: tuple[Term, ...], training: Blocks, target: Array) -> "Process":
+    def fit(cls, terms: tuple[Term, ...], training: Blocks, target: Floats) -> "Process":
         """Fits standardised rows."""
         covariance = sum(term.covariance(training, training) for term in terms)
         mean = float(target.mean())
         return cls(terms, mean, cho_solve(cho_factor(covariance + _NOISE * np.eye(len(target))), target - mean))
 
-    def predict(self, rows: Blocks, training: Blocks) -> Array:
+    def predict(self, rows: Blocks, training: Blocks) -> Floats:
         """(n,) float64."""
         covariance = sum(term.covariance(rows, training) for term in self.terms)
         return self.mean + covariance @ self.weights
@@ -92,12 +89,12 @@ class Calibration(NamedTuple):
         slope: Log ratio for each unit of score.
     """
 
-    score: Array
-    log_ratio: Array
+    score: Floats
+    log_ratio: Floats
     slope: float
 
     @classmethod
-    def fit(cls, score: Array, log_ratio: Array, chosen: NDArray[np.bool_]) -> "Calibration":
+    def fit(cls, score: Floats, log_ratio: Floats, chosen: Bools) -> "Calibration":
         """From held-out rows of one kind; from all where that kind is too rare."""
         rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _FEWEST else np.arange(len(score))
         rows = rows[np.argsort(score[rows], kind="stable")]
@@ -108,7 +105,7 @@ class Calibration(NamedTuple):
         middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
         return cls(score, log_ratio, max(float(ratio[order][min(middle, len(order) - 1)]), 1e-3))
 
-    def apply(self, score: Array) -> Array:
+    def apply(self, score: Floats) -> Floats:
         """What is expected of each score, both ends of its 80 % interval, probability above 0: (n, 4) float64.
 
         The latter from the errors that were made at the nearest scores, around the expected value.
@@ -154,7 +151,7 @@ class MapperMethod:
         """Options and inputs."""
         return (self._sizes, self._inputs.profile, self._inputs.opcodes, self._inputs.vectors)
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: Rows, rng: np.random.Generator) -> None:
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits the mixture to some rows, and calibrates it on folds of them, forgetting what was there before."""
         seed = int(rng.integers(2**31))
         ratio = samples.log_ratio[train_idx]
@@ -168,7 +165,7 @@ class MapperMethod:
             Calibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other),
         )
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: Rows) -> Array:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
         if self._fitted is None:
             raise InputError("fit the method before predicting")
@@ -177,9 +174,7 @@ class MapperMethod:
         score = mixture.combine(outputs, known)
         return np.where(known[:, None], of_known.apply(score), of_new.apply(score))
 
-    def _held_out(
-        self, samples: DeviceMappingSamples, rows: Rows, unit: Unit, seed: int
-    ) -> tuple[Array, NDArray[np.bool_]]:
+    def _held_out(self, samples: DeviceMappingSamples, rows: Ints, unit: Unit, seed: int) -> tuple[Floats, Bools]:
         """What the members say of training rows that they were not fitted to, and whose sizes they knew.
 
         Returns:
@@ -203,12 +198,10 @@ class _Mixture:
     training: Blocks
     processes: tuple[Process, ...]
     trees: ExtraTreesRegressor
-    data: Array
-    scale: Array
+    data: Floats
+    scale: Floats
 
-    def outputs(
-        self, inputs: KernelInputs, samples: DeviceMappingSamples, rows: Rows
-    ) -> tuple[Array, NDArray[np.bool_]]:
+    def outputs(self, inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> tuple[Floats, Bools]:
         """What each member says of some rows, (members, m) float64, and whether their sizes are known, (m,) bool."""
         raw = _blocks(inputs, samples, rows)
         blocks = standardise(raw, self.mean, self.spread)
@@ -217,22 +210,22 @@ class _Mixture:
         nearest = np.abs(raw["data"][:, None, :] - self.data[None, :, :]).sum(axis=2).min(axis=1)
         return np.stack(said), nearest < _SAME_SIZE
 
-    def combine(self, outputs: Array, known: NDArray[np.bool_]) -> Array:
+    def combine(self, outputs: Floats, known: Bools) -> Floats:
         """Score of each row, (m,) float64."""
         scaled = outputs / self.scale[:, None]
         return scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
 
 
-def _blocks(inputs: KernelInputs, samples: DeviceMappingSamples, rows: Rows) -> Blocks:
+def _blocks(inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> Blocks:
     return inputs.rows(rows).blocks(samples.transfer_bytes[rows], samples.wgsize[rows])
 
 
-def _stack(raw: Blocks) -> Array:
+def _stack(raw: Blocks) -> Floats:
     return np.hstack([raw[name] for name in _TREE_BLOCKS])
 
 
 def _fit_mixture(
-    inputs: KernelInputs, samples: DeviceMappingSamples, rows: Rows, num_trees: int, seed: int
+    inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints, num_trees: int, seed: int
 ) -> _Mixture:
     raw = _blocks(inputs, samples, rows)
     mean = {name: columns.mean(axis=0) for name, columns in raw.items()}

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.fit import Model, fit_times
 from ncc.devices.head import TimesHead
 from ncc.devices.inputs import KernelInputs
@@ -99,12 +99,12 @@ class TimesMethod:
         inputs = self._inputs
         return (inputs.profile, inputs.opcodes, inputs.work, inputs.vectors, self._model)
 
-    def fit(self, samples: DeviceMappingSamples, train_idx: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits the head to some rows, forgetting what was there before."""
         table, seed = launches_of(samples).rows(train_idx), int(rng.integers(2**31))
         self._head = fit_times(table, self._inputs.rows(train_idx), model=self._model, seed=seed)
 
-    def predict(self, samples: DeviceMappingSamples, test_idx: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
         if self._head is None:
             raise InputError("fit the method before predicting")
@@ -113,7 +113,7 @@ class TimesMethod:
         return np.array([(one.log_ratio, *one.interval, one.probability_gpu) for one in answers])
 
 
-def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> NDArray[np.float64]:
+def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> Floats:
     """How often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64.
 
     Raises:

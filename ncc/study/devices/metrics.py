@@ -6,8 +6,8 @@ All are functions of sums over rows, as `ncc.study.bootstrap` takes them.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
@@ -36,7 +36,7 @@ class Metrics:
     static_choice: str
 
 
-def static_choice_is_gpu(is_gpu: NDArray[np.bool_]) -> bool:
+def static_choice_is_gpu(is_gpu: Bools) -> bool:
     """Return whether the best static choice is the GPU.
 
     The field's convention: the device that is faster in most rows of the whole table (ties: CPU),
@@ -53,11 +53,11 @@ def static_choice_is_gpu(is_gpu: NDArray[np.bool_]) -> bool:
 
 
 def measure(
-    log_ratio: NDArray[np.float64],
-    chosen_gpu: NDArray[np.bool_],
+    log_ratio: Floats,
+    chosen_gpu: Bools,
     groups: np.ndarray,
     bootstrap: Bootstrap | None = None,
-    intervals: NDArray[np.float64] | None = None,
+    intervals: Floats | None = None,
 ) -> Metrics:
     """Score device choices against measured runtimes.
 
@@ -96,7 +96,7 @@ def measure(
     )
 
 
-def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> NDArray[np.float64]:
+def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> Floats:
     faster = log_ratio > 0
     static = static_choice_is_gpu(faster)
     log_speedup = log_ratio * (chosen.astype(np.float64) - float(static))
@@ -114,7 +114,7 @@ def _row_terms(log_ratio: np.ndarray, chosen: np.ndarray) -> NDArray[np.float64]
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def _figures(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _figures(sums: Floats) -> Floats:
     num, gpu_right, cpu_right, gpu_wrong, cpu_wrong, log_speedup, speedup, log_share = np.moveaxis(sums, -1, 0)
     wrong = gpu_wrong + cpu_wrong
     f1_gpu, f1_cpu = (2 * right / np.maximum(2 * right + wrong, 1) for right in (gpu_right, cpu_right))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.samples import DeviceMappingSamples, Unit
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
@@ -49,19 +49,17 @@ class DeviceMapping(Task[DeviceMappingSamples, Metrics]):
         """Return the name of each row's kernel, application or suite."""
         return self.samples.groups(self.interval_unit(protocol))
 
-    def measure(
-        self, protocol: str, predicted: NDArray[np.float64], rows: NDArray[np.int64], bootstrap: Bootstrap | None = None
-    ) -> Metrics:
+    def measure(self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None) -> Metrics:
         """Score the devices chosen, and the intervals where there are some."""
         intervals = predicted[:, :, 1:3] if predicted.shape[2] > 1 else None
         groups = self.groups(protocol)[rows]
         return measure(self.samples.log_ratio[rows], predicted[:, :, 0] > 0, groups, bootstrap, intervals)
 
-    def perfect(self) -> NDArray[np.float64]:
+    def perfect(self) -> Floats:
         """Return the measured log ratios."""
         return self.samples.log_ratio[:, None]
 
-    def check(self, predicted: NDArray[np.float64]) -> None:
+    def check(self, predicted: Floats) -> None:
         """Refuse medians outside their intervals, and probabilities that are none."""
         if predicted.shape[2] > 1:
             median, low, high = np.moveaxis(predicted[..., :3], -1, 0)

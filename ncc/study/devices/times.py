@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.columns import launch_columns, launch_physics
 from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, own_constants, owners, targets_of
 from ncc.devices.folds import Split, balanced_folds
@@ -27,7 +27,6 @@ from ncc.study.devices.intervals import (
     score_claims,
 )
 
-Array = NDArray[np.float64]
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
 _MOST = 4000
 
@@ -113,7 +112,7 @@ class _Answered:
     """What heads answered of launches that they had not seen, and what each kind of interval claimed of them."""
 
     answers: dict[int, RatioPrediction] = field(default_factory=dict)
-    claims: dict[str, list[tuple[NDArray[np.int64], Claims]]] = field(default_factory=dict)
+    claims: dict[str, list[tuple[Ints, Claims]]] = field(default_factory=dict)
 
     def scores(self, table: LaunchTimes) -> dict[str, dict[str, Any]]:
         """Way of making intervals → its figures, see `IntervalScore`."""
@@ -201,7 +200,7 @@ def score_controls(
     return {name: _without_code(table, logs, one) for name, one in said.items()}
 
 
-def _without_code(table: LaunchTimes, logs: Array, said: Array) -> dict[str, float]:
+def _without_code(table: LaunchTimes, logs: Floats, said: Floats) -> dict[str, float]:
     factors = np.exp(np.median(np.abs(said - logs), axis=0)).tolist()
     right = (said.argmin(axis=1) == logs.argmin(axis=1)).mean()
     named = {f"factor {name}": round(one, 4) for name, one in zip(table.devices, factors, strict=True)}

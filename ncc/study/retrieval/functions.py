@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile, find_files
 from ncc.corpus.recipe import Recipe, load_recipe
@@ -228,7 +228,7 @@ def _score_all(
     return scores
 
 
-def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> NDArray[np.float64] | None:
+def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> Floats | None:
     """Queries, functions of the pool, and means over queries for each of `SIZES`; None where nobody can be mistaken."""
     candidates = np.flatnonzero(pool.internal) if internal else np.arange(pool.num_candidates)
     place = np.full(pool.num_candidates, -1)
@@ -242,19 +242,19 @@ def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> NDArray[np.f
 
 
 def _score(
-    method: Representation, protocol: str, found: Mapping[str, NDArray[np.float64]], seconds: float
+    method: Representation, protocol: str, found: Mapping[str, Floats], seconds: float
 ) -> Score[FunctionMetrics]:
     rows = np.stack(list(found.values()))
     values = rows[:, 2:].reshape(len(rows), len(SIZES), 2)
 
-    def mean(column: NDArray[np.float64]) -> Estimate | None:
+    def mean(column: Floats) -> Estimate | None:
         there = np.flatnonzero(np.isfinite(column))
         if not len(there):
             return None
         terms = np.stack([column[there], np.ones(len(there))], axis=1)
         return estimate(terms[None], there, lambda sums: sums[..., :1] / sums[..., 1:])[0]
 
-    def metrics(values: NDArray[np.float64]) -> FunctionMetrics:
+    def metrics(values: Floats) -> FunctionMetrics:
         recall, rank = (tuple(mean(column) for column in values[:, :, kind].T) for kind in range(2))
         of_all = {
             name: (int(row[0]), int(row[1]), float(value))

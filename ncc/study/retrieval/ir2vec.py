@@ -16,8 +16,8 @@ from threading import Timer
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats32
 from ncc.study.retrieval.methods import Units
 
 _DIM = 300
@@ -75,7 +75,7 @@ class IR2VecWheel:
     def __init__(self) -> None:
         self.num_failed = 0
 
-    def vectors(self, units: Units, /) -> NDArray[np.float32]:
+    def vectors(self, units: Units, /) -> Floats32:
         """Returns (n, 300) float32."""
         found = np.zeros((len(units.table), _DIM), np.float32)
         last, vectors = b"", None

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import gammaln
 
+from ncc.arrays import Bools, Floats, Floats32, Ints
 from ncc.errors import InputError
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Matrix = Any
 """Vectors as rows, (n, dim): a NumPy array or a sparse matrix of SciPy's."""
 
@@ -41,7 +40,7 @@ def map_at_r(vectors: Matrix, labels: NDArray[Any]) -> float:
     return float(np.nanmean(average_precisions(vectors, labels)[:, 0]))
 
 
-def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Array:
+def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Floats:
     """Average precision at R of each query, and whether the nearest row is of its class: (n, 2) float64.
 
     Rows whose class has no other are NaN; arguments and errors are those of `map_at_r`.
@@ -59,7 +58,7 @@ def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Array:
     place = np.argsort(order)
     found = np.full((len(label), 2), np.nan)
 
-    def score(queries: Rows, cosines: NDArray[np.float32]) -> None:
+    def score(queries: Ints, cosines: Floats32) -> None:
         cosines[:, hidden] = -np.inf
         cosines[np.arange(len(queries)), place[queries]] = -np.inf
         most = int(depth[queries].max(initial=1))
@@ -78,7 +77,7 @@ def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Array:
     return found
 
 
-def unit_rows(vectors: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+def unit_rows(vectors: Matrix) -> tuple[Matrix, Bools]:
     """Rows of length 1, float32, those of zeros left as they are, and which are not of zeros."""
     if issparse(vectors):
         rows = csr_matrix(vectors, dtype=np.float32, copy=True)
@@ -99,7 +98,7 @@ def expanded(vectors: Matrix, neighbours: int = 10, power: float = 3.0) -> Matri
     rows, there = unit_rows(vectors)
     weights: list[Any] = [None] * rows.shape[0]
 
-    def weigh(queries: Rows, cosines: NDArray[np.float32]) -> None:
+    def weigh(queries: Ints, cosines: Floats32) -> None:
         kept = min(neighbours + 1, cosines.shape[1])
         best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]  # a row's nearest is itself
         share = np.maximum(np.take_along_axis(cosines, best, 1), 0) ** power
@@ -114,7 +113,7 @@ def expanded(vectors: Matrix, neighbours: int = 10, power: float = 3.0) -> Matri
     return csr_matrix((values, columns, start), shape=(len(pairs), len(pairs))) @ rows
 
 
-def pool_scores(pool: Matrix, queries: Matrix, answer: Rows, sizes: tuple[int | None, ...]) -> Array:
+def pool_scores(pool: Matrix, queries: Matrix, answer: Ints, sizes: tuple[int | None, ...]) -> Floats:
     """How well queries find their one answer among a pool, and among smaller ones drawn from it.
 
     Figures are expectations, exact over all draws of the other candidates and over the order of ties.
@@ -137,7 +136,7 @@ def pool_scores(pool: Matrix, queries: Matrix, answer: Rows, sizes: tuple[int | 
     found = np.zeros((queries.shape[0], len(sizes), 2))
     found[:, [(size or num) > num for size in sizes]] = np.nan
 
-    def score(rows: Rows, cosines: NDArray[np.float32]) -> None:
+    def score(rows: Ints, cosines: Floats32) -> None:
         cosines[:, ~here] = -np.inf
         right = cosines[np.arange(len(rows)), answer[rows]][:, None]
         nearer = (cosines > right + _TIE).sum(axis=1)
@@ -150,14 +149,14 @@ def pool_scores(pool: Matrix, queries: Matrix, answer: Rows, sizes: tuple[int | 
     return found
 
 
-def _expected(num: int, size: int) -> Array:
+def _expected(num: int, size: int) -> Floats:
     """Recall at 1 and reciprocal rank in a pool of `size` drawn from `num`, by how many of all are nearer: (num, 2)."""
     if size > num:
         return np.zeros((num, 2))
     nearer = np.arange(num)
     others = num - 1 - nearer
 
-    def ways(items: NDArray[np.int64], drawn: int) -> Array:
+    def ways(items: Ints, drawn: int) -> Floats:
         with np.errstate(all="ignore"):
             return np.where(items >= drawn, gammaln(items + 1) - gammaln(np.maximum(items - drawn, 0) + 1), -np.inf)
 
@@ -167,7 +166,7 @@ def _expected(num: int, size: int) -> Array:
     return np.stack([first, num / (size * (nearer + 1)) * (1 - none)], axis=1)
 
 
-def _in_blocks(queries: Matrix, pool: Matrix, chosen: Rows, work: Callable[[Rows, NDArray[np.float32]], None]) -> None:
+def _in_blocks(queries: Matrix, pool: Matrix, chosen: Ints, work: Callable[[Ints, Floats32], None]) -> None:
     """Calls `work` with some of the chosen queries and their cosines to the pool, (block, n) float32, its own."""
     block = max(1, _BLOCK_BYTES // (4 * max(1, pool.shape[0])))
     other = pool.T

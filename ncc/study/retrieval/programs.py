@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.classification.loading import choose_classes, labelled_files, programs_cache, tell_batches
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples, load_programs
@@ -221,7 +221,7 @@ def at_all_levels(
     return hstack(views).tocsr() if issparse(views[0]) else np.hstack(views)
 
 
-def _placed(vectors: Matrix, rows: NDArray[np.int64], num: int) -> Matrix:
+def _placed(vectors: Matrix, rows: Ints, num: int) -> Matrix:
     """Vectors in their places among so many rows; the others are zeros."""
     from scipy.sparse import csr_matrix
 
@@ -229,14 +229,12 @@ def _placed(vectors: Matrix, rows: NDArray[np.int64], num: int) -> Matrix:
     return spread @ vectors
 
 
-def _score(
-    name: str, method: Representation, vectors: Matrix, label: NDArray[np.int64], seconds: float
-) -> Score[RetrievalMetrics]:
+def _score(name: str, method: Representation, vectors: Matrix, label: Ints, seconds: float) -> Score[RetrievalMetrics]:
     found = average_precisions(vectors, label)
     asked = np.flatnonzero(np.isfinite(found[:, 0]))
     terms = np.column_stack([found[asked], np.ones(len(asked))])
 
-    def metrics(terms: NDArray[np.float64]) -> RetrievalMetrics:
+    def metrics(terms: Floats) -> RetrievalMetrics:
         figures = estimate(terms[None], label[asked], lambda sums: sums[..., :2] / sums[..., 2:])
         return RetrievalMetrics(map_at_r=figures[0], nearest=figures[1])
 

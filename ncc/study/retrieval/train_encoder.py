@@ -12,8 +12,7 @@ from ncc.errors import InputError, NccError
 from ncc.ir import Abstraction, Module, read_module
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ncc.arrays import Bools, Ints
     from ncc.classification.samples import LabelledFiles
     from ncc.corpus import Recipe
     from ncc.embedding import AnyEmbedding, Embedding
@@ -308,7 +307,7 @@ def _sequences(
     functions: "Iterable[tuple[Module, list[int], list[int]]]",
     embedding: "Embedding",
     buckets: int,
-) -> "tuple[Sequences, NDArray[np.int64], NDArray[np.bool_]]":
+) -> "tuple[Sequences, Ints, Bools]":
     """Sequences of programs, then of functions; the label of each; and which are functions."""
     from ncc.classification.network_fit import encode_programs
     from ncc.classification.tables import concatenate, table_of_functions, table_of_program
