@@ -10,6 +10,7 @@ import pytest
 
 import ncc
 from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
+from ncc.coarsening.head import CoarseningHead
 from ncc.errors import InputError
 
 OPTIONS = ncc.CompileOptions(language="opencl")
@@ -66,6 +67,7 @@ def test_kernels_that_the_head_can_not_tell_apart_are_said_to_be_so():
 
 def test_a_constant_says_that_it_is_one(tmp_path):
     shipped = load_coarsening_head()
+    assert isinstance(shipped, CoarseningHead)
     save_coarsening_head(dataclasses.replace(shipped, slope=np.zeros_like(shipped.slope)), tmp_path / "flat")
     for text in (STRAIGHT, DIVERGENT):
         (answer,) = ncc.predict_coarsening(text.encode(), options=OPTIONS, head=tmp_path / "flat")
