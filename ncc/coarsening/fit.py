@@ -20,16 +20,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Ints
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
 from ncc.errors import InputError
 from ncc.kernels.coarsening import FEATURE_NAMES
 
 Scale = Literal["log", "plain"]
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Place = tuple[int, int, int, int]
 
 _TRIFLE = 1e-6
@@ -89,15 +87,15 @@ class Lines:
         slope: Per unit of the feature, (penalties, features, outputs) float64.
     """
 
-    offset: Array
-    slope: Array
+    offset: Floats
+    slope: Floats
 
-    def at(self, features: Array) -> Array:
+    def at(self, features: Floats) -> Floats:
         """Return the lines' values at n samples' features, (n, k), each line at its own: (penalties, n, k, outputs)."""
         return self.offset[:, None] + self.slope[:, None] * features[None, :, :, None]
 
 
-def fit_lines(features: Array, values: Array, penalties: Sequence[float]) -> Lines:
+def fit_lines(features: Floats, values: Floats, penalties: Sequence[float]) -> Lines:
     """Fit a line to every output by every feature alone.
 
     Features are standardised first, so that a penalty means the same for all: it stands beside the number of samples,
@@ -135,7 +133,7 @@ class ChosenLine:
     slow = False
     version = "2"
 
-    def __init__(self, features: Array, grid: LineGrid | None = None, name: str = "ncc") -> None:
+    def __init__(self, features: Floats, grid: LineGrid | None = None, name: str = "ncc") -> None:
         self.name = name
         self._features = np.asarray(features, dtype=np.float64)
         self._grid = grid or LineGrid()
@@ -147,7 +145,7 @@ class ChosenLine:
         """The features and the grid."""
         return self._features, asdict(self._grid)
 
-    def fit(self, samples: CoarseningSamples, train_idx: Rows, _rng: np.random.Generator, /) -> None:
+    def fit(self, samples: CoarseningSamples, train_idx: Ints, _rng: np.random.Generator, /) -> None:
         """Choose a candidate by leaving out training kernels, then fit it to all of them.
 
         Raises:
@@ -173,14 +171,14 @@ class ChosenLine:
         )
         self._lines = self._fit_devices(samples, curves, train_idx, self.candidate.scale)
 
-    def predict(self, samples: CoarseningSamples, test_idx: Rows, /) -> Array:
+    def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
         """Return the expected speedup at each of `FACTORS`, (m, 6) float64."""
         offset, slope = zip(*(self.line(device) for device in samples.device[test_idx].tolist()), strict=True)
         assert self.candidate is not None
         values = np.stack(offset) + np.stack(slope) * self._features[test_idx, self.candidate.feature, None]
         return from_scale(values, self.candidate.scale)
 
-    def line(self, device: str | None) -> tuple[Array, Array]:
+    def line(self, device: str | None) -> tuple[Floats, Floats]:
         """Return a device's offsets and slopes, on the candidate's scale, (6,) float64 each.
 
         Args:
@@ -197,7 +195,7 @@ class ChosenLine:
             (1 - share) * together.slope[at] + share * own.slope[at],
         )
 
-    def to_head(self, spread: Array, about: dict[str, Any]) -> CoarseningHead:
+    def to_head(self, spread: Floats, about: dict[str, Any]) -> CoarseningHead:
         """Return what was fitted, as it answers.
 
         Args:
@@ -219,7 +217,7 @@ class ChosenLine:
             about=about,
         )
 
-    def _fit_devices(self, samples: CoarseningSamples, curves: Array, rows: Rows, *scales: Scale) -> dict[str, Lines]:
+    def _fit_devices(self, samples: CoarseningSamples, curves: Floats, rows: Ints, *scales: Scale) -> dict[str, Lines]:
         """Lines of each device, and under "" those of all together, each kernel counting once; scale after scale."""
         values = np.hstack([to_scale(curves[rows], scale) for scale in scales])
         kernels, first, owner = np.unique(samples.kernel[rows], return_index=True, return_inverse=True)
@@ -232,7 +230,7 @@ class ChosenLine:
             lines[device] = fit_lines(self._features[rows[on]], values[on], self._grid.penalties)
         return lines
 
-    def _choose(self, samples: CoarseningSamples, curves: Array, rows: Rows) -> "_Chosen":
+    def _choose(self, samples: CoarseningSamples, curves: Floats, rows: Ints) -> "_Chosen":
         """What is worth most for kernels that are held out of some rows."""
         worth = np.sum([self._worth(samples, curves, *split) for split in _parts(samples, rows)], axis=0)
         flat = [number for number, penalty in enumerate(self._grid.penalties) if np.isinf(penalty)]
@@ -242,7 +240,7 @@ class ChosenLine:
         level[:, :, flat] = worth[:, :, flat]
         return _Chosen(_best(worth), _best(level))
 
-    def _pays(self, samples: CoarseningSamples, curves: Array, rows: Rows) -> bool:
+    def _pays(self, samples: CoarseningSamples, curves: Floats, rows: Ints) -> bool:
         """Whether lines, chosen anew without kernels that are then asked about, gain more there than constants.
 
         The best of hundreds of candidates looks better than a constant on the kernels that it was chosen by, even where
@@ -257,7 +255,7 @@ class ChosenLine:
             gains.append(worth[chosen.line] - worth[chosen.constant])
         return bool(np.sum(gains) > np.std(gains, ddof=1) * np.sqrt(len(gains)))
 
-    def _worth(self, samples: CoarseningSamples, curves: Array, train: Rows, test: Rows) -> Array:
+    def _worth(self, samples: CoarseningSamples, curves: Floats, train: Ints, test: Ints) -> Floats:
         """Sum of the log speedups of each candidate's choice, (scales, own shares, penalties, features).
 
         A kernel counts once, whatever it was measured on. Where candidates choose alike, the one that is less wrong
@@ -293,12 +291,12 @@ class _Chosen(NamedTuple):
     constant: Place | None
 
 
-def _best(worth: Array) -> Place:
+def _best(worth: Floats) -> Place:
     scale, share, penalty, feature = (int(i) for i in np.unravel_index(np.argmax(worth), worth.shape))
     return scale, share, penalty, feature
 
 
-def _parts(samples: CoarseningSamples, rows: Rows) -> Iterator[tuple[Rows, Rows]]:
+def _parts(samples: CoarseningSamples, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Some rows without a kernel, and that kernel's; of more kernels several at a time."""
     kernels = list(dict.fromkeys(samples.kernel[rows].tolist()))
     for number in range(min(_PARTS, len(kernels))):
@@ -306,11 +304,11 @@ def _parts(samples: CoarseningSamples, rows: Rows) -> Iterator[tuple[Rows, Rows]
         yield rows[~held], rows[held]
 
 
-def to_scale(log_speedup: Array, scale: Scale) -> Array:
+def to_scale(log_speedup: Floats, scale: Scale) -> Floats:
     """Return what is averaged on a scale."""
     return log_speedup if scale == "log" else np.exp(log_speedup)
 
 
-def from_scale(value: Array, scale: Scale) -> Array:
+def from_scale(value: Floats, scale: Scale) -> Floats:
     """Return speedups; a straight line can leave what is possible, so none is below 0.01."""
     return np.maximum(np.exp(value) if scale == "log" else value, _LEAST_SPEEDUP)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.errors import AssetError, InputError
 from ncc.kernels.coarsening import coarsening_features
 from ncc.kernels.reading import Kernel
@@ -18,8 +18,6 @@ INTERVAL = 0.8
 LEAST_SPEEDUP = 0.01
 MOST_SPEEDUP = 1e9
 SCALES = ("log", "plain")
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class CoarseningPrediction:
     speedup: float
     interval: tuple[float, float]
     factors: tuple[int, ...]
-    speedups: Array
+    speedups: Floats
     basis: dict[str, float] = field(default_factory=dict)
     is_constant: bool = False
 
@@ -68,9 +66,9 @@ class CoarseningHead:
     devices: tuple[str, ...]
     factors: tuple[int, ...]
     scale: str
-    offset: Array
-    slope: Array
-    spread: Array
+    offset: Floats
+    slope: Floats
+    spread: Floats
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -91,7 +89,7 @@ class CoarseningHead:
         """`predict` for a kernel that was read."""
         return self.predict(coarsening_features(kernel.module, kernel.function), device)
 
-    def predict(self, features: Array, device: str | None = None) -> CoarseningPrediction:
+    def predict(self, features: Floats, device: str | None = None) -> CoarseningPrediction:
         """Predicts for one kernel.
 
         Args:
@@ -116,7 +114,7 @@ class CoarseningHead:
         return replace(best_factor(speedups, self.factors, self.spread), basis=basis, is_constant=constant)
 
 
-def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> CoarseningPrediction:
+def best_factor(speedups: Floats, factors: tuple[int, ...], spread: Floats) -> CoarseningPrediction:
     """The prediction that expected speedups at all factors come to.
 
     Raises:
@@ -133,7 +131,7 @@ def best_factor(speedups: Array, factors: tuple[int, ...], spread: Array) -> Coa
     return CoarseningPrediction(factors[best], speedup, (low, high), factors, speedups)
 
 
-def check_axes(devices: tuple[str, ...], factors: tuple[int, ...], spread: Array) -> None:
+def check_axes(devices: tuple[str, ...], factors: tuple[int, ...], spread: Floats) -> None:
     """Refuses a device that is there twice, factors that do not ascend from 1, and a spread of no speedups.
 
     Raises:

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import convert
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.devices.columns import CODE_WIDTH, LAUNCH, NUM_COLUMNS
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
 from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel
@@ -161,12 +162,12 @@ def _smooth(arrays: dict[str, NDArray[Any]], devices: int, covariance: str) -> S
     return Smooth(**read, covariance=covariance)
 
 
-def _check_scale(scale: NDArray[np.float64]) -> None:
+def _check_scale(scale: Floats) -> None:
     if (scale < 0).any() or (scale[scale > 0] < 1e-6).any():
         raise ValueError("a scale is out of range")
 
 
-def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _floats(array: NDArray[Any], shape: tuple[int, ...]) -> Floats:
     if array.dtype.kind != "f" or array.shape != shape:
         raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected floats of {shape}")
     with np.errstate(invalid="ignore"):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
+from ncc.arrays import Floats, Ints
 from ncc.devices.columns import (
     CODE,
     NUM_COLUMNS,
@@ -27,7 +28,6 @@ from ncc.devices.table import LaunchTimes
 from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
 
-Array = NDArray[np.float64]
 Model = Literal["gp", "trees", "lstm"]
 MODELS: tuple[Model, ...] = ("gp", "trees", "lstm")
 
@@ -138,9 +138,9 @@ class Samples:
     """
 
     table: LaunchTimes
-    columns: Array
-    targets: Array
-    base: Array
+    columns: Floats
+    targets: Floats
+    base: Floats
     sequences: NDArray[np.object_]
     launched: bool
 
@@ -158,14 +158,14 @@ class Samples:
         return fit_model(kind, *given, launched=self.launched)
 
 
-def _fit_physics(table: LaunchTimes, terms: Array) -> Physics:
+def _fit_physics(table: LaunchTimes, terms: Floats) -> Physics:
     """Constants with the least error (pseudo-Huber) in log times, held near those of the data sheets."""
     constants = []
     logs = np.log(np.maximum(terms, 1e-30))
     for device, measured in zip(table.devices, table.log_times.T, strict=True):
         prior = np.log(PRIORS[device]) if device in PRIORS else np.mean(np.log(list(PRIORS.values())), axis=0)
 
-        def loss(own: Array, prior: Array = prior, measured: Array = measured) -> tuple[float, Array]:
+        def loss(own: Floats, prior: Floats = prior, measured: Floats = measured) -> tuple[float, Floats]:
             total = np.logaddexp.reduce(logs + own, axis=1)
             wrong = total - measured
             bent_error = np.sqrt(1 + wrong**2)
@@ -180,7 +180,7 @@ def _fit_physics(table: LaunchTimes, terms: Array) -> Physics:
     return Physics(np.array(constants))
 
 
-def _physics_errors(physics: Physics, table: LaunchTimes, terms: Array) -> tuple[Physics, Errors]:
+def _physics_errors(physics: Physics, table: LaunchTimes, terms: Floats) -> tuple[Physics, Errors]:
     """Constants with the slope that suites show, each as much as the others, and errors that hold for most of them."""
     suites = [np.flatnonzero(table.suite == suite) for suite in dict.fromkeys(table.suite.tolist())]
     suites = [rows for rows in suites if len(rows) >= 10]
@@ -197,7 +197,7 @@ def _physics_errors(physics: Physics, table: LaunchTimes, terms: Array) -> tuple
     return physics, Errors(half * LEVELS / INTERVAL, np.full(len(table.devices), half), 1.0, _SHARPNESS)
 
 
-def targets_of(table: LaunchTimes) -> Array:
+def targets_of(table: LaunchTimes) -> Floats:
     """(n, d) float64: mean log time, and by how much each device but the first is faster than that."""
     logs = table.log_times
     return np.hstack([logs.mean(axis=1, keepdims=True), logs[:, :1] - logs[:, 1:]])
@@ -205,8 +205,8 @@ def targets_of(table: LaunchTimes) -> Array:
 
 def fit_model(
     kind: Model,
-    columns: Array,
-    targets: Array,
+    columns: Floats,
+    targets: Floats,
     seed: int,
     sequences: NDArray[np.object_] | None = None,
     *,
@@ -235,7 +235,7 @@ def fit_model(
     return fit_reader(columns, sequences, learnt, seed)
 
 
-def _fit_smooth(columns: Array, targets: Array, seed: int, covariance: str) -> Smooth:
+def _fit_smooth(columns: Floats, targets: Floats, seed: int, covariance: str) -> Smooth:
     """A process on all rows, or where they are many on some that stand for them (subset of regressors)."""
     seen = columns[:, COVARIANCES[covariance][0]]
     scale = np.where(np.ptp(seen, axis=0) > 0, seen.std(axis=0), 0.0)
@@ -253,7 +253,7 @@ def _fit_smooth(columns: Array, targets: Array, seed: int, covariance: str) -> S
     return replace(model, points=points, weights=cho_solve(cho_factor(matrix), right))
 
 
-def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
+def _fit_trees(columns: Floats, targets: Floats, seed: int) -> Boosted:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     small = len(columns) < 500
@@ -274,9 +274,9 @@ def _fit_trees(columns: Array, targets: Array, seed: int) -> Boosted:
 class Trial(NamedTuple):
     """Rows that were held out, what was said of them, how far they are from the rest, and the model that said it."""
 
-    rows: NDArray[np.int64]
-    said: Array
-    distance: Array
+    rows: Ints
+    said: Floats
+    distance: Floats
     model: TimesModel
 
 
@@ -303,7 +303,7 @@ def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -
     return Trial(test, said, distance[_code_of(columns[test])], model)
 
 
-def _fit_expert(samples: Samples, physics: Array, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
+def _fit_expert(samples: Samples, physics: Floats, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
     columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
     rows = np.concatenate([one.rows for one in trials.kernels])
     near = _errors(np.concatenate([one.said for one in trials.kernels]), targets[rows], logs[rows], 1.0)
@@ -327,10 +327,10 @@ def _fit_expert(samples: Samples, physics: Array, source: str, kind: Model, seed
     )
 
 
-def _familiar(kernels: list[Trial], suites: list[Trial], targets: Array) -> float:
+def _familiar(kernels: list[Trial], suites: list[Trial], targets: Floats) -> float:
     """Distance up to which errors are no larger than on kernels held out, and no farther than most of these are."""
 
-    def errors(trials: list[Trial]) -> tuple[Array, Array]:
+    def errors(trials: list[Trial]) -> tuple[Floats, Floats]:
         wrong = [np.abs(targets[one.rows, 1:] - one.said[:, 1:]).max(axis=1) for one in trials]
         return np.concatenate([one.distance for one in trials]), np.concatenate(wrong)
 
@@ -345,7 +345,7 @@ def _familiar(kernels: list[Trial], suites: list[Trial], targets: Array) -> floa
     return max(largest, _SAME_CODE)
 
 
-def _reach(trials: list[Trial], targets: Array, physics: Array, familiar: float) -> tuple[float, float]:
+def _reach(trials: list[Trial], targets: Floats, physics: Floats, familiar: float) -> tuple[float, float]:
     """Where constants take over: after the familiar rows if they err less than the model there, else after all rows."""
     distance = np.concatenate([one.distance for one in trials])
     rows, said = np.concatenate([one.rows for one in trials]), np.concatenate([one.said for one in trials])
@@ -355,15 +355,15 @@ def _reach(trials: list[Trial], targets: Array, physics: Array, familiar: float)
     return start, 2 * start
 
 
-def _distinct(columns: Array) -> Array:
+def _distinct(columns: Floats) -> Floats:
     return np.unique(columns[:, CODE], axis=0)
 
 
-def _code_of(columns: Array) -> NDArray[np.int64]:
+def _code_of(columns: Floats) -> Ints:
     return np.unique(columns[:, CODE], axis=0, return_inverse=True)[1].ravel()
 
 
-def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
+def _errors(said: Floats, targets: Floats, logs: Floats, slope: float) -> Errors:
     wrong = np.abs(targets[:, 1:] - slope * said[:, 1:]).max(axis=1)
     shrunk = np.hstack([said[:, :1], slope * said[:, 1:]])
     times = np.quantile(np.abs(logs - times_of(shrunk)), INTERVAL, axis=0)
@@ -375,7 +375,7 @@ def _errors(said: Array, targets: Array, logs: Array, slope: float) -> Errors:
     return Errors(ratio, times, slope, float(sharpness[np.abs(sure - right).argmin()]))
 
 
-def _far_errors(suites: list[Trial], targets: Array, logs: Array) -> Errors:
+def _far_errors(suites: list[Trial], targets: Floats, logs: Floats) -> Errors:
     """Those that hold for four suites in five, each held out; a prior where there are not enough of them."""
     prior = Errors(_PRIOR * LEVELS / INTERVAL, np.full(logs.shape[1], _PRIOR), _LEAST_SLOPE, is_guess=True)
     if len(suites) < 4:
@@ -388,7 +388,7 @@ def _far_errors(suites: list[Trial], targets: Array, logs: Array) -> Errors:
     return Errors(ratio, times, slope, sharpness)
 
 
-def _slope(said: Array, targets: Array) -> float:
+def _slope(said: Floats, targets: Floats) -> float:
     """Log ratio measured for each unit predicted, from 0 to 1."""
     return float(np.clip((said[:, 1:] * targets[:, 1:]).sum() / max((said[:, 1:] ** 2).sum(), 1e-9), 0, 1))
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats
 from ncc.devices.columns import CODE, code_distances, launch_columns, launch_physics
 from ncc.devices.inputs import (
     INTERVAL,
@@ -25,8 +25,6 @@ from ncc.devices.models import TimesModel, predict_targets
 from ncc.devices.physics import Physics
 from ncc.errors import AssetError, InputError
 from ncc.kernels.reading import Kernel
-
-Array = NDArray[np.float64]
 
 LEVELS = np.arange(1, 40) / 40
 """Levels of the quantiles of errors that are kept."""
@@ -49,8 +47,8 @@ class Errors:
         is_guess: Whether no such launches were there, so that the numbers are what is usual elsewhere.
     """
 
-    ratio: Array
-    times: Array
+    ratio: Floats
+    times: Floats
     slope: float
     sharpness: float = 1.0
     is_guess: bool = False
@@ -88,9 +86,9 @@ class Expert:
     source: str
     model: TimesModel
     names: tuple[str, ...]
-    code: Array
-    low: Array
-    high: Array
+    code: Floats
+    low: Floats
+    high: Floats
     near: Errors
     far: Errors
     familiar: float
@@ -98,13 +96,13 @@ class Expert:
     reach: tuple[float, float]
     beyond_constants: bool = False
 
-    def distances(self, columns: Array) -> Array:
+    def distances(self, columns: Floats) -> Floats:
         """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
         sizes = columns[:, :3]
         beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
         return np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
 
-    def centre(self, said: Array, distance: Array, errors: Sequence[Errors], physics: Array | None) -> Array:
+    def centre(self, said: Floats, distance: Floats, errors: Sequence[Errors], physics: Floats | None) -> Floats:
         """What is answered, from what the model said: ratios shrunk as errors have it, and constants from `reach` on.
 
         Args:
@@ -132,7 +130,7 @@ class Expert:
         return self.near.towards(self.far, min(share, 1.0), 1 + np.log1p(excess) / 10)
 
 
-def sureness(log_ratio: Array | float, errors: Array, sharpness: float = 1.0) -> Array:
+def sureness(log_ratio: Floats | float, errors: Floats, sharpness: float = 1.0) -> Floats:
     """Probability that a log ratio has the right sign, if errors of either sign are as probable as each other.
 
     Args:
@@ -147,7 +145,7 @@ def sureness(log_ratio: Array | float, errors: Array, sharpness: float = 1.0) ->
     return 0.5 + np.maximum(inside / 2, _CHANCE)
 
 
-def times_of(said: Array) -> Array:
+def times_of(said: Floats) -> Floats:
     """(n, d) log times from targets: their mean, and by how much each device but the first is faster than that."""
     first = said[:, :1] + said[:, 1:].sum(axis=1, keepdims=True) / said.shape[1]
     return np.hstack([first, first - said[:, 1:]])
@@ -207,7 +205,7 @@ class TimesHead:
         sizes = np.array([[each, *known] for each in moved])
         return self.predict(kernel_inputs(kernel, without).repeat(len(sizes)), sizes)
 
-    def predict(self, inputs: KernelInputs, sizes: Array, source: str | None = None) -> list[RatioPrediction]:
+    def predict(self, inputs: KernelInputs, sizes: Floats, source: str | None = None) -> list[RatioPrediction]:
         """Predicts for n launches.
 
         Args:
@@ -242,7 +240,7 @@ class TimesHead:
                 answers[row] = self._answer(expert, *own)
         return [checked_ratio(answer) for answer in answers if answer is not None]
 
-    def _answer(self, expert: Expert, said: Array, errors: Errors, distances: Array) -> RatioPrediction:
+    def _answer(self, expert: Expert, said: Floats, errors: Errors, distances: Floats) -> RatioPrediction:
         distance = float(distances.min())
         logs = times_of(said[None, :])[0]
         if not np.abs(logs).max() + errors.times.max() < _LARGEST_LOG:

@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.encoder.discriminant import DiscriminantEncoder, load_shipped_encoder
 from ncc.encoder.encoders import AnyEncoder, load_encoder
@@ -54,7 +54,7 @@ class Pooler(ABC):
     @abstractmethod
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """Vectors of some functions, or of the whole module.
 
         Args:
@@ -74,13 +74,13 @@ class MeanPooler(Pooler):
     name: ClassVar[str] = "mean"
 
     @cached_property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """(num_words,) float64, above 0."""
         return np.ones(len(self.embedding.vocabulary))
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """As `Pooler.vectors` says."""
         word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
         table = self.embedding.vectors
@@ -108,20 +108,20 @@ class IdfPooler(MeanPooler):
     name: ClassVar[str] = "idf"
 
     @cached_property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """(num_words,) float64, the inverse frequency of each word on a logarithmic scale."""
         counts = self.embedding.vocabulary.counts
         return np.log1p(max(int(counts.sum()), 1) / (1.0 + counts))
 
     @cached_property
-    def background(self) -> NDArray[np.float64]:
+    def background(self) -> Floats:
         """(dim,) float64, the corpus's mean by the same weights."""
         share = self.embedding.vocabulary.counts * self.weight
         return (share / max(share.sum(), 1.0)) @ self.embedding.vectors
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """As `Pooler.vectors` says; rows of length 1."""
         centred = super().vectors(module, functions, lookup=lookup) - self.background
         length = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -158,7 +158,7 @@ class EncoderPooler(Pooler):
         functions: Sequence[int] | None = None,
         *,
         lookup: Lookup | None = None,  # noqa: ARG002 - patterns are no words
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """As `Pooler.vectors` says; rows of length 1."""
         optimised = as_if_optimised(module, self.abstraction)
         if functions is None:
@@ -172,7 +172,7 @@ class EncoderPooler(Pooler):
             found[now >= 0] = self._functions(optimised, now[now >= 0])
         return found[place]
 
-    def _functions(self, module: Module, functions: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _functions(self, module: Module, functions: Ints) -> Floats32:
         bag = np.full(module.num_functions, -1)
         bag[functions] = np.arange(len(functions))
         return self.encoder.vectors(module, bag, "function")
@@ -210,7 +210,7 @@ class LSTMPooler(Pooler):
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """As `Pooler.vectors` says; rows of length 1."""
         word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
         if functions is None:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ncc.arrays import Bools, Ints
 from ncc.classification.tables import ProgramTable, concatenate, table_of_functions
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
@@ -63,7 +63,7 @@ class Functions:
 
     file: str
     names: tuple[str, ...]
-    internal: NDArray[np.bool_]
+    internal: Bools
     table: ProgramTable
 
 
@@ -80,11 +80,11 @@ class Pool:
 
     units: Units
     num_candidates: int
-    answer: NDArray[np.int64]
-    internal: NDArray[np.bool_]
+    answer: Ints
+    internal: Bools
 
 
-def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...], NDArray[np.bool_]]:
+def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...], Bools]:
     """A module without its author's words.
 
     Args:
