@@ -10,11 +10,12 @@ from ncc.classification.samples import ProgramSamples
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
-from ncc.study.classification.controls import Majority, count_controls
+from ncc.study.classification.controls import count_controls, labels_of
 from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.metrics import ClassificationMetrics
 from ncc.study.classification.protocols import PROTOCOLS
 from ncc.study.classification.task import Classification, ClassificationMethod
+from ncc.study.controls import Majority
 from ncc.study.evaluation import Comparison, Score, choose, choose_methods, evaluate_all, runs_folder, seeds_from
 from ncc.study.report.classification import classification_report, classification_tables
 from ncc.study.report.table import Table
@@ -89,7 +90,7 @@ def all_methods(
         "network with two layers": replace(ours, encoder=replace(encoder, layers=2)),
     }
     return (
-        Majority(),
+        Majority(labels_of),
         *count_controls(num_trees),
         NetworkMethod(embedding, paper_training(), name="LSTM (paper's head)", kind="published"),
         NgramMethod(embedding),

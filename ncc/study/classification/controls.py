@@ -13,15 +13,7 @@ from ncc.arrays import Floats32, Ints
 from ncc.classification.samples import ProgramSamples
 from ncc.classification.tables import ProgramTable
 from ncc.ir import OPCODES
-from ncc.study import controls
 from ncc.study.controls import FeatureModel, Features, forest_of
-
-
-class Majority(controls.Majority[ProgramSamples]):
-    """Every program is of the class that is most frequent in training."""
-
-    def __init__(self) -> None:
-        super().__init__(labels_of)
 
 
 def count_controls(num_trees: int = 300) -> tuple[FeatureModel[ProgramSamples], ...]:

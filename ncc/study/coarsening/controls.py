@@ -8,9 +8,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
-from ncc.study import controls
 from ncc.study.coarsening.task import CoarseningMethod
-from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
+from ncc.study.controls import Constant, FeatureModel, Features, Majority, RandomVectors, WithInputs, forest_of
 from ncc.study.runs import Kind, fitted
 
 NUM_TREES = 300
@@ -27,13 +26,6 @@ def constant_factor(factor: int) -> Constant[CoarseningSamples]:
     if factor not in FACTORS:
         raise InputError(f"no factor {factor}; expected one of {', '.join(map(str, FACTORS))}")
     return Constant(f"always {factor}", [float(one == factor) for one in FACTORS])
-
-
-class Majority(controls.Majority[CoarseningSamples]):
-    """The factor that is the best of most training rows, whatever is gained by it; the smaller one in a tie."""
-
-    def __init__(self) -> None:
-        super().__init__(_labels)
 
 
 class BestConstant:
@@ -66,7 +58,8 @@ class BestConstant:
         return np.stack([mean.get(str(name), mean[""]) for name in samples.device[test_idx]])
 
 
-def _labels(samples: CoarseningSamples) -> tuple[Ints, int]:
+def labels_of(samples: CoarseningSamples) -> tuple[Ints, int]:
+    """The number of the best factor of each row, (n,), and how many factors there are."""
     return samples.best, len(FACTORS)
 
 
@@ -103,7 +96,7 @@ def forest(
     model = forest_of(RandomForestClassifier if target == "label" else RandomForestRegressor, num_trees)
     values = None if target == "label" else _log_speedup
     inputs = WithInputs(features, device_inputs)
-    return FeatureModel(f"{name} ({target})", inputs, model, labels=_labels, values=values, kind=kind)
+    return FeatureModel(f"{name} ({target})", inputs, model, labels=labels_of, values=values, kind=kind)
 
 
 def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
@@ -118,5 +111,5 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
     if histograms is not None:
         features["opcode histogram"] = histograms
     forests = [forest(name, made, target, num_trees) for name, made in features.items() for target in targets]
-    best = (Majority(), BestConstant(per_device=False), BestConstant(per_device=True))
+    best = (Majority(labels_of), BestConstant(per_device=False), BestConstant(per_device=True))
     return (*map(constant_factor, FACTORS), *best, *forests)

@@ -12,9 +12,10 @@ from ncc.classification.samples import find_labelled_files
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.study.classification.comparison import all_methods, compare_classifiers
-from ncc.study.classification.controls import Majority, count_controls
+from ncc.study.classification.controls import count_controls, labels_of
 from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.task import Classification, ClassificationMethod, load_split
+from ncc.study.controls import Majority
 from ncc.study.evaluation import evaluate
 from ncc.study.report.classification import classification_report
 from ncc.training import TrainingConfig
@@ -42,7 +43,7 @@ def test_controls_know_the_programs_that_they_learnt_from(samples, control):
 
 
 def test_the_floor_is_the_largest_class(samples):
-    floor = evaluate(Classification(samples), Majority(), "grouped")
+    floor = evaluate(Classification(samples), Majority(labels_of), "grouped")
     split, _ = load_split(samples)
     largest = np.bincount(samples.label[split.train]).argmax()
     assert floor.metrics.accuracy.value == pytest.approx((samples.label[split.test] == largest).mean())
@@ -59,7 +60,7 @@ def test_nobody_sees_the_answers_of_the_test_programs(samples):
             assert not set(train_idx.tolist()) & set(split.test.tolist())
             super().fit(samples, train_idx, rng)
 
-    evaluate(Classification(samples), Spy(), "grouped")
+    evaluate(Classification(samples), Spy(labels_of), "grouped")
 
 
 def test_a_comparison_has_a_table_and_a_report(samples):
@@ -84,7 +85,7 @@ def test_a_comparison_has_a_table_and_a_report(samples):
 
 
 def test_a_curve_is_learnt_from_fewer_programs_of_each_class(samples):
-    some: list[ClassificationMethod] = [Majority(), NgramMethod(load_embedding(), buckets=512)]
+    some: list[ClassificationMethod] = [Majority(labels_of), NgramMethod(load_embedding(), buckets=512)]
     found = compare_classifiers(samples, some, protocol="all", per_class=(2, 4))
     assert [(score.protocol, score.method, score.metrics.num_training) for score in found.scores] == [
         (f"{protocol}/{size}", method.name, 2 * size)
@@ -120,7 +121,7 @@ def test_what_can_not_be_compared_is_refused(samples):
     with pytest.raises(InputError, match="expected 1 or more, found 0"):
         compare_classifiers(samples, methods, per_class=(0,))
     with pytest.raises(InputError, match="at least one seed"):
-        evaluate(Classification(samples), Majority(), "grouped", ())
+        evaluate(Classification(samples), Majority(labels_of), "grouped", ())
 
 
 def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):

@@ -10,12 +10,13 @@ from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.coarsening.controls import (
     BestConstant,
-    Majority,
     constant_factor,
     forest,
+    labels_of,
     standard_controls,
 )
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
+from ncc.study.controls import Majority
 from ncc.study.evaluation import evaluate
 from ncc.study.peers.magni import MagniCascade
 
@@ -37,7 +38,7 @@ def test_constants(toy: CoarseningSamples) -> None:
 
 
 def test_majority_goes_by_counts(toy: CoarseningSamples) -> None:
-    method = Majority()
+    method = Majority(labels_of)
     method.fit(toy, rows(toy, "k0", "k2", "k1"), rng())
     assert method.predict(toy, np.array([4]))[0].argmax() == 0
     method.fit(toy, rows(toy, "k1", "k3", "k0"), rng())
@@ -135,7 +136,7 @@ def test_all_controls_are_there_and_have_names_of_their_own(toy_features: NDArra
 def test_published_controls(published: CoarseningSamples) -> None:
     best = evaluate(ThreadCoarsening(published), BestConstant(per_device=False), "kernel").metrics
     assert best.mean_speedup.value == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold
-    majority = evaluate(ThreadCoarsening(published), Majority(), "kernel").metrics
+    majority = evaluate(ThreadCoarsening(published), Majority(labels_of), "kernel").metrics
     assert majority.mean_speedup.value == 1  # most pairs are best left alone
     by_pair = evaluate(ThreadCoarsening(published), random_vectors(50), "pair").metrics
     by_kernel = evaluate(ThreadCoarsening(published), random_vectors(50), "kernel").metrics
