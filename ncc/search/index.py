@@ -258,7 +258,7 @@ class Index:
 
         Args:
             threshold: Least similarity to the function in the middle of a group; default one at which nine of ten
-                pairs are the same code, or 0.98 where that was not measured.
+                pairs are the same code, or 0.98 where that was not measured or none is.
             min_statements: Smaller functions are left out: there are many alike, by chance.
             most: Number of groups; default all.
 
