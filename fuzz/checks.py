@@ -5,12 +5,13 @@ from numpy.typing import NDArray
 
 from ncc.graph import XFG, build_xfg, count_contexts
 from ncc.ir import OPCODES, Module, NodeKind
+from ncc.ir.older import modern_text
 
 __all__ = ["assert_same_reading", "check_module", "renumbered", "statements"]
 
 
 def check_module(module: Module) -> None:
-    """Asserts that a module's arrays fit each other, and that a graph and contexts can be made of it."""
+    """Asserts that a module's arrays fit each other, and that a graph, contexts and a modern text can be made of it."""
     num_statements, num_nodes, num_blocks = module.num_statements, module.num_nodes, len(module.block_node)
     per_statement = (module.opcode, module.text_id, module.block, module.result, module.callee, module.source_line)
     assert {len(array) for array in per_statement} == {num_statements}
@@ -40,6 +41,7 @@ def check_module(module: Module) -> None:
         assert ((ends >= 0) & (ends < graph.num_nodes)).all()
     counts = count_contexts(graph, module.text_id)
     assert (counts.count > 0).all()
+    modern_text(module.ir)  # of whatever was read
 
 
 def _check_nodes(module: Module) -> None:

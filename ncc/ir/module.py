@@ -21,10 +21,7 @@ _EXTERNAL = (
 
 _IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
 _UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
-_MEMBER = re.compile(
-    rb"= getelementptr (?!(?:inbounds |nuw |nusw )*i8,)[^\n]*[%@][\w.$\"-]+(?:, i\d+ -?\d+)+(?:, ![^\n]*)?$",
-    re.MULTILINE,
-)
+_MEMBER = re.compile(r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>")
 _COMPILER = re.compile(r"(\w+) version (\d+)")
 
 
@@ -157,7 +154,7 @@ class Module:
     @cached_property
     def addresses_members(self) -> bool:
         """Whether constant parts of addresses are told by types, not in bytes as LLVM since 20 leaves them."""
-        return _MEMBER.search(self._ir) is not None
+        return any(text.endswith(" <INT>") and _MEMBER.match(text) for text in self.texts)
 
     @property
     def first_kernel(self) -> int:

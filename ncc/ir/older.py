@@ -63,19 +63,20 @@ def _with_opaque_pointers(line: bytes) -> bytes:
 
 
 def _without_gone_expressions(line: bytes) -> bytes:
-    at = 0
-    while found := _GONE.search(line, at):
-        at = found.end()
-        if found[0].startswith(b'"'):
-            continue
-        end = _place_of(b")", line, at)
-        kind = b"i1" if found["compare"] else _type_of(line[at:end], found)
-        if kind:
-            stand_in = b"@" + _STANDS_FOR
-            value = stand_in if kind == b"ptr" else b"ptrtoint (ptr %s to %s)" % (stand_in, kind)
-            line = line[: found.start()] + value + line[end + 1 :]
-            at = found.start()
-    return line
+    """Replaces the outermost ones; what is in one that is left as it is stays, too."""
+    parts, done = [], 0
+    while found := _GONE.search(line, done):
+        end = found.end()
+        value = found[0]
+        if not value.startswith(b'"'):
+            end = _place_of(b")", line, found.end()) + 1
+            kind = b"i1" if found["compare"] else _type_of(line[found.end() : end - 1], found)
+            pointer = b"@" + _STANDS_FOR
+            known = pointer if kind == b"ptr" else b"ptrtoint (ptr %s to %s)" % (pointer, kind) if kind else None
+            value = known or line[found.start() : end]
+        parts += [line[done : found.start()], value]
+        done = end
+    return b"".join([*parts, line[done:]])
 
 
 def _type_of(operands: bytes, found: re.Match[bytes]) -> bytes | None:
