@@ -130,6 +130,7 @@ def test_wrong_grids_are_refused(options: dict, message: str) -> None:
         LineGrid(**options)
 
 
+@pytest.mark.full
 def test_published_result(published: CoarseningSamples, published_features: Array) -> None:
     method = ChosenLine(published_features)
     for protocol in ("kernel", "source"):

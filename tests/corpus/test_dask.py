@@ -132,6 +132,7 @@ def test_an_address_that_is_none_is_said_in_words(code, tmp_path, address):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_a_scheduler_that_does_not_answer_is_said_in_words(refused):
     out, err = refused.communicate(timeout=60)
     assert (refused.returncode, out) == (1, b"")

@@ -119,7 +119,8 @@ def test_a_build_killed_among_files_that_kill_goes_on_to_the_same(
     assert killer.kills > rounds / 2
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(8, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("rounds", [8])
 def test_a_build_killed_at_random_moments_ends_with_the_identical_counts(
     many_sources, tmp_path, killer, corpus_files, rounds
 ):

@@ -9,7 +9,7 @@ import pytest
 from ncc.data import archives
 from ncc.data.archives import extract_archive
 
-ROUNDS = pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.full)])
+ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(4, marks=pytest.mark.full)])
 
 
 @pytest.fixture
