@@ -62,7 +62,7 @@ for path in sys.stdin:
 NCC_WORKER = WORKER.format(
     prepare="from ncc.api import embed\nfrom ncc.embedding.backoff import generalise",
     reset="generalise.cache_clear()",
-    embed="embed(path.strip()).vector",
+    embed="embed(path.strip(), pooling=sys.argv[1]).vector",
 )
 IR2VEC_WORKER = WORKER.format(
     prepare="import ir2vec", reset="", embed='ir2vec.initEmbedding(path.strip(), "fa", "p").getProgramVector()'
@@ -173,9 +173,9 @@ def measure_starts(runs: int = 7) -> list[dict[str, Any]]:
 class Worker:
     """A Python process that times one embedder on the files that it is told."""
 
-    def __init__(self, python: str, program: str) -> None:
+    def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen(
-            [python, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
     def ask(self, path: Path) -> float | None:
@@ -195,11 +195,14 @@ class Worker:
         return self.process.wait()
 
 
-def measure_ir2vec(text: Text, python: str, rounds: int = 5) -> dict[str, Any]:
+def measure_ir2vec(text: Text, python: str, pooling: str, rounds: int = 5) -> dict[str, Any]:
     """Each round starts both anew and asks each twice, in turns: the first answer is cold, the second warm."""
     times: dict[str, list[float]] = {}
     for _ in range(rounds):
-        workers = {"ncc": Worker(sys.executable, NCC_WORKER), "ir2vec": Worker(python, IR2VEC_WORKER)}
+        workers = {
+            "ncc": Worker(sys.executable, "-c", NCC_WORKER, pooling),
+            "ir2vec": Worker(python, "-c", IR2VEC_WORKER),
+        }
         answers = {f"{name}_{state}": workers[name].ask(text.path) for state in ("cold", "warm") for name in workers}
         codes = {name: worker.stop() for name, worker in workers.items()}
         for key, seconds in answers.items():
@@ -242,8 +245,8 @@ def report(row: dict[str, Any]) -> dict[str, Any]:
         "start": "{seconds:.3f} s  target < {target} s",
         "ir2vec": "{failed}"
         if "failed" in row
-        else "cold: ncc {ncc_cold_seconds:.4f} s, ir2vec {ir2vec_cold_seconds:.4f} s, {speedup_cold:.1f}x;  warm: "
-        "{ncc_warm_seconds:.4f} s, {ir2vec_warm_seconds:.4f} s, {speedup_warm:.1f}x  target >= {target}x",
+        else "{pooling}, cold: ncc {ncc_cold_seconds:.4f} s, ir2vec {ir2vec_cold_seconds:.4f} s, {speedup_cold:.1f}x;  "
+        "warm: {ncc_warm_seconds:.4f} s, {ir2vec_warm_seconds:.4f} s, {speedup_warm:.1f}x  target >= {target}x",
     }[row["measure"]]
     print(f"{row['measure']:<10}{name:<34}{figure.format(**row)}", flush=True)
     if row.get("inrange_stripped_for_llvm"):
@@ -269,7 +272,9 @@ def measure_all(arguments: argparse.Namespace, cache: Path) -> list[dict[str, An
         for text, names in zip(texts, about, strict=True):
             rows.append(report({"measure": "memory", **names, **measure_memory(text)}))
         for text, names in zip(texts[:3] if arguments.ir2vec_python else [], about, strict=False):
-            rows.append(report({"measure": "ir2vec", **names, **measure_ir2vec(text, arguments.ir2vec_python)}))
+            for pooling in ("mean", "encoder"):
+                measured = measure_ir2vec(text, arguments.ir2vec_python, pooling)
+                rows.append(report({"measure": "ir2vec", **names, "pooling": pooling, **measured}))
     return rows + [report({"measure": "start", **row}) for row in measure_starts()]
 
 
