@@ -7,6 +7,9 @@ import re
 
 _TOKEN = re.compile(rb'c?"[^"\n]*"|[%@]"[^"\n]*"|[%@][\w.$-]+|\w[\w.]*|[ \t]+|\.\.\.|.')
 _SIMPLE_TYPE = re.compile(rb"%|(?:i\d+|half|bfloat|float|double|fp128|x86_fp80|ppc_fp128|void|ptr|metadata)$")
+_WORD_AND_STARS = re.compile(
+    rb'(?P<type>%"[^"\n]*"|%[\w.$-]+|\b(?:i\d+|half|bfloat|float|double|fp128|x86_fp80|ppc_fp128))\*+|"[^"\n]*"'
+)
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 _SPACE = re.compile(rb"addrspace\(\d+\)$")
 _GONE = re.compile(
@@ -32,7 +35,10 @@ def modern_text(ir: bytes) -> bytes:
 def _modern_line(line: bytes) -> bytes:
     if line.startswith((b"!", b";")):
         return line
-    modern = _with_opaque_pointers(line) if b"*" in line else line
+    modern = line
+    if b"*" in line:  # most are of a word's type, which are replaced at once
+        modern = _WORD_AND_STARS.sub(lambda found: b"ptr" if found["type"] else found[0], line)
+        modern = _with_opaque_pointers(modern) if b"*" in modern else modern
     return _without_gone_expressions(modern) if modern.startswith(b"  ") and b" (" in modern else modern
 
 
