@@ -53,7 +53,7 @@ class Study:
         self.check()
         scores = measure(**own, **self.how, progress=now_and_then())
         if self.report:
-            api.write_report(scores, self.report, about=provenance(), data=self.how["data"])
+            api.write_report(scores, self.report, about=provenance())
         print_figures(scores.to_dict(), scores.parts(), self.output, self.as_json)
 
 

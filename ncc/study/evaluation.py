@@ -16,9 +16,10 @@ import numpy as np
 from ncc.arrays import Floats, Ints
 from ncc.data import cache_folder
 from ncc.errors import InputError
+from ncc.runtime.pages import render_page
 from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Bootstrap, Estimate
-from ncc.study.report.table import Tabular
+from ncc.study.report.table import Table, Tabular
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
 
 SEED = 204
@@ -239,9 +240,17 @@ class Comparison(Tabular, Generic[M]):
 
     Args:
         scores: In order of platforms, protocols and methods.
+
+    Attributes:
+        title: Of the report.
+        introduction: First words of the report, where its template has none of its own.
+        template: Of the report, in ``ncc/templates``.
     """
 
     scores: tuple[Score[M], ...]
+    title: ClassVar[str]
+    introduction: ClassVar[str] = ""
+    template: ClassVar[str] = "tables.html.j2"
 
     def __repr__(self) -> str:
         methods, protocols = ({getattr(score, name) for score in self.scores} for name in ("method", "protocol"))
@@ -268,14 +277,36 @@ class Comparison(Tabular, Generic[M]):
             protocols[place] = {**self.describe_protocol(first), "methods": methods}
         return {"protocols": protocols}
 
-    @abstractmethod
-    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
+    def to_page(self, about: Mapping[str, Any]) -> str:
         """A report as one HTML document that needs no other file and no net.
 
         Args:
             about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
-            data: Folder of datasets; None stands for NCC_DATA, then the cache.
+
+        Raises:
+            InputError: There are no scores.
         """
+        if not self.scores:
+            raise InputError("expected at least one score to report, found none")
+        values = {name: getattr(self, name) for name in ("title", "introduction", "scores")}
+        values |= {"seeds": max((score.seeds for score in self.scores), key=len), "tables": self.tables()}
+        return render_page(self.template, comparison=self, about=about, **values | self.page_values())
+
+    def tables(self) -> list[Table]:
+        """A table for each protocol, of every method."""
+        return [self.table(some) for some in self._by_protocol()]
+
+    def parts(self) -> list[Table | str]:
+        """Tables and texts for people."""
+        return [*self.tables()]
+
+    @abstractmethod
+    def table(self, scores: Sequence[Score[M]]) -> Table:
+        """Return the scores of one protocol as people read them."""
+
+    def page_values(self) -> dict[str, Any]:
+        """Return what else the report's template shows, by name."""
+        return {}
 
     @abstractmethod
     def describe(self, score: Score[M]) -> dict[str, Any]:

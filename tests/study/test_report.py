@@ -22,9 +22,7 @@ from ncc.study.devices.comparison import DeviceComparison
 from ncc.study.devices.task import DeviceMapping
 from ncc.study.evaluation import score_runs
 from ncc.study.leakage import LeakageReport
-from ncc.study.report.coarsening import coarsening_report
 from ncc.study.report.device_figures import reliability
-from ncc.study.report.devices import device_report
 from ncc.study.report.drawing import INK, Dot, clipped, draw_dots
 from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.regret import share_within
@@ -159,7 +157,7 @@ def device_comparison(
             "suite": 8,
         },
     )
-    return DeviceComparison(tuple(scores), (leakage,))
+    return DeviceComparison(tuple(scores), (leakage,), {samples.platform: samples})
 
 
 def test_scores_show_themselves_as_tables_in_a_notebook() -> None:
@@ -175,7 +173,7 @@ def test_scores_show_themselves_as_tables_in_a_notebook() -> None:
 @pytest.fixture(scope="module")
 def text() -> str:
     samples = device_samples()
-    return device_report(device_comparison(samples), {"amd": samples}, ABOUT)
+    return device_comparison(samples).to_page(ABOUT)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +208,7 @@ def coarsening_comparison(samples: CoarseningSamples, peer: str = "Magni et al."
         score_runs(ThreadCoarsening(samples), [run(name, "kernel", seed, rows, 2.0) for seed, rows in enumerate(each)])
         for name, each in predictions.items()
     ]
-    return CoarseningComparison(tuple(scores))
+    return CoarseningComparison(tuple(scores), samples)
 
 
 def test_the_page_needs_nothing_else(text: str, page: Page) -> None:
@@ -274,7 +272,7 @@ def test_the_best_of_each_column_is_marked_and_ties_are_all_best(page: Page) -> 
     assert rows[2][-3:] == ["87.5%–87.5%", "2", "3.0"]
     assert rows[3][6] == "100.0%|100.0–100.0"
     tied = replace(device_comparison(device_samples()).scores[2], method="ncc twin")
-    twins = DeviceComparison((device_comparison(device_samples()).scores[2], tied), ())
+    twins = DeviceComparison((device_comparison(device_samples()).scores[2], tied), (), {})
     lines = [line for line in twins.to_text().splitlines() if line.startswith("ncc ")]
     assert [line.count("★") for line in lines] == [3, 3]
 
@@ -321,7 +319,7 @@ def test_pictures_show_what_they_should(page: Page) -> None:
 
 def test_calibration_is_drawn_for_methods_that_state_it() -> None:
     samples = device_samples()
-    text = device_report(device_comparison(samples, intervals=False), {"amd": samples}, ABOUT)
+    text = device_comparison(samples, intervals=False).to_page(ABOUT)
     assert "Regret" in text
     assert "Reliability" not in text
     assert "Coverage of the 80% interval" not in text
@@ -329,12 +327,12 @@ def test_calibration_is_drawn_for_methods_that_state_it() -> None:
 
 def test_reports_are_the_same_every_time(text: str) -> None:
     samples = device_samples()
-    assert device_report(device_comparison(samples), {"amd": samples}, ABOUT) == text
+    assert device_comparison(samples).to_page(ABOUT) == text
 
 
 def test_names_can_t_break_out_of_the_page() -> None:
     samples = device_samples(HOSTILE, HOSTILE)
-    text = device_report(device_comparison(samples, peer=HOSTILE), {HOSTILE: samples}, {HOSTILE: {HOSTILE: [HOSTILE]}})
+    text = device_comparison(samples, peer=HOSTILE).to_page({HOSTILE: {HOSTILE: [HOSTILE]}})
     page = Page(text)
     assert "script" not in page.tags
     assert "\0" not in text
@@ -344,29 +342,19 @@ def test_names_can_t_break_out_of_the_page() -> None:
     assert clipped(HOSTILE) in texts(svgs(page)[0])
     assert all(drawing.find(f".//{SVG}script") is None for drawing in svgs(page))
     coarse = coarsening_samples()
-    other = Page(coarsening_report(coarsening_comparison(coarse, HOSTILE), coarse, {HOSTILE: HOSTILE}))
+    other = Page(coarsening_comparison(coarse, HOSTILE).to_page({HOSTILE: HOSTILE}))
     assert "script" not in other.tags
 
 
-def test_samples_must_be_those_of_the_scores() -> None:
-    samples = device_samples()
-    comparison = device_comparison(samples)
-    with pytest.raises(InputError, match="expected samples of amd with 8 rows; found none"):
-        device_report(comparison, {}, ABOUT)
-    with pytest.raises(InputError, match="of amd with 8 rows; found amd with 7"):
-        device_report(comparison, {"amd": replace(samples, is_gpu=samples.is_gpu[1:])}, ABOUT)
+@pytest.mark.parametrize("comparison", [DeviceComparison((), (), {}), CoarseningComparison((), coarsening_samples())])
+def test_a_report_needs_scores(comparison: DeviceComparison | CoarseningComparison) -> None:
     with pytest.raises(InputError, match="expected at least one score to report, found none"):
-        device_report(DeviceComparison((), ()), {"amd": samples}, ABOUT)
-    coarse = coarsening_samples()
-    with pytest.raises(InputError, match="expected at least one score to report, found none"):
-        coarsening_report(CoarseningComparison(()), coarse, ABOUT)
-    with pytest.raises(InputError, match="expected samples of 6 rows, found 5"):
-        coarsening_report(coarsening_comparison(coarse), replace(coarse, kernel=coarse.kernel[1:]), ABOUT)
+        comparison.to_page(ABOUT)
 
 
 def test_coarsening_has_its_tables_and_pictures() -> None:
     samples = coarsening_samples()
-    page = Page(coarsening_report(coarsening_comparison(samples), samples, ABOUT))
+    page = Page(coarsening_comparison(samples).to_page(ABOUT))
     caption = next(
         name
         for name in page.tables

@@ -1,6 +1,6 @@
 """The table of algorithm classification: controls, the paper's head and ours with its ablations, on the same splits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ from ncc.study.classification.protocols import PROTOCOLS
 from ncc.study.classification.task import Classification, ClassificationMethod
 from ncc.study.controls import Majority
 from ncc.study.evaluation import Comparison, Score, choose, choose_methods, evaluate_all, runs_folder, seeds_from
-from ncc.study.report.classification import classification_report, classification_tables
+from ncc.study.report.classification import classes_table, draw_confusion, scores_table
+from ncc.study.report.kinds import highest
 from ncc.study.report.table import Table
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
         failures: File → reason, of those that don't.
     """
 
+    title = "Algorithm classification: every method on the same programs"
+    template = "classification.html.j2"
     classes: tuple[str, ...]
     num_programs: int
     ways: dict[str, int]
@@ -60,13 +63,14 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
             "num_training": metrics.num_training,
         }
 
-    def parts(self) -> list[Table | str]:
-        """Tables for people: every method under every protocol."""
-        return [*classification_tables(self)]
+    def table(self, scores: Sequence[Score[ClassificationMetrics]]) -> Table:
+        """Return the scores of one protocol."""
+        return scores_table(scores)
 
-    def to_page(self, about: Mapping[str, Any], _data: str | None) -> str:
-        """A report with pictures."""
-        return classification_report(self, about)
+    def page_values(self) -> dict[str, Any]:
+        """Return classes that are hard, and those that are taken for each other, by the best method."""
+        best = highest(self.scores, lambda score: score.metrics.accuracy)
+        return {"classes": classes_table(best, self.classes), "confusion": draw_confusion(best, self.classes)}
 
 
 def all_methods(

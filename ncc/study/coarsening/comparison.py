@@ -1,6 +1,6 @@
 """Every method of thread coarsening under every protocol: the table that a score has to stand in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import BytesIO
@@ -21,7 +21,7 @@ from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.runtime.storage import write_atomically
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import Metrics
-from ncc.study.coarsening.protocols import PROTOCOLS
+from ncc.study.coarsening.protocols import PROTOCOLS, audit_leakage
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
 from ncc.study.evaluation import (
     Comparison,
@@ -33,8 +33,11 @@ from ncc.study.evaluation import (
     runs_folder,
     seeds_from,
 )
+from ncc.study.leakage import leakage_table
 from ncc.study.peers.magni import MagniCascade
-from ncc.study.report.coarsening import coarsening_report, coarsening_tables
+from ncc.study.report.coarsening import scores_table, summary_table
+from ncc.study.report.coarsening_figures import coarsening_figures
+from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import Table
 
 if TYPE_CHECKING:
@@ -43,7 +46,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseningComparison(Comparison[Metrics]):
-    """Scores of all that was run, protocol by protocol."""
+    """Scores of all that was run, protocol by protocol.
+
+    Args:
+        samples: What it was run on.
+    """
+
+    title = "Thread coarsening: every method under every protocol"
+    template = "coarsening.html.j2"
+    samples: CoarseningSamples
 
     def describe(self, score: Score[Metrics]) -> dict[str, Any]:
         """Means over the seeds with their intervals, what each seed gave, and the same figures on each device."""
@@ -59,13 +70,16 @@ class CoarseningComparison(Comparison[Metrics]):
         """A perfect choice."""
         return {"oracle": _figures(score.oracle)}
 
-    def parts(self) -> list[Table | str]:
-        """Tables for people: every method under every protocol."""
-        return [*coarsening_tables(self)]
+    def table(self, scores: Sequence[Score[Metrics]]) -> Table:
+        """Return the scores of one protocol, and those of a perfect choice."""
+        return scores_table(scores)
 
-    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
-        """A report with pictures."""
-        return coarsening_report(self, load_samples(data), about)
+    def page_values(self) -> dict[str, Any]:
+        """Return the best of each kind, what the protocols let through, and pictures."""
+        protocols = by_protocol(self.scores)
+        leakage = leakage_table([audit_leakage(self.samples, protocol) for protocol in protocols])
+        pictures = coarsening_figures(self.scores, self.samples)
+        return {"summary": summary_table(protocols), "leakage": leakage, "pictures": pictures}
 
 
 def evaluate_coarsening(
@@ -127,7 +141,7 @@ def evaluate_coarsening(
     scores = evaluate_all(
         ThreadCoarsening(samples), methods, protocols, numbers, jobs=jobs, cache=runs, progress=progress
     )
-    return CoarseningComparison(tuple(scores))
+    return CoarseningComparison(tuple(scores), samples)
 
 
 def all_methods(

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from ncc.devices.samples import Platform, load_legacy_ir, load_samples
+from ncc.devices.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 from ncc.study.devices.metrics import Metrics
 from ncc.study.devices.protocols import PROTOCOLS, audit_leakage
 from ncc.study.devices.task import DeviceMapping, fold_seed
@@ -20,8 +20,10 @@ from ncc.study.evaluation import (
     runs_folder,
     seeds_from,
 )
-from ncc.study.leakage import LeakageReport
-from ncc.study.report.devices import device_report, device_tables
+from ncc.study.leakage import LeakageReport, leakage_table
+from ncc.study.report.device_figures import device_figures
+from ncc.study.report.devices import PROTOCOL_TITLES, device_tables, scores_table
+from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import Table
 
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
@@ -33,9 +35,13 @@ class DeviceComparison(Comparison[Metrics]):
 
     Args:
         leakage: Of each platform and protocol, in the scores' order, for the folds of the first seed.
+        samples: Platform → what was run on it.
     """
 
+    title = "Device mapping: every method under every protocol"
+    template = "devices.html.j2"
     leakage: tuple[LeakageReport, ...]
+    samples: Mapping[str, DeviceMappingSamples]
 
     def describe(self, score: Score[Metrics]) -> dict[str, Any]:
         """Means over the seeds, their intervals in ``intervals`` and what each seed gave in ``per_seed``."""
@@ -62,14 +68,23 @@ class DeviceComparison(Comparison[Metrics]):
             "oracle": {name: figure.value for name, figure in estimates(score.oracle).items()},
         }
 
+    def table(self, scores: Sequence[Score[Metrics]]) -> Table:
+        """Return the scores of one protocol on one platform."""
+        return scores_table(scores)
+
     def parts(self) -> list[Table | str]:
         """Tables for people: every method under every protocol; then the leakage."""
-        return [*device_tables(self)]
+        return [*self.tables(), *([leakage_table(self.leakage)] if self.leakage else [])]
 
-    def to_page(self, about: Mapping[str, Any], data: str | None) -> str:
-        """A report with pictures."""
-        platforms = [name for name in _PLATFORMS if any(score.platform == name for score in self.scores)]
-        return device_report(self, {name: load_samples(name, data) for name in platforms}, about)
+    def page_values(self) -> dict[str, Any]:
+        """Return the best of each kind, all figures, what the protocols let through, and pictures."""
+        platforms = {name: [one for one in self.scores if one.platform == name] for name in self.samples}
+        return {
+            "protocols": PROTOCOL_TITLES,
+            "leakage": leakage_table(self.leakage),
+            "pictures": {name: device_figures(some, self.samples[name]) for name, some in platforms.items()},
+            **device_tables({name: by_protocol(some) for name, some in platforms.items()}),
+        }
 
 
 def evaluate_devmap(
@@ -124,6 +139,7 @@ def evaluate_devmap(
     runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
     scores: list[Score[Metrics]] = []
     leakage: list[LeakageReport] = []
+    tables: dict[str, DeviceMappingSamples] = {}
     for name in platforms:
         samples = load_samples(name, data)
         known = standard_methods(samples, data, num_trees=trees, ir2vec=None if ir2vec is None else Path(ir2vec))
@@ -141,7 +157,8 @@ def evaluate_devmap(
             cache=runs,
             progress=partial(_tell, progress, name) if progress else None,
         )
-    return DeviceComparison(tuple(scores), tuple(leakage))
+        tables[name] = samples
+    return DeviceComparison(tuple(scores), tuple(leakage), tables)
 
 
 def _tell(progress: Callable[[str], None], platform: str, line: str) -> None:

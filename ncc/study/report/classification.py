@@ -1,54 +1,22 @@
-"""The report of a comparison on algorithm classification: scores, classes that are hard, confusion."""
+"""What a report on algorithm classification shows: scores, classes that are hard, confusion."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncc.errors import InputError
-from ncc.runtime.pages import render_page
 from ncc.study.report.drawing import Heat, Picture, draw_heat
-from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, table_of
 
 if TYPE_CHECKING:
-    from ncc.study.classification.comparison import ClassificationComparison
     from ncc.study.classification.task import ClassificationScore
 
 _HARDEST = 24
 
 
-def classification_report(comparison: "ClassificationComparison", about: Mapping[str, Any]) -> str:
-    """Return a report as one HTML document that needs no other file and no net.
-
-    Args:
-        comparison: What was measured.
-        about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
-
-    Raises:
-        InputError: There are no scores.
-    """
-    if not comparison.scores:
-        raise InputError("expected at least one score to report, found none")
-    best = max(comparison.scores, key=lambda score: score.metrics.accuracy.value)
-    return render_page(
-        "classification.html.j2",
-        title="Algorithm classification: every method on the same programs",
-        comparison=comparison,
-        about=about,
-        tables=classification_tables(comparison),
-        classes=_classes(best, comparison.classes),
-        confusion=_confusion(best, comparison.classes),
-    )
-
-
-def classification_tables(comparison: "ClassificationComparison") -> list[Table]:
-    """Return tables for a terminal: every method under every protocol."""
-    return [_scores(some) for some in by_protocol(comparison.scores).values()]
-
-
-def _scores(scores: "Sequence[ClassificationScore]") -> Table:
+def scores_table(scores: "Sequence[ClassificationScore]") -> Table:
+    """Return every method under one protocol."""
     columns: list[Column[ClassificationScore]] = [
         Column("accuracy", lambda score: score.metrics.accuracy, "%", 2, is_ranked=True),
         Column("without near-duplicates", lambda score: score.metrics.accuracy_without_twins, "%", 2),
@@ -66,7 +34,8 @@ def _scores(scores: "Sequence[ClassificationScore]") -> Table:
     return table_of(caption, columns, scores, row=score_row)
 
 
-def _classes(score: "ClassificationScore", classes: Sequence[str]) -> Table:
+def classes_table(score: "ClassificationScore", classes: Sequence[str]) -> Table:
+    """Return a method's accuracy on each class, the hardest first."""
     counts = score.metrics.confusion
     total = counts.sum(axis=1)
     accuracy = np.diag(counts) / np.maximum(total, 1)
@@ -81,8 +50,8 @@ def _classes(score: "ClassificationScore", classes: Sequence[str]) -> Table:
     return Table(caption, ["class", "accuracy", "programs", "most often taken for"], rows)
 
 
-def _confusion(score: "ClassificationScore", classes: Sequence[str]) -> Picture:
-    """The classes that take part in the most mistakes, by each other."""
+def draw_confusion(score: "ClassificationScore", classes: Sequence[str]) -> Picture:
+    """Draw a method's mistakes among the classes with the most of them."""
     wrong = score.metrics.confusion.copy()
     np.fill_diagonal(wrong, 0)
     mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)

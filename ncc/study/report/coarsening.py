@@ -1,23 +1,15 @@
-"""The report of a comparison on thread coarsening: tables of all methods, what the protocols let through, pictures."""
+"""Tables of a comparison on thread coarsening: all methods under a protocol, and the best of each kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from ncc.coarsening.samples import DEVICE_TITLES, CoarseningSamples
-from ncc.errors import InputError
-from ncc.runtime.pages import render_page
+from ncc.coarsening.samples import DEVICE_TITLES
 from ncc.study.bootstrap import Estimate
 from ncc.study.coarsening.metrics import Metrics
-from ncc.study.coarsening.protocols import audit_leakage
 from ncc.study.coarsening.task import CoarseningScore
-from ncc.study.leakage import leakage_table
-from ncc.study.report.coarsening_figures import coarsening_figures, mean_speedup
-from ncc.study.report.kinds import best_of_kinds, by_protocol
+from ncc.study.report.coarsening_figures import mean_speedup
+from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, show, table_of, table_of_kinds
-
-if TYPE_CHECKING:
-    from ncc.study.coarsening.comparison import CoarseningComparison
 
 Score = CoarseningScore
 
@@ -35,42 +27,6 @@ _FIGURES: dict[str, tuple[Callable[[Metrics], Estimate], str, int]] = {
 }
 
 
-def coarsening_report(comparison: "CoarseningComparison", samples: CoarseningSamples, about: Mapping[str, Any]) -> str:
-    """Return a report as one HTML document that needs no other file and no net.
-
-    Args:
-        comparison: What was measured.
-        samples: The samples that it was measured on.
-        about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
-
-    Raises:
-        InputError: There are no scores, or the samples are not those of the scores.
-    """
-    scores = comparison.scores
-    if not scores:
-        raise InputError("expected at least one score to report, found none")
-    for score in scores:
-        if score.num_samples != len(samples):
-            raise InputError(f"expected samples of {score.num_samples} rows, found {len(samples)}")
-    protocols = by_protocol(scores)
-    return render_page(
-        "coarsening.html.j2",
-        title="Thread coarsening: every method under every protocol",
-        scores=scores,
-        seeds=max((score.seeds for score in scores), key=len),
-        about=about,
-        summary=_summary(protocols),
-        tables=coarsening_tables(comparison),
-        leakage=leakage_table([audit_leakage(samples, protocol) for protocol in protocols]),
-        pictures=coarsening_figures(scores, samples),
-    )
-
-
-def coarsening_tables(comparison: "CoarseningComparison") -> list[Table]:
-    """Return tables for a terminal: every method under every protocol."""
-    return [_details(some) for some in by_protocol(comparison.scores).values()]
-
-
 def _columns(group: str = "") -> list[Column[Score]]:
     def column(title: str, pick: Callable[[Metrics], Estimate], unit: str, places: int) -> Column[Score]:
         return Column(title, lambda score: pick(score.metrics), unit, places, is_ranked=True, group=group)
@@ -78,14 +34,15 @@ def _columns(group: str = "") -> list[Column[Score]]:
     return [column(title, *shown) for title, shown in _FIGURES.items()]
 
 
-def _summary(protocols: Mapping[str, Sequence[Score]]) -> Table:
+def summary_table(protocols: Mapping[str, Sequence[Score]]) -> Table:
+    """Return the best method of each kind under each protocol."""
     best = {protocol: best_of_kinds(some, mean_speedup) for protocol, some in protocols.items()}
     caption = "The method of highest mean speedup of each kind; here a star marks the best of its row"
     return table_of_kinds(caption, "protocol", _columns()[:2], best)
 
 
-def _details(scores: Sequence[Score]) -> Table:
-    """All methods under one protocol, and a perfect choice."""
+def scores_table(scores: Sequence[Score]) -> Table:
+    """Return all methods under one protocol, and a perfect choice."""
     first = scores[0]
     columns = [
         *_columns("all devices"),

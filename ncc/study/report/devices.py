@@ -1,19 +1,12 @@
-"""The report of a comparison on device mapping: tables of all methods, what the protocols let through, pictures."""
+"""Tables of a comparison on device mapping: all methods by protocol and platform, and the best of each kind."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.errors import InputError
-from ncc.runtime.pages import render_page
 from ncc.study.devices.task import DeviceMappingScore
-from ncc.study.leakage import leakage_table
-from ncc.study.report.device_figures import accuracy, device_figures
-from ncc.study.report.kinds import KIND_TITLES, best_of_kinds, by_protocol
+from ncc.study.report.device_figures import accuracy
+from ncc.study.report.kinds import KIND_TITLES, best_of_kinds
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, table_of, table_of_kinds
-
-if TYPE_CHECKING:
-    from ncc.study.devices.comparison import DeviceComparison
 
 Score = DeviceMappingScore
 
@@ -50,69 +43,34 @@ _ALL = [
 ]
 
 
-def device_report(
-    comparison: "DeviceComparison", samples: Mapping[str, DeviceMappingSamples], about: Mapping[str, Any]
-) -> str:
-    """Return a report as one HTML document that needs no other file and no net.
+Protocols = Mapping[str, Sequence[Score]]
 
-    Args:
-        comparison: What was measured.
-        samples: Platform → the samples that it was measured on.
-        about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
 
-    Raises:
-        InputError: There are no scores, or the samples are not those of the scores.
-    """
-    if not comparison.scores:
-        raise InputError("expected at least one score to report, found none")
-    for score in comparison.scores:
-        if score.platform not in samples or len(samples[score.platform]) != score.num_samples:
-            found = ", ".join(f"{platform} with {len(some)}" for platform, some in samples.items()) or "none"
-            raise InputError(f"expected samples of {score.platform} with {score.num_samples} rows; found {found}")
-    platforms = _by_platform(comparison.scores)
-    return render_page(
-        "devices.html.j2",
-        title="Device mapping: every method under every protocol",
-        scores=comparison.scores,
-        seeds=max((score.seeds for score in comparison.scores), key=len),
-        about=about,
-        protocols=PROTOCOL_TITLES,
-        summary=_summary(platforms),
-        headlines={name: _headline(name, scores) for name, scores in platforms.items()},
-        details={
-            name: {protocol: _details(some, _ALL) for protocol, some in by_protocol(scores).items()}
-            for name, scores in platforms.items()
+def device_tables(platforms: Mapping[str, Protocols]) -> dict[str, Any]:
+    """Return the tables of a page by name, from the scores of each protocol on each platform."""
+    return {
+        "summary": _summary(platforms),
+        "headlines": {name: _headline(name, protocols) for name, protocols in platforms.items()},
+        "details": {
+            name: {protocol: scores_table(some, _ALL) for protocol, some in protocols.items()}
+            for name, protocols in platforms.items()
         },
-        leakage=leakage_table(comparison.leakage),
-        pictures={name: device_figures(scores, samples[name]) for name, scores in platforms.items()},
-    )
+    }
 
 
-def device_tables(comparison: "DeviceComparison") -> list[Table]:
-    """Return tables for a terminal: every method under every protocol, then what the protocols let through."""
-    platforms = _by_platform(comparison.scores)
-    tables = [_details(some, _IN_TEXT) for scores in platforms.values() for some in by_protocol(scores).values()]
-    return [*tables, leakage_table(comparison.leakage)] if comparison.leakage else tables
-
-
-def _by_platform(scores: Sequence[Score]) -> dict[str, list[Score]]:
-    platforms = dict.fromkeys(score.platform for score in scores)
-    return {name: [score for score in scores if score.platform == name] for name in platforms}
-
-
-def _summary(platforms: Mapping[str, Sequence[Score]]) -> Table:
+def _summary(platforms: Mapping[str, Protocols]) -> Table:
     best = {
         f"{platform}, {protocol}": best_of_kinds(some, accuracy)
-        for platform, scores in platforms.items()
-        for protocol, some in by_protocol(scores).items()
+        for platform, protocols in platforms.items()
+        for protocol, some in protocols.items()
     }
     caption = "The most accurate method of each kind; here a star marks the best of its row"
     return table_of_kinds(caption, "platform and protocol", _HEADLINE, best)
 
 
-def _headline(platform: str, scores: Sequence[Score]) -> Table:
+def _headline(platform: str, protocols: Protocols) -> Table:
     """All methods, with the headline figures of every protocol side by side."""
-    protocols = by_protocol(scores)
+    scores = [score for some in protocols.values() for score in some]
     cells: dict[str, dict[str, Sequence[Cell]]] = {score.method: {} for score in scores}
     kinds = {score.method: score.kind for score in scores}
     for protocol, some in protocols.items():
@@ -131,8 +89,8 @@ def _headline(platform: str, scores: Sequence[Score]) -> Table:
     return Table(f"All methods on {platform}, by protocol", columns, rows, groups)
 
 
-def _details(scores: Sequence[Score], columns: Sequence[Column[Score]]) -> Table:
-    """All methods under one protocol on one platform."""
+def scores_table(scores: Sequence[Score], columns: Sequence[Column[Score]] = _IN_TEXT) -> Table:
+    """Return all methods under one protocol on one platform."""
     first = scores[0]
     caption = (
         f"{first.platform}, {first.protocol}: speedups over always {first.metrics.static_choice}, intervals drawn from "

@@ -17,11 +17,9 @@ from ncc.corpus.recipe import Recipe, load_recipe
 from ncc.data import cache_folder
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError, NccError
-from ncc.runtime.pages import render_page
 from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Estimate, estimate
 from ncc.study.evaluation import Comparison, Score, choose_methods
-from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import Column, Table, score_row, table_of
 from ncc.study.retrieval.methods import Representation, all_representations
 from ncc.study.retrieval.metrics import Matrix, pool_scores
@@ -54,6 +52,10 @@ class FunctionComparison(Comparison[FunctionMetrics]):
         failures: File → reason, of those that can't be compiled or read in one of the ways.
     """
 
+    title = "Finding the same function again"
+    introduction = (
+        "Every function of a project asks for itself, compiled in another way; how often is the nearest right?"
+    )
     failures: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,26 +76,17 @@ class FunctionComparison(Comparison[FunctionMetrics]):
         }
         return {"pools": found, "projects": projects}
 
-    def parts(self) -> list[Table | str]:
-        """A table for each way to ask."""
+    def table(self, scores: Sequence[Score[FunctionMetrics]]) -> Table:
+        """Return the scores of one way to ask."""
         columns: list[Column[Score[FunctionMetrics]]] = []
         for group, name, marked in (("recall at 1", "recall", True), ("reciprocal rank", "reciprocal_rank", False)):
             for number, size in enumerate(SIZES):
                 pick = partial(_pick, name, number)
                 columns.append(Column(f"of {size:,}" if size else "of all", pick, "%", is_ranked=marked, group=group))
-        tables: list[Table | str] = []
-        for protocol, scores in by_protocol(self.scores).items():
-            projects = scores[0].metrics.projects
-            counts = ", ".join(f"{name} {queries} of {pool}" for name, (queries, pool, _) in projects.items())
-            caption = f"{protocol}; functions that ask, of all: {counts}; intervals over projects"
-            tables.append(table_of(caption, columns, scores, row=score_row))
-        return tables
-
-    def to_page(self, about: Mapping[str, Any], _data: str | None) -> str:
-        """The tables as a page."""
-        words = "Every function of a project asks for itself, compiled in another way; how often is the nearest right?"
-        title = "Finding the same function again"
-        return render_page("tables.html.j2", title=title, introduction=words, about=about, tables=self.parts())
+        projects = scores[0].metrics.projects
+        counts = ", ".join(f"{name} {queries} of {pool}" for name, (queries, pool, _) in projects.items())
+        caption = f"{scores[0].protocol}; functions that ask, of all: {counts}; intervals over projects"
+        return table_of(caption, columns, scores, row=score_row)
 
 
 def _pick(name: str, number: int, score: Score[FunctionMetrics]) -> Estimate | None:

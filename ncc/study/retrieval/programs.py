@@ -3,7 +3,7 @@
 Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to 104 test, MAP@R, every program a query.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +21,6 @@ from ncc.encoder.pooling import load_pooler
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.runtime.found import FoundFile
-from ncc.runtime.pages import render_page
 from ncc.runtime.tables import check_format, write_vectors
 from ncc.runtime.writable import check_folder, check_writable
 from ncc.study.bootstrap import Estimate, estimate
@@ -55,6 +54,8 @@ class RetrievalComparison(Comparison[RetrievalMetrics]):
         failures: File → reason, of the programs that have no vector.
     """
 
+    title = "Finding programs of the same class"
+    introduction = "Every program asks for those like it; by their vectors, how many of its class come first?"
     classes: tuple[str, ...]
     failures: dict[str, str]
 
@@ -73,24 +74,18 @@ class RetrievalComparison(Comparison[RetrievalMetrics]):
             "nearest_interval": [found.nearest.low, found.nearest.high],
         }
 
-    def parts(self) -> list[Table | str]:
-        """One table, a row for each way to make vectors."""
+    def table(self, scores: Sequence[Score[RetrievalMetrics]]) -> Table:
+        """Return a row for each way to make vectors."""
         columns: list[Column[Score[RetrievalMetrics]]] = [
             Column("MAP@R", lambda score: score.metrics.map_at_r, "%", is_ranked=True),
             Column("nearest is of the class", lambda score: score.metrics.nearest, "%"),
             Column("seconds", lambda score: score.seconds, places=0),
         ]
         caption = (
-            f"{self.scores[0].num_samples} programs of {len(self.classes)} classes, each compared with all others; "
+            f"{scores[0].num_samples} programs of {len(self.classes)} classes, each compared with all others; "
             f"{len(self.failures)} that do not compile count as misses; intervals over classes"
         )
-        return [table_of(caption, columns, self.scores, row=score_row)]
-
-    def to_page(self, about: Mapping[str, Any], _data: str | None) -> str:
-        """The table as a page."""
-        words = "Every program asks for those like it; by their vectors, how many of its class come first?"
-        title = "Finding programs of the same class"
-        return render_page("tables.html.j2", title=title, introduction=words, about=about, tables=self.parts())
+        return table_of(caption, columns, scores, row=score_row)
 
 
 def evaluate_retrieval(

@@ -113,7 +113,7 @@ class ScalingSweep:
             runs_s=sum(result.wall_s for result in self.results),
         )
 
-    def to_page(self, about: Mapping[str, Any], _data: str | None = None) -> str:
+    def to_page(self, about: Mapping[str, Any]) -> str:
         """A report with pictures, as one HTML document."""
         from ncc.study.scaling.report import scaling_report
 

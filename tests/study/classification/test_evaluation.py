@@ -17,7 +17,6 @@ from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.task import Classification, ClassificationMethod, load_split
 from ncc.study.controls import Majority
 from ncc.study.evaluation import evaluate
-from ncc.study.report.classification import classification_report
 from ncc.training import TrainingConfig
 
 SMALL = NetworkTraining(
@@ -78,7 +77,7 @@ def test_a_comparison_has_a_table_and_a_report(samples):
     assert ours["num_samples"] == found.scores[2].num_samples
     assert len(ours["per_seed"]) == 2
     assert [line.split()[0] for line in found.to_text().split("\n\n")] == ["grouped:", "published:"]
-    page = classification_report(found, {"command": "ncc evaluate classify"})
+    page = found.to_page({"command": "ncc evaluate classify"})
     assert NGRAMS in page
     assert page.count("<img") == 1
     assert "published: 24 programs to train on" in page

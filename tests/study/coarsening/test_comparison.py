@@ -39,7 +39,7 @@ def test_table(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> Non
         for protocol in ("kernel", "device")
         for method in methods  # type: ignore[arg-type]
     )
-    table = CoarseningComparison(scores)
+    table = CoarseningComparison(scores, toy)
     found = json.loads(json.dumps(table.to_dict()))["protocols"]
     assert list(found) == ["kernel", "device"]
     ours = found["kernel"]["methods"]["ncc"]

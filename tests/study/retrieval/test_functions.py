@@ -124,7 +124,7 @@ def test_functions_of_a_project_find_themselves(project, tmp_path):
     assert row["pools"]["all"]["recall_at_1"] == recall
     assert row["projects"][name]["pool"] == 7
     assert "recall at 1" in found.to_text()
-    assert "TF-IDF" in found.to_page({"command": "ncc evaluate functions"}, None)
+    assert "TF-IDF" in found.to_page({"command": "ncc evaluate functions"})
     best = max(score.metrics.recall[2].value for score in found.scores)
     assert best > 1.5 / 7
 

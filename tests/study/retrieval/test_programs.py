@@ -46,7 +46,7 @@ def test_figures_are_for_machines_and_people(found):
     assert row["num_samples"] == 40
     assert figures["num_classes"] == 2
     assert "★" in found.to_text()
-    assert "opcode histogram" in found.to_page({"command": "ncc evaluate retrieval"}, None)
+    assert "opcode histogram" in found.to_page({"command": "ncc evaluate retrieval"})
 
 
 def test_what_is_compared_is_written_and_says_the_same(classes, cache, tmp_path):
