@@ -10,6 +10,9 @@ __all__ = [
     "OutputError",
 ]
 
+COMMAND_LINE = "\ncommand: "
+"""Begins the last line of what a `CompileError` says, the compiler's command, which may be long."""
+
 
 class NccError(Exception):
     """Base class of every error that ncc raises on purpose."""

@@ -13,7 +13,7 @@ import typer
 
 from ncc.cli.errors import reason_of
 from ncc.cli.output import fail, print_answer, say
-from ncc.errors import InputError, NccError
+from ncc.errors import COMMAND_LINE, InputError, NccError
 from ncc.runtime.failures import Warnings
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import is_own_stream
@@ -75,7 +75,7 @@ def run_over(
     """
     from ncc.inputs import expand_inputs
 
-    failed = False
+    num_failed = 0
     inputs = expand_inputs(arguments)
     results = (
         results_of(inputs)
@@ -100,9 +100,10 @@ def run_over(
                     values, text = values | {"warning": told}, f"{text}\n  {told}"
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text.replace(*shown)
             except Exception as error:  # whatever it is, it is this input's alone
-                failed = True
+                num_failed += 1
                 reason = reason_of(item.name, error)
-                say(f"ncc: {reason.replace(*shown)}")
+                told = reason if len(inputs) == 1 else reason.partition(COMMAND_LINE)[0]
+                say(f"ncc: {told.replace(*shown)}")
                 if as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
@@ -114,7 +115,11 @@ def run_over(
             finish()
         except MemoryError as error:
             fail(reason_of("the result", error))
-    if failed:
+    if num_failed:
+        if len(inputs) > 1:
+            say(
+                f"ncc: {num_failed} of {len(inputs)} inputs failed" + ("" if as_json else "; --json tells the commands")
+            )
         raise typer.Exit(1)
 
 

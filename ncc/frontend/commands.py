@@ -8,6 +8,15 @@ from ncc.frontend.compilers import Clang
 from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
 from ncc.frontend.options import CompileOptions
 
+# Old code that compilers took with a warning for decades, and now refuse.
+_LENIENT = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        *("implicit-function-declaration", "implicit-int", "int-conversion"),
+        *("incompatible-pointer-types", "incompatible-function-pointer-types", "return-type"),
+    )
+)
+
 
 def compile_command(compiler: Clang, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
     """Spell out the command that prints the IR of one source file to standard output.
@@ -29,6 +38,7 @@ def compile_command(compiler: Clang, language: str, source: str | None, options:
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
         *_optimization_flags(options.optimization),
         *_language_flags(compiler, language, options.flags),
+        *(_LENIENT if language in ("c", "opencl") and not options.is_strict else ()),
         *(f"-I{Path(folder).absolute()}" for folder in options.include_paths),
         *(f"-D{define}" for define in options.defines),
         *(("-gline-tables-only",) if options.debug_lines else ()),

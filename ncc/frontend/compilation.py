@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ncc.errors import CompileError, InputError
+from ncc.errors import COMMAND_LINE, CompileError, InputError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.database import with_own_flags
@@ -141,8 +141,8 @@ def _compile(
     finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
     if not finished.stdout:
         raise CompileError(
-            f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?\n"
-            f"command: {shlex.join(command)}"
+            f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?"
+            f"{COMMAND_LINE}{shlex.join(command)}"
         )
     warnings = finished.stderr.decode(errors="replace")
     return CompiledSource(ir=finished.stdout, command=command, language=language, warnings=warnings)

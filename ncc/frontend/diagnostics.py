@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ncc.errors import CompileError
+from ncc.errors import COMMAND_LINE, CompileError
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import signal_name
@@ -24,6 +24,7 @@ _OUT_OF_MEMORY = re.compile(
 _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
 _NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
+_NOT_FOUND = re.compile(r"fatal error: '(?![/.])(.+?)' file not found")
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
@@ -64,9 +65,8 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
         lines.append(f"  and {len(errors) - _MAX_ERRORS} more errors")
     if not errors:
         lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
-    lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_confined, errors)))]
-    lines.append(f"command: {shlex.join(command)}")
-    return CompileError("\n".join(lines), tuple(errors), stderr)
+    lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_advice, errors)))]
+    return CompileError("\n".join(lines) + COMMAND_LINE + shlex.join(command), tuple(errors), stderr)
 
 
 def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
@@ -89,8 +89,13 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     return f"the compiler failed with exit code {returncode}"
 
 
-def _confined(error: str) -> str | None:
-    """What to do about a file that the compiler was not allowed to read, and its user could; None for other errors."""
+def _advice(error: str) -> str | None:
+    """What to do about a file that was not found, or not allowed to be read though its user could; else None."""
+    if missing := _NOT_FOUND.search(error):
+        return (
+            f"where {missing[1]} is on this machine, give its folder: -I FOLDER; or name the whole project's folder "
+            "as input, in which headers are looked for"
+        )
     if opened := _NOT_OPENED.search(error):
         name = path = opened[1]
     elif embedded := _NOT_EMBEDDED.search(error):

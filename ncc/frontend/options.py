@@ -27,6 +27,8 @@ class CompileOptions:
         cuda_path: Folder of a CUDA toolkit, whose headers are taken where ours lack one; without it NCC_CUDA_PATH, and
             without that NVIDIA's wheels, as far as they are installed.
         searched: Folders to search for headers after all others, which are not allowed to be read by that.
+        is_strict: Refuse old C that compilers now refuse unless told otherwise: functions and types that nothing
+            declares, pointers of other types, ``return`` with or without a value where it should be the other way.
         verify: Have LLVM's verifier allow what is given as IR.
 
     Raises:
@@ -45,6 +47,7 @@ class CompileOptions:
     cuda_path: str | None = None
     commands: str | None = field(default=None, repr=False)  # named where it counts, by what it says of a file
     searched: tuple[str, ...] = field(default=(), repr=False)
+    is_strict: bool = field(default=False, repr=False)  # changes what compiles, not what comes of it
     verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ncc.errors import CompileError
+from ncc.errors import COMMAND_LINE, CompileError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.options import CompileOptions
@@ -67,4 +67,4 @@ def _precompile(
     folder = str(out.parent)
     run_compiler(compiler, arguments, options, name=header, source=header, readable=readable, writable=(folder,))
     if not out.exists():
-        raise CompileError(f"{header}: the compiler succeeded but wrote no {out}\ncommand: {shlex.join(arguments)}")
+        raise CompileError(f"{header}: the compiler succeeded but wrote no {out}{COMMAND_LINE}{shlex.join(arguments)}")

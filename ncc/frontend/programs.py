@@ -80,6 +80,7 @@ def compile_program(
     if language not in _HEADERS:
         return _finished(compile_source(source, options, readable=readable), "as it is")
     text = source if isinstance(source, bytes) else read_file(source)
+    options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
     for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):
         try:

@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,31 @@ def test_errors_name_the_file_the_places_and_the_command(tmp_path):
     again = subprocess.run(command, capture_output=True, check=False)
     assert again.returncode == 1
     assert b"missing0" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main() { return 1; }",
+        "int f(void) { return g(1); }",
+        "int f(char *s) { int i = s; return i; }",
+        "int *f(char *s) { return s; }",
+        "void f(void) { return 1; }",
+        "void g(void (*)(int)); void k(char *s) {} void f(void) { g(k); }",
+    ],
+)
+def test_old_c_that_compilers_refuse_by_now(text):
+    options = CompileOptions(language="c")
+    assert b"define" in compile_source(text.encode(), options).ir
+    with pytest.raises(CompileError, match="does not compile"):
+        compile_source(text.encode(), replace(options, is_strict=True))
+
+
+def test_a_header_that_is_nowhere_is_asked_for(tmp_path):
+    path = tmp_path / "a.c"
+    path.write_text('#include "sub/far.h"\n')
+    with pytest.raises(CompileError, match=r"where sub/far\.h is on this machine, give its folder: -I FOLDER"):
+        compile_source(path)
 
 
 def test_an_error_in_source_text_is_placed_in_standard_input():

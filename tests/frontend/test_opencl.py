@@ -48,6 +48,11 @@ TYPES = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "fl
 BYTES = dict(zip(TYPES, [1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2], strict=True))
 
 
+def test_pointers_of_other_types_are_taken_as_drivers_take_them():
+    text = b"kernel void a(global ulong *o) { ulong8 v = 0; ulong *p = &v; p[get_local_id(0)] = 1; o[0] = v.s3; }"
+    assert b"define" in compile_source(text, CompileOptions(language="opencl")).ir
+
+
 def test_every_vector_type_has_its_size_and_its_conversions():
     checks = []
     for name, num_bytes in BYTES.items():

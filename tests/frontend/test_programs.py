@@ -81,7 +81,7 @@ def test_a_whole_program_compiles_as_it_is(name, text, write, tmp_path):
 )
 def test_usual_headers_are_put_before_a_program_that_lacks_them(name, text, write, way_of):
     with pytest.raises(CompileError):
-        compile_source(write(text, name))
+        compile_source(write(text, name), CompileOptions(is_strict=True))
     program = way_of(text, name)
     assert (program.way, program.macros) == ("with headers", {})
     assert "@main(" in "".join(_functions(program.ir))
@@ -198,7 +198,7 @@ def test_what_is_called_like_something_in_std(name, text, way_of):
 def test_what_is_wrong_is_refused_with_what_the_first_attempt_said(name, text, write, cache):
     path = write(text, name)
     with pytest.raises(CompileError) as expected:
-        compile_source(path)
+        compile_source(path, CompileOptions(is_strict=True))
     with pytest.raises(CompileError) as caught:
         compile_program(path, CompileOptions(), cache)
     assert str(caught.value) == str(expected.value)
