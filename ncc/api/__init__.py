@@ -8,8 +8,7 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc.api.search": ("index", "train_calibration"),
-    "ncc.api.training": ("build_corpus", "load_counts", "train_embedding"),
+    "ncc.api.training": ("load_counts", "train_embedding"),
     "ncc.api.many": ("embed_many",),
     "ncc.api.vectorizer": ("CodeVectorizer",),
     "ncc.api.vectors": ("EmbeddedModule", "Level", "build_graph", "embed", "save_vectors", "similarity"),
@@ -17,6 +16,7 @@ _HOMES = {
     "ncc.classification": ("ProgramClasses", "classify"),
     "ncc.coarsening.files": ("load_coarsening_head", "save_coarsening_head"),
     "ncc.coarsening": ("CoarseningAdvice", "predict_coarsening"),
+    "ncc.corpus": ("build_corpus",),
     "ncc.devices.files": ("load_device_head", "save_device_head"),
     "ncc.devices": (
         "DeviceCurve",
@@ -47,6 +47,8 @@ _HOMES = {
     "ncc.measure": ("Device", "Measurements", "list_devices", "measure_kernels"),
     "ncc.runtime.confinement": ("require_confinement",),
     "ncc.runtime.workers": ("limits",),
+    "ncc.search.build": ("index",),
+    "ncc.search.calibrating": ("train_calibration",),
     "ncc.search": ("Calibration", "Duplicates", "Index", "Matches", "load_calibration", "load_index"),
     "ncc.study.classification.comparison": ("evaluate_classification",),
     "ncc.study.classification.robustness": ("evaluate_classifier",),

@@ -1,73 +1,19 @@
-"""What ``ncc corpus build`` and ``ncc train embedding`` do, as functions.
-
-Each takes the folder that gets the result, and then goes on from where an earlier call was stopped.
-"""
+"""What ``ncc train embedding`` does: it takes several rooms. Called again, it goes on from where it was stopped."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
 from ncc.errors import InputError, NccError
-from ncc.frontend import CompileOptions
-from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.runtime.writable import check_folder
 
 if TYPE_CHECKING:
-    from ncc.corpus import CorpusReport, Recipe
     from ncc.embedding import CorpusCounts
 
 Progress = Callable[[str], None]
-
-
-def build_corpus(
-    recipe: "str | Path | Recipe",
-    output: str | Path,
-    *,
-    jobs: int | None = None,
-    ir: str | Path | None = None,
-    options: CompileOptions | None = None,
-    scheduler: str | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> "CorpusReport":
-    """Compiles, reads and counts every file of a recipe; called again, goes on where it was stopped.
-
-    Args:
-        recipe: In TOML, a folder of code, or a `ncc.corpus.Recipe`.
-        output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
-        jobs: Worker processes; default one a core.
-        ir: Folder that keeps the compiled IR, and gives it back to a later build.
-        options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
-        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
-        executor: Any other executor to work on instead, under the same condition.
-        progress: Called with a line of text after each batch.
-
-    Returns:
-        Numbers of files, lines, statements and pairs, and the files that failed.
-
-    Raises:
-        InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
-        OutputError: A folder can't be written.
-        NccError: Workers can't be started, or no scheduler answers.
-    """
-    from ncc.corpus import Recipe, build_corpus, load_recipe
-
-    folder, ir_folder = Path(output), None if ir is None else Path(ir)
-    check_folder(folder, ir_folder)
-    read = recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))
-    with cluster_executor(scheduler, executor) as workers:
-        return build_corpus(
-            read.compiled_with(options) if options else read,
-            folder,
-            jobs=jobs,
-            executor=workers,
-            ir_folder=ir_folder,
-            progress=(lambda done, total: progress(f"{done} of {total} batches")) if progress else None,
-        )
 
 
 def load_counts(corpus: str | Path, *, width: int = 2) -> "CorpusCounts":

@@ -20,27 +20,26 @@ MOST_SPEEDUP = 1e9
 SCALES = ("log", "plain")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class CoarseningPrediction:
     """What is known of coarsening one kernel on one device.
 
     Attributes:
-        factor: The factor of the highest expected speedup; 1 means not to coarsen.
+        factor: Work-items to merge into one: the factor of the highest expected speedup; 1 means not to coarsen.
         speedup: Expected speedup over no coarsening at that factor.
         interval: (low, high), which held the measured speedup in 80 % of cases, on kernels held out, where the answer
             was to coarsen; (1, 1) where it is not to.
-        factors: All factors, ascending.
-        speedups: Expected speedup at each of them, (len(factors),) float64.
-        basis: All that the answer rests on, by name: kernels alike in that are not told apart. Empty where it rests on
-            the whole kernel, or is a constant.
-        is_constant: Whether the answer is the same for all kernels, since no feature foretold what they gain.
+        speedups: Factor → expected speedup, ascending.
+        basis: All that the answer rests on, by name, as ``divergent_share``, the share of statements that not all
+            work-items run: kernels alike in that get the same answer. Empty where it rests on the whole kernel, or is
+            a constant.
+        is_constant: Whether the answer is the same for all kernels: no feature foretold what kernels held out gain.
     """
 
     factor: int
     speedup: float
     interval: tuple[float, float]
-    factors: tuple[int, ...]
-    speedups: Floats
+    speedups: dict[int, float]
     basis: dict[str, float] = field(default_factory=dict)
     is_constant: bool = False
 
@@ -128,7 +127,8 @@ def best_factor(speedups: Floats, factors: tuple[int, ...], spread: Floats) -> C
             "its file is damaged"
         )
     low, high = (speedup * spread).tolist() if best else (1.0, 1.0)
-    return CoarseningPrediction(factors[best], speedup, (low, high), factors, speedups)
+    by_factor = dict(zip(factors, speedups.tolist(), strict=True))
+    return CoarseningPrediction(factor=factors[best], speedup=speedup, interval=(low, high), speedups=by_factor)
 
 
 def check_axes(devices: tuple[str, ...], factors: tuple[int, ...], spread: Floats) -> None:

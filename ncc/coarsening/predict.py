@@ -1,10 +1,11 @@
 """How many work-items of a kernel to merge into one, and what is gained by it."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ncc.coarsening.files import AnyCoarseningHead, load_coarsening_head
+from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.frontend import CompileOptions
@@ -15,34 +16,20 @@ from ncc.runtime.workers import limited
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoarseningAdvice:
-    """The thread-coarsening factor for one kernel.
+class CoarseningAdvice(CoarseningPrediction):
+    """The thread-coarsening factor for one kernel, as `CoarseningPrediction` has it.
 
     Attributes:
         kernel: The kernel's name.
-        factor: Work-items to merge into one; 1 means to leave the kernel as it is.
-        speedup: Expected speedup over factor 1.
-        interval: (low, high) of that speedup; held the measured one of 80 % of kernels held out.
-        speedups: Factor → expected speedup.
         platform: The device asked about, or None for what all devices together say.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
-        basis: All that the answer rests on, by name, as ``divergent_share``, the share of statements that not all
-            work-items run: kernels alike in that get the same answer. Empty where it rests on the whole kernel, or is
-            a constant.
-        is_constant: Whether the answer is the same for all kernels: no feature foretold what kernels held out gain.
     """
 
     kernel: str
-    factor: int
-    speedup: float
-    interval: tuple[float, float]
-    speedups: dict[int, float]
     platform: str | None
     num_statements: int
     unknown_rate: float
-    basis: dict[str, float] = field(default_factory=dict)
-    is_constant: bool = False
 
     @property
     def caveat(self) -> str:
@@ -103,19 +90,13 @@ def predict_coarsening(
     embedding_id = head.embedding_id if isinstance(head, LSTMCoarseningHead) else None
     options = CompileOptions.of(options, language)
     for kernel in read_kernels(source, load_embedding(embedding), embedding_id, options):
-        found = head.answer(kernel, platform)
         answers.append(
             CoarseningAdvice(
                 kernel=kernel.name,
-                factor=found.factor,
-                speedup=found.speedup,
-                interval=found.interval,
-                speedups=dict(zip(found.factors, found.speedups.tolist(), strict=True)),
                 platform=platform,
                 num_statements=len(kernel.statements),
                 unknown_rate=kernel.lookup.unknown_rate,
-                basis=found.basis,
-                is_constant=found.is_constant,
+                **vars(head.answer(kernel, platform)),
             )
         )
     return tuple(answers)

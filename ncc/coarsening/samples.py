@@ -19,7 +19,7 @@ from ncc.data.registry import Folder
 from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
-Unit = Literal["kernel", "source", "device"]
+CoarseningUnit = Literal["kernel", "source", "device"]
 
 FACTORS = (1, 2, 4, 8, 16, 32)
 """Coarsening factors: how many work-items become one."""
@@ -83,14 +83,14 @@ class CoarseningSamples:
         fastest = np.argmin(np.where(known, self.runtime, np.inf), axis=1)
         return np.where(known.any(axis=1), fastest, -1)
 
-    def groups(self, unit: Unit) -> np.ndarray:
+    def groups(self, unit: CoarseningUnit) -> np.ndarray:
         """Return the name of each row's kernel or device, or its source text, (n,).
 
         Raises:
             InputError: `unit` is none of these.
         """
-        if unit not in get_args(Unit):
-            raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
+        if unit not in get_args(CoarseningUnit):
+            raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(CoarseningUnit))}")
         return self.source.astype(str) if unit == "source" else getattr(self, unit)
 
     def without_answers(self, rows: Ints) -> "CoarseningSamples":

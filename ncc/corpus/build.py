@@ -16,15 +16,17 @@ from pathlib import Path
 
 from ncc.corpus.batch import Batch, Tally
 from ncc.corpus.files import CorpusFile, find_files
-from ncc.corpus.recipe import Recipe
+from ncc.corpus.recipe import Recipe, load_recipe
 from ncc.embedding.counts import width_folder
 from ncc.embedding.merge import merge_counts
 from ncc.errors import InputError
+from ncc.frontend import CompileOptions
+from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.columns import aligned
 from ncc.runtime.crew import ITEM_SECONDS, work_by, work_through
 from ncc.runtime.pages import html_table
 from ncc.runtime.storage import write_atomically
-from ncc.runtime.writable import only_writer
+from ncc.runtime.writable import check_folder, only_writer
 
 logger = logging.getLogger(__name__)
 
@@ -81,39 +83,48 @@ class CorpusReport:
 
 
 def build_corpus(
-    recipe: Recipe,
-    folder: str | Path,
+    recipe: str | Path | Recipe,
+    output: str | Path,
     *,
     jobs: int | None = None,
+    ir: str | Path | None = None,
+    options: CompileOptions | None = None,
+    scheduler: str | None = None,
     executor: Executor | None = None,
-    ir_folder: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] | None = None,
     file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
 ) -> CorpusReport:
-    """Compiles, reads and counts every file of a recipe.
+    """Compiles, reads and counts every file of a recipe; called again, goes on where it was stopped.
 
     Args:
-        recipe: What to read and how.
-        folder: Gets ``width-N/counts.*``, ``report.json`` and ``shards/``; a folder begun by the same recipe is
-            continued.
-        jobs: Worker processes; default one a core. Ignored if ``executor`` is given.
-        executor: Any ``concurrent.futures`` executor that can see the files and the folder. It is not watched: a file
-            that ends or holds up one of its workers ends or holds up the build.
-        ir_folder: Keeps the IR that compilers gave, and gives it back to a later build of the same files with the same
+        recipe: In TOML, a folder of code, or a `ncc.corpus.Recipe`.
+        output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
+        jobs: Worker processes; default one a core.
+        ir: Folder that keeps the compiled IR, and gives it back to a later build of the same files with the same
             options, so that another abstraction or width costs no compilation. Headers are not looked at.
-        progress: Called with batches done and batches in all.
+        options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
+        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
+        executor: Any other executor to work on instead, under the same condition. It is not watched: a file that ends
+            or holds up one of its workers ends or holds up the build.
+        progress: Called with a line of text after each batch.
         file_seconds: Time that a file may take, its compilation not counted in; after that it is a failure.
         memory_bytes: What a worker may take; default NCC_MEMORY_GB, then the machine's memory by the workers, but not
             less than 4 GiB.
 
+    Returns:
+        Numbers of files, lines, statements and pairs, and the files that failed.
+
     Raises:
-        InputError: No file matches, or the folder holds another recipe's corpus.
-        OutputError: The folder can't be written, or another build or training writes to it.
-        NccError: Workers can't be started, or a worker of an executor was killed.
+        InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
+        OutputError: A folder can't be written, or another build or training writes to it.
+        NccError: Workers can't be started, one of an executor was killed, or no scheduler answers.
     """
-    folder = Path(folder).absolute()  # workers may stand in another folder
-    ir_folder = Path(ir_folder).absolute() if ir_folder else None
+    folder = Path(output).absolute()  # workers may stand in another folder
+    ir_folder = Path(ir).absolute() if ir else None
+    check_folder(folder, ir_folder)
+    recipe = recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))
+    recipe = recipe.compiled_with(options) if options else recipe
     files = find_files(recipe)
     if not files:
         raise InputError(f"recipe {recipe.name}: no file matches")
@@ -121,18 +132,18 @@ def build_corpus(
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, _shard(folder, number), folder / "headers", ir_folder)
         for number, start in enumerate(range(0, len(files), BATCH_FILES))
     ]
-    with only_writer(folder, wait_s=0):
+    with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
         _check_plan(folder, recipe, files)
         missing = [batch for batch in batches if not batch.is_done()]
         jobs = jobs or os.cpu_count() or 1
-        if executor:
-            work = work_by(executor, missing)
+        if workers:
+            work = work_by(workers, missing)
         else:
             work = work_through(missing, jobs, item_seconds=file_seconds, memory_bytes=memory_bytes)
         with closing(work):
             for done, _ in enumerate(work, len(batches) - len(missing) + 1):
                 if progress:
-                    progress(done, len(batches))
+                    progress(f"{done} of {len(batches)} batches")
         return _merge(folder, recipe, len(batches))
 
 

@@ -18,7 +18,7 @@ from ncc.data.tables import check_names, read_rows
 from ncc.errors import DataError, InputError
 
 Platform = Literal["amd", "nvidia"]
-Unit = Literal["kernel", "application", "suite"]
+MappingUnit = Literal["kernel", "application", "suite"]
 
 COUNT_NAMES = ("comp", "rational", "mem", "localmem", "coalesced", "atomic", "transfer", "wgsize")
 _COLUMNS = ("benchmark", "dataset", *COUNT_NAMES, "oracle", "runtime_cpu", "runtime_gpu", "src")
@@ -65,14 +65,14 @@ class DeviceMappingSamples:
     def __len__(self) -> int:
         return len(self.is_gpu)
 
-    def groups(self, unit: Unit) -> np.ndarray:
+    def groups(self, unit: MappingUnit) -> np.ndarray:
         """Return the name of each row's kernel, application or suite, (n,) str.
 
         Raises:
             InputError: `unit` is none of these.
         """
-        if unit not in get_args(Unit):
-            raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(Unit))}")
+        if unit not in get_args(MappingUnit):
+            raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(MappingUnit))}")
         return self.benchmark if unit == "kernel" else getattr(self, unit)
 
     def ir_name(self, row: int) -> str:

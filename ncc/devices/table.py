@@ -17,7 +17,7 @@ from ncc.arrays import Floats
 from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError
 
-Unit = Literal["kernel", "family", "suite"]
+LaunchUnit = Literal["kernel", "family", "suite"]
 
 COLUMNS: Mapping[str, str] = {
     "kernel_file": "Source or IR that holds the kernel; a relative path starts at the table's folder.",
@@ -81,7 +81,7 @@ class LaunchTimes:
         """(n, 3) float64 transfer bytes, work-group size and global size."""
         return np.stack([self.transfer_bytes, self.local_size, self.global_size], axis=1)
 
-    def groups(self, unit: Unit) -> np.ndarray:
+    def groups(self, unit: LaunchUnit) -> np.ndarray:
         """Name of each row's kernel, family or suite, (n,) str."""
         return np.char.add(np.char.add(self.file, ":"), self.kernel) if unit == "kernel" else getattr(self, unit)
 

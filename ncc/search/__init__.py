@@ -4,7 +4,6 @@
 and asks them; `duplicates` groups what is alike; `calibration` says how sure that is; `pages` shows two places' source.
 """
 
-from ncc.search.build import build_index
 from ncc.search.calibration import Calibration, fit_calibration, load_calibration
 from ncc.search.duplicates import Duplicates
 from ncc.search.index import Found, Index, Matches, load_index
@@ -15,7 +14,6 @@ __all__ = [
     "Found",
     "Index",
     "Matches",
-    "build_index",
     "fit_calibration",
     "load_calibration",
     "load_index",

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -22,38 +22,16 @@ from ncc.frontend import CompileOptions
 from ncc.frontend.database import own_flags
 from ncc.inputs import expand_inputs, load_module
 from ncc.ir.places import function_places
+from ncc.runtime.cluster import cluster_executor
 from ncc.runtime.found import FoundFile, read_file
 from ncc.runtime.streams import STDIN
 from ncc.runtime.tables import vectors_of
-from ncc.runtime.writable import only_writer
+from ncc.runtime.writable import check_folder, only_writer
+from ncc.search.index import Index, IndexReport, load_index
 from ncc.search.parts import Part, Rows, in_parts
 from ncc.search.store import IndexCard, Store, Writer, writing
 
-
-@dataclass(frozen=True)
-class IndexReport:
-    """What became of the files of an index.
-
-    Attributes:
-        num_functions: In the index now.
-        num_files: In the index now.
-        num_read: Files that were read this time.
-        num_gone: Files that the index had, and that are no longer there.
-        failures: Path → reason, of files that could not be read.
-    """
-
-    num_functions: int
-    num_files: int
-    num_read: int
-    num_gone: int
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def to_text(self) -> str:
-        """One line for people."""
-        return (
-            f"{self.num_functions} functions of {self.num_files} files; {self.num_read} read, {self.num_gone} gone, "
-            f"{len(self.failures)} failed"
-        )
+Place = str | os.PathLike[str]
 
 
 @lru_cache(maxsize=1)
@@ -97,38 +75,47 @@ def read_functions(
     return Rows(columns, normalised(pooler.vectors(module, range(module.num_functions))))
 
 
-def build_index(
-    inputs: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
+def index(
+    inputs: Place | Sequence[Place],
+    output: Place,
     *,
     options: CompileOptions | None = None,
     pooling: str | None = None,
     embedding: AnyEmbedding | None = None,
     encoder: AnyEncoder | None = None,
     jobs: int = 1,
+    scheduler: str | None = None,
     executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> IndexReport:
-    """Indexes every function of folders and files, or brings an index up to date; called again, goes on after a stop.
+    progress: Callable[[str], None] | None = None,
+) -> Index:
+    """Indexes every function of a code base, or brings an index up to date; called again, goes on after a stop.
+
+    Only files that changed are read again, and those that are gone go. Files of folders that are not named stay.
 
     Args:
-        inputs: Folders, files and globs. Files of others that the index has already stay as they are.
+        inputs: Folders, files and globs, or one of them.
         output: Folder of the index.
-        options: How source is compiled; a file that was compiled in another way is read again.
-        pooling: How functions get vectors; one that the index was not made with is refused.
-        embedding: Vectors of statements, or their folder; default the one that ships. What is given as an object is
-            kept in the index's folder.
-        encoder: The same of an encoder.
+        options: How source is compiled; it is always compiled with lines.
+        pooling: How functions get vectors; as for `ncc.embed`.
+        embedding: As for `ncc.embed`; what is given as an object is kept in the index's folder.
+        encoder: The same.
         jobs: Worker processes, where a file that kills, hangs or fills one costs itself.
-        executor: Any ``concurrent.futures`` executor to work on instead, which must see the files.
-        progress: Called with batches done and batches in all.
+        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
+        executor: Any other executor to work on instead, under the same condition.
+        progress: Called with a line of text after each batch of files.
+
+    Returns:
+        The index, open; its ``report`` says what became of the files.
 
     Raises:
         InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
-        AssetError: The index is damaged.
+        AssetError: The index that is there is damaged.
         OutputError: The folder can't be written, or something else is being written there.
+        NccError: Workers can't be started, or no scheduler answers.
     """
+    inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     options, folder = options or CompileOptions(), Path(output).absolute()
+    check_folder(folder)
     if options.commands:
         options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
     pooler = load_pooler(pooling, embedding, encoder)
@@ -140,7 +127,7 @@ def build_index(
     files = {str(item.source): item.source for item in found if isinstance(item.source, FoundFile) and not item.error}
     if not files:
         raise InputError(next(iter(failures.values()), "there is nothing to index"))
-    with only_writer(folder, wait_s=0):
+    with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
         old = _open(folder, pooler)
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
         kept = _kept(old, files, prints, roots)
@@ -148,7 +135,7 @@ def build_index(
         gone = old.files["path"].to_pylist() if old else []
         gone = [path for path in gone if path not in kept and path not in files]
         if old and not fresh and not gone:
-            return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
+            return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
         words = _folder_of(embedding, save_embedding, folder / "embedding")
         encoding = _folder_of(encoder, save_encoder, folder / "encoder")
         card = IndexCard(
@@ -171,7 +158,7 @@ def build_index(
             work,
             folder / "parts",
             jobs=jobs,
-            executor=executor,
+            executor=workers,
             plan=(pooler.id, [prints[file.path] for file in fresh]),
             seconds=options.timeout_s,
             progress=progress,
@@ -186,7 +173,8 @@ def build_index(
                     f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
                 )
         shutil.rmtree(folder / "parts", ignore_errors=True)
-    return IndexReport(writer.num_functions, num_old + len(fresh), len(fresh), len(gone), failures)
+    report = IndexReport(writer.num_functions, num_old + len(fresh), len(fresh), len(gone), failures)
+    return replace(load_index(output), report=report)
 
 
 def _open(folder: Path, pooler: Pooler) -> Store | None:

@@ -1,49 +1,69 @@
-"""Fits a calibration on source code: a function at several levels of optimisation is the same function."""
+"""``ncc train calibration``: a function at several levels of optimisation is the same function."""
 
 import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats32
+from ncc.embedding import AnyEmbedding
 from ncc.embedding.table import normalised
+from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
 from ncc.inputs import expand_inputs, load_module
 from ncc.ir import Module
-from ncc.search.calibration import Calibration, fit_calibration
+from ncc.runtime.writable import check_writable
+from ncc.search.calibration import Calibration, fit_calibration, save_calibration
 
+Place = str | os.PathLike[str]
 Functions = dict[tuple[str, str], tuple[Floats32, int]]
 
 
-def calibrate_similarity(
-    inputs: Sequence[str | os.PathLike[str]],
+def train_calibration(
+    inputs: Place | Sequence[Place],
+    output: Place | None = None,
     *,
     levels: Sequence[str] = ("1", "2", "s"),
     options: CompileOptions | None = None,
     pooling: str | Pooler | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
     min_statements: int = 10,
+    about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Measures what similarities are worth, on sources that nothing was trained on.
+    """Measures how sure a similarity is, on pairs of the same function at several levels and of different ones.
 
     Args:
-        inputs: Files and folders of source; a file that does not compile at all levels is left out.
-        levels: Of optimisation, two or more; functions that every one of them has are compared.
+        inputs: Folders and files of source that nothing was trained on.
+        output: File that gets the calibration, as JSON.
+        levels: Of optimisation, two or more.
         options: How source is compiled, but for the level.
-        pooling: How functions get vectors.
+        pooling: How functions get vectors; as for `ncc.embed`.
+        embedding: As for `ncc.embed`.
+        encoder: As for `ncc.embed`.
         min_statements: Functions that are smaller at a level are left out.
+        about: What else its file should say, such as the command.
         progress: Called with a line of text after each file.
+
+    Returns:
+        The calibration, for `ncc.load_index`.
 
     Raises:
         InputError: There are fewer than two levels, or than two functions at all of them.
+        OutputError: The file can't be written.
     """
+    inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    check_writable(None if output is None else Path(output))
     if len(set(levels)) < 2:
         raise InputError(f"levels are {', '.join(levels)}; expected two or more different ones")
-    pooler = load_pooler(pooling)
+    pooler = load_pooler(pooling, embedding, encoder)
     at_level: list[Functions] = [{} for _ in levels]
     found = expand_inputs([os.fspath(one) for one in inputs])
     failed = 0
@@ -73,8 +93,11 @@ def calibrate_similarity(
         )
     vectors = [np.stack([functions[name][0] for name in names]) for functions in at_level]
     text = np.array([[functions[name][1] for name in names] for functions in at_level])
-    about = {"levels": list(levels), "min_statements": min_statements, "num_files": len(found) - failed}
-    return fit_calibration(pooler.id, vectors, text, **about)
+    card = {"levels": list(levels), "min_statements": min_statements, "num_files": len(found) - failed}
+    made = fit_calibration(pooler.id, vectors, text, **card, **(about or {}))
+    if output is not None:
+        save_calibration(made, Path(output))
+    return made
 
 
 def _functions(module: Module, pooler: Pooler, min_statements: int) -> Functions:

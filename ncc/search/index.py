@@ -21,7 +21,6 @@ from ncc.ir.places import function_places
 from ncc.runtime.found import FoundFile
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
-from ncc.search.build import IndexReport
 from ncc.search.calibration import Calibration, load_calibration, shipped_calibration
 from ncc.search.store import Store
 
@@ -29,6 +28,32 @@ if TYPE_CHECKING:
     import pandas
 
     from ncc.search.duplicates import Duplicates
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What became of the files of an index.
+
+    Attributes:
+        num_functions: In the index now.
+        num_files: In the index now.
+        num_read: Files that were read this time.
+        num_gone: Files that the index had, and that are no longer there.
+        failures: Path → reason, of files that could not be read.
+    """
+
+    num_functions: int
+    num_files: int
+    num_read: int
+    num_gone: int
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.num_functions} functions of {self.num_files} files; {self.num_read} read, {self.num_gone} gone, "
+            f"{len(self.failures)} failed"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

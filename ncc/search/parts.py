@@ -152,7 +152,7 @@ def in_parts(
     executor: Executor | None = None,
     plan: object = None,
     seconds: float = 0.0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Generator[Part]:
     """Has work done on files, and gives the parts in the order of the files.
 
@@ -164,7 +164,7 @@ def in_parts(
         executor: That can see the files and the folder. It is not watched.
         plan: What the parts depend on besides the files' paths, by its ``repr``.
         seconds: Time that a file may take on top of reading it.
-        progress: Called with batches done and batches in all.
+        progress: Called with a line of text after each batch.
 
     Raises:
         OutputError: The folder can't be written.
@@ -186,5 +186,5 @@ def in_parts(
                 next(run)
                 done += 1
                 if progress:
-                    progress(done, len(batches))
+                    progress(f"{done} of {len(batches)} batches")
             yield batch.load()

@@ -37,12 +37,12 @@ class Task(ABC, Generic[S, M]):
         samples: The n samples.
 
     Attributes:
-        protocols: Names of the protocols.
+        units: Protocol → what counts as independent when an interval is put on a result: rows that are alike never do.
         widths: How many numbers a method may predict for a row.
         platform: Name of the samples where a task has several tables; else empty.
     """
 
-    protocols: ClassVar[tuple[str, ...]]
+    units: Mapping[str, str]
     widths: tuple[int, ...]
     platform: str = ""
 
@@ -58,10 +58,6 @@ class Task(ABC, Generic[S, M]):
         """
 
     @abstractmethod
-    def interval_unit(self, protocol: str, /) -> str:
-        """Return what counts as independent when an interval is put on a result: rows that are alike never do."""
-
-    @abstractmethod
     def groups(self, protocol: str) -> np.ndarray:
         """Return each row's unit, (n,): the bootstrap draws rows of equal value together."""
 
@@ -70,7 +66,7 @@ class Task(ABC, Generic[S, M]):
         """Score predictions.
 
         Args:
-            protocol: One of `protocols`.
+            protocol: One of `units`.
             predicted: (seeds, m, k) float64.
             rows: The rows that they are for, (m,) int64.
             bootstrap: How intervals are drawn; None for the task's usual way.
@@ -218,7 +214,7 @@ def score_runs(task: Task[Any, M], runs: Sequence[Run], bootstrap: Bootstrap | N
         platform=task.platform,
         seeds=tuple(run.seed for run in runs),
         num_samples=len(rows),
-        interval_unit=task.interval_unit(first.protocol),
+        interval_unit=task.units[first.protocol.partition("/")[0]],
         num_groups=len(np.unique(task.groups(first.protocol)[rows])),
         metrics=measure(rows),
         oracle=task.measure(first.protocol, task.perfect()[None, rows], rows, bootstrap),

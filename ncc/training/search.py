@@ -18,7 +18,7 @@ _EPOCHS_BEFORE_PRUNING = 2
 
 
 @dataclass(frozen=True)
-class Trial:
+class SearchTrial:
     """One trial of a study, as reports list it.
 
     Attributes:
@@ -42,8 +42,8 @@ def search(
     study: Path,
     *,
     seed: int = 204,
-    progress: Callable[[Trial], None] | None = None,
-) -> list[Trial]:
+    progress: Callable[[SearchTrial], None] | None = None,
+) -> list[SearchTrial]:
     """Runs trials until a study has as many as asked for, those of earlier runs counted in.
 
     A trial that was cut off by a stop stays in the study as one that failed, and another takes its place.
@@ -99,6 +99,6 @@ def _ended(trials: list[Any]) -> list[Any]:
     return [trial for trial in trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
-def _record(trial: Any) -> Trial:
+def _record(trial: Any) -> SearchTrial:
     seconds = trial.duration.total_seconds() if trial.duration else 0.0
-    return Trial(trial.number, dict(trial.params), trial.value, trial.state.name.lower(), round(seconds, 1))
+    return SearchTrial(trial.number, dict(trial.params), trial.value, trial.state.name.lower(), round(seconds, 1))

@@ -229,9 +229,9 @@ def recipe(code):
 
 def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_files, no_compiler):
     without = _build(recipe, tmp_path / "without")
-    first = _build(recipe, tmp_path / "first", ir_folder=tmp_path / "ir")
+    first = _build(recipe, tmp_path / "first", ir=tmp_path / "ir")
     no_compiler()
-    second = _build(recipe, tmp_path / "second", ir_folder=tmp_path / "ir")
+    second = _build(recipe, tmp_path / "second", ir=tmp_path / "ir")
     assert corpus_files(tmp_path / "without") == corpus_files(tmp_path / "first") == corpus_files(tmp_path / "second")
     for report in (first, second):
         assert (report.files, report.lines) == (without.files, without.lines)
@@ -242,9 +242,9 @@ def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_
 def test_another_abstraction_or_width_costs_no_compilation(recipe, tmp_path, corpus_files, no_compiler):
     other = replace(recipe, abstraction=Abstraction.paper(), widths=(1, 3), max_degree=20)
     _build(other, tmp_path / "compiled")
-    _build(recipe, tmp_path / "usual", ir_folder=tmp_path / "ir")
+    _build(recipe, tmp_path / "usual", ir=tmp_path / "ir")
     no_compiler()
-    report = _build(other, tmp_path / "kept", ir_folder=tmp_path / "ir")
+    report = _build(other, tmp_path / "kept", ir=tmp_path / "ir")
     assert [Path(path).name for path in report.failures] == ["broken.c"]
     assert corpus_files(tmp_path / "kept") == corpus_files(tmp_path / "compiled")
 

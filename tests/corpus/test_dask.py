@@ -53,15 +53,13 @@ def test_the_workers_of_a_cluster_give_the_files_of_a_serial_build(code, tmp_pat
     monkeypatch.setattr(building, "BATCH_FILES", 2)
     (code / "broken.c").write_text("int f( {\n")
     recipe, seen = replace(load_recipe(code), widths=(1, 2)), []
-    report = build_corpus(
-        recipe, tmp_path / "dask", executor=executor, progress=lambda done, total: seen.append((done, total))
-    )
+    report = build_corpus(recipe, tmp_path / "dask", executor=executor, progress=seen.append)
     serial = _serially(recipe, tmp_path / "serial")
     assert corpus_files(tmp_path / "dask") == corpus_files(tmp_path / "serial")
     assert len(corpus_files(tmp_path / "dask")) == 4
     assert replace(report, seconds={}) == replace(serial, seconds={})
     assert list(report.failures) == [str(code / "broken.c")]
-    assert seen == [(done, 4) for done in (1, 2, 3, 4)]
+    assert seen == [f"{done} of 4 batches" for done in (1, 2, 3, 4)]
     assert executor.submit(len, "still open").result() == 10
 
 
@@ -83,7 +81,7 @@ class Killer:
         self.cluster = cluster
         self.killed: list[int] = []
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, _: str) -> None:
         if not self.killed:
             pid = self.cluster.workers[0].process.pid
             os.kill(pid, signal.SIGKILL)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ncc.errors import AssetError, NccError
-from ncc.training.search import Trial, search
+from ncc.training.search import SearchTrial, search
 
 optuna = pytest.importorskip("optuna", reason="optuna is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -16,7 +16,7 @@ def _hill(trial):
 
 
 def test_it_finds_what_is_better_and_lists_every_trial(tmp_path):
-    seen: list[Trial] = []
+    seen: list[SearchTrial] = []
     trials = search(_hill, 12, tmp_path / "new" / "study", progress=seen.append)
     assert [trial.number for trial in trials] == list(range(12))
     assert trials == seen

@@ -28,7 +28,7 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
     A protocol may say on how many programs of each class to train at most: "grouped/10".
     """
 
-    protocols = PROTOCOLS
+    units = dict.fromkeys(PROTOCOLS, "group of near-duplicates")
 
     def __init__(self, samples: ProgramSamples) -> None:
         super().__init__(samples)
@@ -41,10 +41,6 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
         _, _, per_class = protocol.partition("/")
         train = first_of_each(self.samples.label, split.train, int(per_class)) if per_class else split.train
         return [(train, split.test)]
-
-    def interval_unit(self, _protocol: str, /) -> str:
-        """Return what near-duplicates are together."""
-        return "group of near-duplicates"
 
     def groups(self, protocol: str) -> Ints:
         """Return the number of each program's group of near-duplicates."""

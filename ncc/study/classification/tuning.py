@@ -11,7 +11,7 @@ from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
 from ncc.study.classification.task import load_split
-from ncc.training.search import Trial, search
+from ncc.training.search import SearchTrial, search
 
 if TYPE_CHECKING:
     import optuna
@@ -26,7 +26,7 @@ def tune_training(
     *,
     device: str = "cpu",
     seed: int = 204,
-    progress: Callable[[Trial], None] | None = None,
+    progress: Callable[[SearchTrial], None] | None = None,
 ) -> tuple[NetworkTraining, list[dict[str, Any]]]:
     """Searches learning rate, size, dropout and smoothing.
 

@@ -20,12 +20,11 @@ from ncc.embedding import load_embedding
 from ncc.kernels.coarsening import FEATURE_NAMES
 from ncc.runtime.storage import write_atomically
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
-from ncc.study.coarsening.metrics import Metrics
+from ncc.study.coarsening.metrics import CoarseningMetrics
 from ncc.study.coarsening.protocols import PROTOCOLS, audit_leakage
-from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
+from ncc.study.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
 from ncc.study.evaluation import (
     Comparison,
-    Score,
     choose,
     choose_methods,
     estimates,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoarseningComparison(Comparison[Metrics]):
+class CoarseningComparison(Comparison[CoarseningMetrics]):
     """Scores of all that was run, protocol by protocol.
 
     Args:
@@ -56,7 +55,7 @@ class CoarseningComparison(Comparison[Metrics]):
     template = "coarsening.html.j2"
     samples: CoarseningSamples
 
-    def describe(self, score: Score[Metrics]) -> dict[str, Any]:
+    def describe(self, score: CoarseningScore) -> dict[str, Any]:
         """Means over the seeds with their intervals, what each seed gave, and the same figures on each device."""
         return {
             **_figures(score.metrics),
@@ -66,11 +65,11 @@ class CoarseningComparison(Comparison[Metrics]):
             "num_groups": score.num_groups,
         }
 
-    def describe_protocol(self, score: Score[Metrics]) -> dict[str, Any]:
+    def describe_protocol(self, score: CoarseningScore) -> dict[str, Any]:
         """A perfect choice."""
         return {"oracle": _figures(score.oracle)}
 
-    def table(self, scores: Sequence[Score[Metrics]]) -> Table:
+    def table(self, scores: Sequence[CoarseningScore]) -> Table:
         """Return the scores of one protocol, and those of a perfect choice."""
         return scores_table(scores)
 
@@ -195,7 +194,7 @@ def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str]
     return model
 
 
-def _figures(metrics: Metrics) -> dict[str, Any]:
+def _figures(metrics: CoarseningMetrics) -> dict[str, Any]:
     found = estimates(metrics)
     values = {name: estimate.value for name, estimate in found.items()}
     return values | {"intervals": {name: [estimate.low, estimate.high] for name, estimate in found.items()}}

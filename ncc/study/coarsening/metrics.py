@@ -18,7 +18,7 @@ _FIGURES = ("mean_speedup", "geomean_speedup", "share_of_oracle", "accuracy")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Metrics:
+class CoarseningMetrics:
     """What a set of chosen factors is worth.
 
     Args:
@@ -41,7 +41,7 @@ def measure(
     chosen: Ints,
     groups: np.ndarray,
     bootstrap: Bootstrap | None = None,
-) -> Metrics:
+) -> CoarseningMetrics:
     """Score chosen factors against measured runtimes.
 
     Args:
@@ -72,7 +72,7 @@ def measure(
     # equal runtimes are equally right
     terms = [np.ones_like(speedup), speedup, np.log(speedup), np.log(fastest / time), (time == fastest).astype(float)]
     found = estimate(np.stack(terms, axis=-1), groups, _figures, bootstrap)
-    return Metrics(**dict(zip(_FIGURES, found, strict=True)), share_unmeasured=float((used != chosen).mean()))
+    return CoarseningMetrics(**dict(zip(_FIGURES, found, strict=True)), share_unmeasured=float((used != chosen).mean()))
 
 
 def _figures(sums: Floats) -> Floats:

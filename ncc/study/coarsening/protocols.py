@@ -4,12 +4,17 @@ from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
-from ncc.coarsening.samples import CoarseningSamples, Unit
+from ncc.coarsening.samples import CoarseningSamples, CoarseningUnit
 from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit
 from ncc.study.runs import Split
 
-INDEPENDENT_UNITS: dict[str, Unit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
+INDEPENDENT_UNITS: dict[str, CoarseningUnit] = {
+    "kernel": "kernel",
+    "source": "source",
+    "pair": "kernel",
+    "device": "kernel",
+}
 """Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
 as a kernel's are alike."""
 PROTOCOLS = tuple(INDEPENDENT_UNITS)

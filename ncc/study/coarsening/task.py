@@ -5,38 +5,36 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.coarsening.samples import FACTORS, CoarseningSamples, Unit
+from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.coarsening.metrics import Metrics, measure
-from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
+from ncc.study.coarsening.metrics import CoarseningMetrics, measure
+from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, splits
 from ncc.study.evaluation import Score, Task
 from ncc.study.runs import Method, Split
 
 CoarseningMethod = Method[CoarseningSamples]
 """What can be measured: it predicts (m, 6) float64, a number for each of `FACTORS`; the highest is its choice."""
 
-CoarseningScore = Score[Metrics]
+CoarseningScore = Score[CoarseningMetrics]
 
 
-class ThreadCoarsening(Task[CoarseningSamples, Metrics]):
+class ThreadCoarsening(Task[CoarseningSamples, CoarseningMetrics]):
     """Pairs of kernel and device."""
 
-    protocols = PROTOCOLS
+    units = INDEPENDENT_UNITS
     widths = (len(FACTORS),)
 
     def folds(self, protocol: str, _seed: int, /) -> Sequence[Split]:
         """Return the same folds for every seed: the protocols leave nothing to chance."""
         return splits(self.samples, protocol)
 
-    def interval_unit(self, protocol: str) -> Unit:
-        """Return kernel or source."""
-        return INDEPENDENT_UNITS[protocol]
-
     def groups(self, protocol: str) -> np.ndarray:
         """Return the name or the text of each row's kernel."""
-        return self.samples.groups(self.interval_unit(protocol))
+        return self.samples.groups(INDEPENDENT_UNITS[protocol])
 
-    def measure(self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None) -> Metrics:
+    def measure(
+        self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None
+    ) -> CoarseningMetrics:
         """Score the factors chosen."""
         return measure(self.samples.runtime[rows], predicted.argmax(axis=2), self.groups(protocol)[rows], bootstrap)
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ncc.devices.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
-from ncc.study.devices.metrics import Metrics
+from ncc.study.devices.metrics import DeviceMetrics
 from ncc.study.devices.protocols import PROTOCOLS, audit_leakage
-from ncc.study.devices.task import DeviceMapping, fold_seed
+from ncc.study.devices.task import DeviceMapping, DeviceScore, fold_seed
 from ncc.study.evaluation import (
     Comparison,
-    Score,
     choose,
     choose_methods,
     estimates,
@@ -30,7 +29,7 @@ _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DeviceComparison(Comparison[Metrics]):
+class DeviceComparison(Comparison[DeviceMetrics]):
     """Scores of all that was run, and what the protocols let through.
 
     Args:
@@ -43,7 +42,7 @@ class DeviceComparison(Comparison[Metrics]):
     leakage: tuple[LeakageReport, ...]
     samples: Mapping[str, DeviceMappingSamples]
 
-    def describe(self, score: Score[Metrics]) -> dict[str, Any]:
+    def describe(self, score: DeviceScore) -> dict[str, Any]:
         """Means over the seeds, their intervals in ``intervals`` and what each seed gave in ``per_seed``."""
         figures = estimates(score.metrics)
         intervals = {name: [figure.low, figure.high] for name, figure in figures.items()}
@@ -55,7 +54,7 @@ class DeviceComparison(Comparison[Metrics]):
             "per_seed": {name: figure.per_seed.tolist() for name, figure in figures.items()},
         }
 
-    def describe_protocol(self, score: Score[Metrics]) -> dict[str, Any]:
+    def describe_protocol(self, score: DeviceScore) -> dict[str, Any]:
         """What the protocol lets through, what intervals and speedups are relative to, and a perfect choice."""
         (leakage,) = (
             report for report in self.leakage if (report.protocol, report.platform) == (score.protocol, score.platform)
@@ -68,7 +67,7 @@ class DeviceComparison(Comparison[Metrics]):
             "oracle": {name: figure.value for name, figure in estimates(score.oracle).items()},
         }
 
-    def table(self, scores: Sequence[Score[Metrics]]) -> Table:
+    def table(self, scores: Sequence[DeviceScore]) -> Table:
         """Return the scores of one protocol on one platform."""
         return scores_table(scores)
 
@@ -137,7 +136,7 @@ def evaluate_devmap(
     protocols = choose("protocol", protocol, PROTOCOLS)
     platforms = choose("platform", platform, _PLATFORMS)
     runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
-    scores: list[Score[Metrics]] = []
+    scores: list[DeviceScore] = []
     leakage: list[LeakageReport] = []
     tables: dict[str, DeviceMappingSamples] = {}
     for name in platforms:

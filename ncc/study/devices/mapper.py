@@ -18,7 +18,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from ncc.arrays import Bools, Floats, Ints
 from ncc.devices.folds import balanced_folds
 from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
-from ncc.devices.samples import DeviceMappingSamples, Unit
+from ncc.devices.samples import DeviceMappingSamples, MappingUnit
 from ncc.errors import InputError
 
 _NOISE = 0.1
@@ -80,7 +80,7 @@ class Process(NamedTuple):
         return self.mean + covariance @ self.weights
 
 
-class Calibration(NamedTuple):
+class ScoreCalibration(NamedTuple):
     """What scores of kernels that were not trained on turned out to mean.
 
     Attributes:
@@ -94,7 +94,7 @@ class Calibration(NamedTuple):
     slope: float
 
     @classmethod
-    def fit(cls, score: Floats, log_ratio: Floats, chosen: Bools) -> "Calibration":
+    def fit(cls, score: Floats, log_ratio: Floats, chosen: Bools) -> "ScoreCalibration":
         """From held-out rows of one kind; from all where that kind is too rare."""
         rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _FEWEST else np.arange(len(score))
         rows = rows[np.argsort(score[rows], kind="stable")]
@@ -144,7 +144,7 @@ class MapperMethod:
         """Keeps what is known of the kernels; nothing is fitted before `fit`."""
         self._inputs = inputs
         self._sizes = num_trees, inner_folds, inner_trees
-        self._fitted: tuple[_Mixture, Calibration, Calibration] | None = None
+        self._fitted: tuple[_Mixture, ScoreCalibration, ScoreCalibration] | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -161,8 +161,8 @@ class MapperMethod:
         mixture = replace(_fit_mixture(self._inputs, samples, train_idx, self._sizes[0], seed), scale=scale)
         self._fitted = (
             mixture,
-            Calibration.fit(mixture.combine(same, known), ratio, known),
-            Calibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other),
+            ScoreCalibration.fit(mixture.combine(same, known), ratio, known),
+            ScoreCalibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other),
         )
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
@@ -174,7 +174,9 @@ class MapperMethod:
         score = mixture.combine(outputs, known)
         return np.where(known[:, None], of_known.apply(score), of_new.apply(score))
 
-    def _held_out(self, samples: DeviceMappingSamples, rows: Ints, unit: Unit, seed: int) -> tuple[Floats, Bools]:
+    def _held_out(
+        self, samples: DeviceMappingSamples, rows: Ints, unit: MappingUnit, seed: int
+    ) -> tuple[Floats, Bools]:
         """What the members say of training rows that they were not fitted to, and whose sizes they knew.
 
         Returns:

@@ -13,7 +13,7 @@ from ncc.study.bootstrap import Bootstrap, Estimate, estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Metrics:
+class DeviceMetrics:
     """What a set of predictions is worth.
 
     Args:
@@ -58,7 +58,7 @@ def measure(
     groups: np.ndarray,
     bootstrap: Bootstrap | None = None,
     intervals: Floats | None = None,
-) -> Metrics:
+) -> DeviceMetrics:
     """Score device choices against measured runtimes.
 
     Args:
@@ -85,7 +85,7 @@ def measure(
         (coverage,) = estimate(shares, groups, lambda sums: sums[..., 1:] / sums[..., :1], bootstrap)
     terms = np.stack([_row_terms(log_ratio, row) for row in chosen_gpu])
     estimates = estimate(terms, groups, _figures, bootstrap)
-    return Metrics(
+    return DeviceMetrics(
         accuracy=estimates[0],
         macro_f1=estimates[1],
         geomean_speedup=estimates[2],

@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from ncc.devices.folds import Split, balanced_folds, check_folds
-from ncc.devices.samples import DeviceMappingSamples, Unit
+from ncc.devices.samples import DeviceMappingSamples, MappingUnit
 from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit
 
-INDEPENDENT_UNITS: dict[str, Unit] = {
+INDEPENDENT_UNITS: dict[str, MappingUnit] = {
     "published": "kernel",
     "kernel": "kernel",
     "application": "application",

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.devices.samples import DeviceMappingSamples, Unit
+from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.metrics import Metrics, measure
-from ncc.study.devices.protocols import INDEPENDENT_UNITS, PROTOCOLS, splits
+from ncc.study.devices.metrics import DeviceMetrics, measure
+from ncc.study.devices.protocols import INDEPENDENT_UNITS, splits
 from ncc.study.evaluation import SEED, Score, Task
 from ncc.study.runs import Method, Split
 
@@ -24,13 +24,13 @@ measured value in 80 % of rows. Four, (m, 4): also the probability that the GPU 
 decides on the device.
 """
 
-DeviceMappingScore = Score[Metrics]
+DeviceScore = Score[DeviceMetrics]
 
 
-class DeviceMapping(Task[DeviceMappingSamples, Metrics]):
+class DeviceMapping(Task[DeviceMappingSamples, DeviceMetrics]):
     """The rows of one platform's table."""
 
-    protocols = PROTOCOLS
+    units = INDEPENDENT_UNITS
     widths = (1, 3, 4)
 
     def __init__(self, samples: DeviceMappingSamples) -> None:
@@ -41,15 +41,13 @@ class DeviceMapping(Task[DeviceMappingSamples, Metrics]):
         """Return folds as `fold_seed` says."""
         return tuple(splits(self.samples, protocol, fold_seed(protocol, seed)))
 
-    def interval_unit(self, protocol: str) -> Unit:
-        """Return kernel, application or suite."""
-        return INDEPENDENT_UNITS[protocol]
-
     def groups(self, protocol: str) -> np.ndarray:
         """Return the name of each row's kernel, application or suite."""
-        return self.samples.groups(self.interval_unit(protocol))
+        return self.samples.groups(INDEPENDENT_UNITS[protocol])
 
-    def measure(self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None) -> Metrics:
+    def measure(
+        self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None
+    ) -> DeviceMetrics:
         """Score the devices chosen, and the intervals where there are some."""
         intervals = predicted[:, :, 1:3] if predicted.shape[2] > 1 else None
         groups = self.groups(protocol)[rows]

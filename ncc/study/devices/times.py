@@ -16,7 +16,7 @@ from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, own_constants,
 from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.inputs import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.devices.table import LaunchTimes, Unit
+from ncc.devices.table import LaunchTimes, LaunchUnit
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
 from ncc.study.devices.intervals import (
@@ -72,7 +72,7 @@ class TimesScore:
 def score_times(
     table: LaunchTimes,
     inputs: KernelInputs,
-    unit: Unit,
+    unit: LaunchUnit,
     model: str,
     *,
     seed: int = 204,
@@ -101,7 +101,7 @@ def num_folds(table: LaunchTimes, model: str) -> int:
     return 4 if len(table) > _MOST or model == "lstm" else 10
 
 
-def _splits(table: LaunchTimes, unit: Unit, seed: int, folds: int) -> Iterator[Split]:
+def _splits(table: LaunchTimes, unit: LaunchUnit, seed: int, folds: int) -> Iterator[Split]:
     groups = table.groups(unit)
     number = len(set(groups)) if unit == "suite" else min(folds, len(set(groups)))
     return balanced_folds(groups, number, seed)
@@ -185,7 +185,7 @@ def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) ->
 
 
 def score_controls(
-    table: LaunchTimes, inputs: KernelInputs, unit: Unit, *, seed: int = 204
+    table: LaunchTimes, inputs: KernelInputs, unit: LaunchUnit, *, seed: int = 204
 ) -> dict[str, dict[str, float]]:
     """Accuracy and factors of times of what knows no code: the median, and extra trees on sizes."""
     from sklearn.ensemble import ExtraTreesRegressor
@@ -252,7 +252,7 @@ def evaluate_times(
             found[name][f"ncc times, {one}"] = score.to_dict() | {"intervals": answered.scores(table)}
             if progress:
                 progress(f"{platform}, {name}, {one}: {score}")
-        unit: Unit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
+        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         table, inputs = clgen if name == "clgen-kernel" and clgen else suites
         if "-to-" not in name:
             found[name] |= score_controls(table, inputs, unit, seed=seed)
@@ -268,7 +268,7 @@ def _answer(
 ) -> tuple[LaunchTimes, _Answered]:
     if clgen is None or "-to-" not in protocol:
         table, inputs = clgen if clgen and protocol == "clgen-kernel" else suites
-        unit: Unit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
+        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
         splits = list(_splits(table, unit, seed, num_folds(table, model)))
     else:
         table, inputs = combine(suites, clgen)

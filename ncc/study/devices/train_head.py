@@ -15,7 +15,7 @@ from ncc.devices.head import TimesHead
 from ncc.devices.inputs import KernelInputs, kernel_inputs
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.samples import Platform
-from ncc.devices.table import LaunchTimes, Unit, read_times
+from ncc.devices.table import LaunchTimes, LaunchUnit, read_times
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import DataError, InputError
 from ncc.kernels.reading import read_kernels
@@ -90,7 +90,7 @@ def _from_tables(
     if (found := len(set(table.groups("kernel")))) < _LEAST_KERNELS:
         raise InputError(f"{found} kernels; expected at least {_LEAST_KERNELS} to learn from")
     inputs = describe_launches(table, embedding)
-    units: tuple[Unit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
+    units: tuple[LaunchUnit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
     scores: dict[str, Any] = {}
     for unit in units:
         score = score_times(table, inputs, unit, model, seed=seed)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.embedding.backoff import BackoffLevel
-from ncc.embedding.table import Embedding, Neighbor
+from ncc.embedding import AnyEmbedding, Neighbors, load_embedding
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc.study.embedding.distance import DistanceScore, score_distance
 from ncc.study.report.table import Cell, Row, Table, Tabular, show
@@ -26,23 +24,6 @@ DEFAULT_STATEMENTS = (
 
 
 @dataclass(frozen=True)
-class StatementNeighbors:
-    """The statements nearest to one.
-
-    Attributes:
-        text: The statement that was asked for.
-        word: The word of the vocabulary that stands for it.
-        level: How far it had to be generalised, by the name of the `BackoffLevel`.
-        neighbors: Best first.
-    """
-
-    text: str
-    word: str
-    level: str
-    neighbors: tuple[Neighbor, ...]
-
-
-@dataclass(frozen=True)
 class IntrinsicScores(Tabular):
     """Intrinsic scores of one embedding.
 
@@ -56,7 +37,7 @@ class IntrinsicScores(Tabular):
     k: int
     analogies: tuple[KindScore, ...]
     distance: DistanceScore
-    neighbors: tuple[StatementNeighbors, ...]
+    neighbors: tuple[Neighbors, ...]
 
     @property
     def groups(self) -> list[GroupScore]:
@@ -80,7 +61,7 @@ class IntrinsicScores(Tabular):
                 "published_percent": self.distance.published_percent,
                 "categories": [asdict(category) | {"percent": _rounded(category.percent)} for category in categories],
             },
-            "neighbors": [asdict(near) for near in self.neighbors],
+            "neighbors": [vars(near) | {"neighbors": [asdict(one) for one in near]} for near in self.neighbors],
         }
 
     def __repr__(self) -> str:
@@ -130,9 +111,9 @@ def _row(title: str, score: Answered, published: str = "", *, note: str = "") ->
     return Row(title, [questions, show(score.percent), show(score.percent_excluding_query), Cell(published)])
 
 
-def _neighbors_text(near: StatementNeighbors) -> str:
+def _neighbors_text(near: Neighbors) -> str:
     stands = "" if near.level == "exact" else f"  (by {near.level}: {near.word})"
-    lines = [f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near.neighbors]
+    lines = [f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near]
     return "\n".join([f"Nearest to {near.text}{stands}", *lines])
 
 
@@ -163,11 +144,5 @@ def evaluate_embedding(
         k=k,
         analogies=tuple(score_analogies(embedding, k=k)),
         distance=score_distance(embedding),
-        neighbors=tuple(_neighbors(embedding, text, k) for text in nearest or DEFAULT_STATEMENTS),
+        neighbors=tuple(embedding.nearest(text, k) for text in nearest or DEFAULT_STATEMENTS),
     )
-
-
-def _neighbors(embedding: Embedding, text: str, k: int) -> StatementNeighbors:
-    row, level = embedding.vocabulary.find(text)
-    word = embedding.vocabulary.words[row]
-    return StatementNeighbors(text, word, BackoffLevel(level).name.lower(), tuple(embedding.nearest(text, k)))

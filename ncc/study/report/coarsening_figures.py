@@ -8,17 +8,15 @@ import numpy as np
 from ncc.arrays import Floats, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening.metrics import Metrics, measure
+from ncc.study.coarsening.metrics import CoarseningMetrics, measure
 from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_scores
 from ncc.study.report.kinds import SHORT_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
 from ncc.study.runs import Kind
 
-Score = CoarseningScore
 
-
-def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> dict[str, Picture]:
+def coarsening_figures(scores: Sequence[CoarseningScore], samples: CoarseningSamples) -> dict[str, Picture]:
     """Return all pictures by name; kernel by kernel those of the first protocol alone."""
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, mean_speedup) for protocol, some in protocols.items()}
@@ -32,30 +30,30 @@ def coarsening_figures(scores: Sequence[Score], samples: CoarseningSamples) -> d
     }
 
 
-def mean_speedup(score: Score) -> Estimate:
+def mean_speedup(score: CoarseningScore) -> Estimate:
     """Return what methods are ranked by."""
     return score.metrics.mean_speedup
 
 
 def _draw_speedups(
-    protocols: Mapping[str, Sequence[Score]], title: str, pick: Callable[[Metrics], Estimate]
+    protocols: Mapping[str, Sequence[CoarseningScore]], title: str, pick: Callable[[CoarseningMetrics], Estimate]
 ) -> Picture:
     oracle = {protocol: pick(some[0].oracle).value for protocol, some in protocols.items()}
     return draw_scores(protocols, title, lambda score: pick(score.metrics), "{:.3f}×", lines=oracle, base=1.0)
 
 
-def _chosen(score: Score) -> Ints:
+def _chosen(score: CoarseningScore) -> Ints:
     """Which of the factors each seed chooses for each row, (seeds, n) int64."""
     return score.predicted.argmax(axis=2)
 
 
-def _usual(score: Score) -> Ints:
+def _usual(score: CoarseningScore) -> Ints:
     """What most seeds choose of each row, the smaller factor in a tie, (n,) int64 indices."""
     votes = np.stack([(_chosen(score) == factor).sum(axis=0) for factor in range(len(FACTORS))])
     return np.argmax(votes, axis=0)
 
 
-def _draw_choices(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Picture:
+def _draw_choices(best: Mapping[Kind, CoarseningScore], samples: CoarseningSamples) -> Picture:
     kernels = list(dict.fromkeys(samples.kernel.tolist()))
     devices = list(dict.fromkeys(samples.device.tolist()))
     at = {(str(samples.kernel[row]), str(samples.device[row])): row for row in range(len(samples))}
@@ -83,7 +81,7 @@ def _draw_choices(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
     return replace(picture, alt=alt)
 
 
-def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Picture:
+def _draw_kernels(best: Mapping[Kind, CoarseningScore], samples: CoarseningSamples) -> Picture:
     panels: dict[str, list[Dot]] = {}
     said = []
     for kind, score in best.items():
@@ -103,7 +101,7 @@ def _draw_kernels(best: Mapping[Kind, Score], samples: CoarseningSamples) -> Pic
     )
 
 
-def _slowdown(score: Score, samples: CoarseningSamples) -> Floats:
+def _slowdown(score: CoarseningScore, samples: CoarseningSamples) -> Floats:
     """Time at the chosen factor / time at the best one, seeds pooled, (seeds · n,) float64."""
     rows = np.arange(len(samples))
     used = clamp_to_measured(samples.runtime, _chosen(score))

@@ -9,7 +9,7 @@ import numpy as np
 from ncc.arrays import Bools, Floats, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.study.bootstrap import Estimate
-from ncc.study.devices.task import DeviceMappingScore
+from ncc.study.devices.task import DeviceScore
 from ncc.study.report.drawing import (
     INK,
     LOOKS,
@@ -28,14 +28,12 @@ from ncc.study.report.regret import draw_regret
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Score = DeviceMappingScore
-
 _MOST_RELIABILITIES = 4
 _NUM_BINS = 10
 _STYLES = ("-", "--", "-.", ":")
 
 
-def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> dict[str, Picture]:
+def device_figures(scores: Sequence[DeviceScore], samples: DeviceMappingSamples) -> dict[str, Picture]:
     """Return all pictures of a platform by name; those of calibration only where a method states how sure it is."""
     protocols = by_protocol(scores)
     best = {protocol: best_of_kinds(some, accuracy) for protocol, some in protocols.items()}
@@ -50,16 +48,16 @@ def device_figures(scores: Sequence[Score], samples: DeviceMappingSamples) -> di
     }
 
 
-def accuracy(score: Score) -> Estimate:
+def accuracy(score: DeviceScore) -> Estimate:
     """Return what methods are ranked by."""
     return score.metrics.accuracy
 
 
-def _speedup(score: Score) -> Estimate:
+def _speedup(score: DeviceScore) -> Estimate:
     return score.metrics.geomean_speedup
 
 
-def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
+def _draw_suites(protocols: dict[str, list[DeviceScore]], samples: DeviceMappingSamples) -> Picture:
     names, counts = np.unique(samples.suite, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     columns = [f"{clipped(str(names[at]), 16)} ({counts[at]})" for at in order]
@@ -81,12 +79,12 @@ def _draw_suites(protocols: dict[str, list[Score]], samples: DeviceMappingSample
     return replace(draw_heat(panels, "accuracy"), alt=alt)
 
 
-def _right(score: Score, samples: DeviceMappingSamples) -> Bools:
+def _right(score: DeviceScore, samples: DeviceMappingSamples) -> Bools:
     """Whether the chosen device is the faster one, (seeds, n) bool."""
     return (score.predicted[:, :, 0] > 0) == samples.is_gpu
 
 
-def _draw_confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
+def _draw_confusion(protocols: dict[str, list[DeviceScore]], samples: DeviceMappingSamples) -> Picture:
     panels, said = {}, []
     kinds = [kind for kind in KIND_TITLES if any(s.kind == kind for some in protocols.values() for s in some)]
     for protocol, some in protocols.items():
@@ -116,7 +114,7 @@ def _draw_confusion(protocols: dict[str, list[Score]], samples: DeviceMappingSam
     return replace(picture, alt=f"Confusion matrices of the most accurate method of each kind. {'; '.join(said)}.")
 
 
-def _draw_calibration(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> dict[str, Picture]:
+def _draw_calibration(protocols: dict[str, list[DeviceScore]], samples: DeviceMappingSamples) -> dict[str, Picture]:
     sure = {
         protocol: [score for score in some if score.predicted.shape[2] == 4] for protocol, some in protocols.items()
     }
@@ -158,7 +156,7 @@ def reliability(probability: Floats, is_gpu: Bools) -> tuple[Floats, Floats, Int
     return mean, share, number[there]
 
 
-def _draw_reliability(protocols: dict[str, list[Score]], samples: DeviceMappingSamples) -> Picture:
+def _draw_reliability(protocols: dict[str, list[DeviceScore]], samples: DeviceMappingSamples) -> Picture:
     titles = list(protocols)
     said = []
 
@@ -185,6 +183,6 @@ def _draw_reliability(protocols: dict[str, list[Score]], samples: DeviceMappingS
     return replace(picture, alt=f"Stated probability against what happened. {'; '.join(said)}.")
 
 
-def _slowdown(score: Score, samples: DeviceMappingSamples) -> Floats:
+def _slowdown(score: DeviceScore, samples: DeviceMappingSamples) -> Floats:
     """Time on the chosen device / time on the faster one, seeds pooled, (seeds · n,) float64."""
     return np.where(_right(score, samples), 1.0, np.exp(np.abs(samples.log_ratio))).ravel()

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ncc.study.devices.task import DeviceMappingScore
+from ncc.study.devices.task import DeviceScore
 from ncc.study.report.device_figures import accuracy
 from ncc.study.report.kinds import KIND_TITLES, best_of_kinds
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, table_of, table_of_kinds
-
-Score = DeviceMappingScore
 
 PROTOCOL_TITLES = {
     "published": "10 folds over rows, as in the papers, so that most kernels are in training at another data size",
@@ -18,32 +16,34 @@ PROTOCOL_TITLES = {
 }
 
 
-def _over_seeds(score: Score) -> str:
+def _over_seeds(score: DeviceScore) -> str:
     seeds = score.metrics.accuracy.per_seed
     return f"{seeds.min():.1%}–{seeds.max():.1%}"
 
 
-_ACCURACY = Column[Score]("accuracy", accuracy, "%", is_ranked=True)
-_SPEEDUP = Column[Score]("geometric-mean speedup", lambda score: score.metrics.geomean_speedup, "×", 2, is_ranked=True)
-_ORACLE = Column[Score]("share of the oracle", lambda score: score.metrics.share_of_oracle, "%", is_ranked=True)
-_COVERAGE = Column[Score]("coverage of the 80% interval", lambda score: score.metrics.coverage, "%")
-_SECONDS = Column[Score]("seconds", lambda score: score.seconds)
+_ACCURACY = Column[DeviceScore]("accuracy", accuracy, "%", is_ranked=True)
+_SPEEDUP = Column[DeviceScore](
+    "geometric-mean speedup", lambda score: score.metrics.geomean_speedup, "×", 2, is_ranked=True
+)
+_ORACLE = Column[DeviceScore]("share of the oracle", lambda score: score.metrics.share_of_oracle, "%", is_ranked=True)
+_COVERAGE = Column[DeviceScore]("coverage of the 80% interval", lambda score: score.metrics.coverage, "%")
+_SECONDS = Column[DeviceScore]("seconds", lambda score: score.seconds)
 _HEADLINE = [_ACCURACY, _SPEEDUP]
 _IN_TEXT = [_ACCURACY, _SPEEDUP, _ORACLE, _COVERAGE, _SECONDS]
 _ALL = [
     _ACCURACY,
-    Column[Score]("macro F1", lambda score: score.metrics.macro_f1, "%", is_ranked=True),
+    Column[DeviceScore]("macro F1", lambda score: score.metrics.macro_f1, "%", is_ranked=True),
     _SPEEDUP,
-    Column[Score]("arithmetic-mean speedup", lambda score: score.metrics.mean_speedup, "×", 2, is_ranked=True),
+    Column[DeviceScore]("arithmetic-mean speedup", lambda score: score.metrics.mean_speedup, "×", 2, is_ranked=True),
     _ORACLE,
     _COVERAGE,
-    Column[Score]("accuracy over the seeds", _over_seeds),
-    Column[Score]("seeds", lambda score: str(len(score.seeds))),
+    Column[DeviceScore]("accuracy over the seeds", _over_seeds),
+    Column[DeviceScore]("seeds", lambda score: str(len(score.seeds))),
     _SECONDS,
 ]
 
 
-Protocols = Mapping[str, Sequence[Score]]
+Protocols = Mapping[str, Sequence[DeviceScore]]
 
 
 def device_tables(platforms: Mapping[str, Protocols]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _headline(platform: str, protocols: Protocols) -> Table:
     return Table(f"All methods on {platform}, by protocol", columns, rows, groups)
 
 
-def scores_table(scores: Sequence[Score], columns: Sequence[Column[Score]] = _IN_TEXT) -> Table:
+def scores_table(scores: Sequence[DeviceScore], columns: Sequence[Column[DeviceScore]] = _IN_TEXT) -> Table:
     """Return all methods under one protocol on one platform."""
     first = scores[0]
     caption = (

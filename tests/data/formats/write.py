@@ -131,7 +131,7 @@ def ask_coarsening(folder: Path) -> dict[str, Any]:
     answers = [head.predict(np.linspace(0, 2, len(head.feature_names)), device) for device in (None, *head.devices)]
     return {
         "factor": [answer.factor for answer in answers],
-        "speedups": [answer.speedups.tolist() for answer in answers],
+        "speedups": [list(answer.speedups.values()) for answer in answers],
         "interval": [list(answer.interval) for answer in answers],
         "names": [list(head.feature_names), list(head.devices), list(head.factors)],
         "about": head.about,
@@ -178,7 +178,7 @@ def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
     head: Any = COARSENING_HEADS.load(folder)
     encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
     return {
-        "speedups": [head.predict(encoded, device).speedups.tolist() for device in (None, *head.devices)],
+        "speedups": [list(head.predict(encoded, device).speedups.values()) for device in (None, *head.devices)],
         "names": [list(head.devices), list(head.factors), head.embedding_id],
         "about": head.about,
     }

@@ -13,7 +13,7 @@ from ncc.devices.work import WORK_WIDTH
 from ncc.errors import InputError
 from ncc.ir import OPCODES
 from ncc.kernels import FEATURE_NAMES
-from ncc.study.devices.mapper import Calibration, MapperMethod, Process, Term, standardise
+from ncc.study.devices.mapper import MapperMethod, Process, ScoreCalibration, Term, standardise
 
 SMALL = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
 TEST = np.arange(90, 120)
@@ -158,7 +158,7 @@ def test_calibration_is_by_rows_of_one_kind_where_they_are_enough() -> None:
     score, ratio = rng.normal(size=200), rng.normal(size=200)
     for number, used in ((64, 64), (63, 200), (200, 200), (0, 200)):
         chosen = np.arange(200) >= 200 - number
-        calibration = Calibration.fit(score, ratio, chosen)
+        calibration = ScoreCalibration.fit(score, ratio, chosen)
         order = np.argsort(score[-used:])
         assert np.array_equal(calibration.score, score[-used:][order])
         assert np.array_equal(calibration.log_ratio, ratio[-used:][order])
@@ -168,12 +168,12 @@ def test_the_slope_of_a_calibration_has_the_least_absolute_error() -> None:
     rng = np.random.default_rng(1)
     score = rng.normal(size=150)
     ratio = 0.7 * score + rng.laplace(0, 0.5, 150)
-    slope = Calibration.fit(score, ratio, np.ones(150, bool)).slope
+    slope = ScoreCalibration.fit(score, ratio, np.ones(150, bool)).slope
     slopes = np.linspace(0.1, 2, 400)
     errors = np.abs(ratio - slopes[:, None] * score).sum(axis=1)
     assert np.abs(ratio - slope * score).sum() <= errors.min() + 1e-9
     # scores that say the opposite of what was measured are not believed
-    assert Calibration.fit(score, -ratio, np.ones(150, bool)).slope == 1e-3
+    assert ScoreCalibration.fit(score, -ratio, np.ones(150, bool)).slope == 1e-3
 
 
 def test_sizes_known_or_not_are_calibrated_by_their_like(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +183,13 @@ def test_sizes_known_or_not_are_calibrated_by_their_like(monkeypatch: pytest.Mon
     samples = replace(samples, transfer_bytes=np.where(shared, 1e4, samples.transfer_bytes))
     masks: list[np.ndarray] = []
 
-    fit = Calibration.fit
+    fit = ScoreCalibration.fit
 
-    def spy(score: np.ndarray, log_ratio: np.ndarray, chosen: np.ndarray) -> Calibration:
+    def spy(score: np.ndarray, log_ratio: np.ndarray, chosen: np.ndarray) -> ScoreCalibration:
         masks.append(chosen)
         return fit(score, log_ratio, chosen)
 
-    monkeypatch.setattr(Calibration, "fit", spy)
+    monkeypatch.setattr(ScoreCalibration, "fit", spy)
     MapperMethod(inputs, **SMALL).fit(samples, np.arange(240), np.random.default_rng(0))
     of_known, of_new = masks
     # with kernels held out, their applications' sizes are known; with applications held out, shared ones alone are
@@ -245,7 +245,7 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
     score = np.linspace(-1, 1, 500)
     # errors are small for the CPU and large for the GPU
     errors = np.where(np.arange(500) % 2, 1.0, -1.0) * np.where(score < 0, 0.1, 2.0)
-    answers = Calibration(score, 3 * score + errors, 3.0).apply(np.array([-0.8, 0.8, 50.0, -50.0]))
+    answers = ScoreCalibration(score, 3 * score + errors, 3.0).apply(np.array([-0.8, 0.8, 50.0, -50.0]))
     assert answers[:, 0] == pytest.approx([-2.4, 2.4, 150.0, -150.0])
     assert (answers[:, 2] - answers[:, 1]) / 2 == pytest.approx([0.1, 2.0, 2.0, 0.1], abs=0.05)
     assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()
@@ -253,7 +253,7 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
 
 @pytest.mark.parametrize("known", [1, 29, 31, 200])
 def test_calibration_does_with_as_many_scores_as_there_are(known: int) -> None:
-    answers = Calibration(np.linspace(-1, 1, known), np.zeros(known), 1.0).apply(np.array([-9.0, 0.0, 0.3, 9.0]))
+    answers = ScoreCalibration(np.linspace(-1, 1, known), np.zeros(known), 1.0).apply(np.array([-9.0, 0.0, 0.3, 9.0]))
     assert np.isfinite(answers).all()
     assert ((answers[:, 1] <= answers[:, 0]) & (answers[:, 0] <= answers[:, 2])).all()
     assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()

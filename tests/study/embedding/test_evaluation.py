@@ -31,7 +31,7 @@ def test_the_shipped_embedding_is_asked_all_kinds(shipped):
     assert sum(kind.num_questions for kind in shipped.analogies) > 500
     assert 50 < shipped.distance.percent <= 100
     assert all(category.percent is not None for category in shipped.distance.categories)
-    assert all(len(near.neighbors) == 5 for near in shipped.neighbors)
+    assert all(len(near) == 5 for near in shipped.neighbors)
 
 
 def test_numbers_go_to_json_with_one_decimal(shipped):
@@ -65,7 +65,7 @@ def test_what_was_not_asked_has_no_score(tiny):
 def test_neighbours_say_what_stands_for_a_statement(tiny):
     (near,) = evaluate_embedding(tiny, nearest=["<%ID> = add i8 <%ID>, <%ID>"], k=2).neighbors
     assert (near.level, near.word) == ("opcode", "add")
-    assert len(near.neighbors) == 2
+    assert len(near) == 2
     text = evaluate_embedding(tiny, nearest=["<%ID> = add i8 <%ID>, <%ID>"]).to_text()
     assert "Nearest to <%ID> = add i8 <%ID>, <%ID>  (by opcode: add)" in text
 
