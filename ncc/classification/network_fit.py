@@ -13,11 +13,11 @@ from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.classification.samples import ProgramSamples
 from ncc.classification.scoring import ScoringMethod
-from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
 from ncc.runtime.ranks import rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train

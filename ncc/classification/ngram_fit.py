@@ -10,9 +10,8 @@ from ncc.arrays import Floats, Ints
 from ncc.classification.ngram_model import NgramModel, hashed_ngrams, ngram_values
 from ncc.classification.samples import ProgramSamples
 from ncc.classification.scoring import ScoringMethod
-from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
-from ncc.encoder.program import EncodedProgram
+from ncc.encoder.program import EncodedProgram, ProgramTable
 from ncc.errors import InputError
 
 

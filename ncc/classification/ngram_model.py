@@ -86,7 +86,7 @@ def hashed_ngrams(
     Args:
         words: (m,) int32 word of each statement.
         start: (n + 1,) offsets of the n programs' statements.
-        literals: uint32 hashes, as `ncc.encoder.program.Program` holds them.
+        literals: uint32 hashes, as `ncc.encoder.program.ProgramTable` holds them.
         literal_start: (m + 1,) offsets of the statements' literals.
         buckets: How many there are, at least 1.
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.data import cache_folder
@@ -125,7 +127,7 @@ def classify(
         if not len(program.text_id):
             raise InputError(f"{module.name}: no function has a body")
         lookup = embedding.look_up(program.texts).over(program.text_id)
-        views.append(EncodedProgram(lookup.word, program.literal, program.literal_start))
+        views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
         unknown += lookup.unknown_rate * len(lookup.word)
     num_statements = sum(len(view.words) for view in views)
     found = head.predict(*views)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ncc.encoder.program import Program, describe_program
+from ncc.encoder.program import ProgramTable, describe_program
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
 from ncc.frontend.database import own_flags
@@ -56,7 +56,7 @@ class ProgramReader:
         """
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
-    def read(self, path: FoundFile) -> tuple[Program, str]:
+    def read(self, path: FoundFile) -> tuple[ProgramTable, str]:
         """A program, and the way that it compiled.
 
         Raises:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints
 from ncc.classification.reading import ProgramReader, file_key
-from ncc.classification.tables import ProgramTable, concatenate, table_of_program
-from ncc.encoder.program import Program
+from ncc.encoder.program import ProgramTable, concatenate, no_program
 from ncc.errors import AssetError, InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.ir import Abstraction
@@ -238,26 +237,26 @@ class _ReadBatch(CrewTask):
         from safetensors.numpy import save
 
         lost = self.lost() or {}
-        programs: list[Program | None] = []
+        programs: list[ProgramTable] = []
         ways: list[_Way] = []
         for index, path in enumerate(self.paths):
             at(index)
-            program, way = (None, _Failure(lost[index])) if index in lost else self._read(path)
+            program, way = (no_program(), _Failure(lost[index])) if index in lost else self._read(path)
             programs.append(program)
             ways.append(way)
         at(None)
-        table = concatenate([table_of_program(program) for program in programs])
+        table = concatenate(programs)
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
         kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
         arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
         write_atomically(self.place, save(arrays))
 
-    def _read(self, path: FoundFile) -> tuple[Program | None, _Way]:
+    def _read(self, path: FoundFile) -> tuple[ProgramTable, _Way]:
         try:
             return self.reader.read(path)
         except Exception as error:
-            return None, _Failure(reason_of(str(path), error))
+            return no_program(), _Failure(reason_of(str(path), error))
 
     def load(self) -> _Batch:
         """What was written down; where that is damaged, once more."""

@@ -69,7 +69,7 @@ class NumpyEncoder:
 
         Args:
             vectors: (time, dim) float32 of its statements, time at least 1.
-            literals: uint32 hashes, as `ncc.encoder.program.Program` holds them; None where there are none.
+            literals: uint32 hashes, as `ncc.encoder.program.ProgramTable` holds them; None where there are none.
             literal_start: (time + 1,) int32 offsets of the statements' literals.
         """
         features = vectors

@@ -74,7 +74,7 @@ class LSTMEncoder:
 
         Args:
             words: (m,) row of `vectors` of each statement, m at least 1.
-            literals: uint32 hashes, see `ncc.encoder.program.Program`.
+            literals: uint32 hashes, see `ncc.encoder.program.ProgramTable`.
             literal_start: (m + 1,) offsets of the statements' literals.
         """
         start = np.asarray(literal_start[: self.longest + 1], np.int32)

@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 from ncc.classification.ngram_fit import NgramMethod, encoded_programs
 from ncc.classification.ngram_model import hashed_ngrams
 from ncc.classification.samples import ProgramSamples
-from ncc.classification.tables import ProgramTable, concatenate
 from ncc.embedding import load_embedding
+from ncc.encoder.program import ProgramTable, concatenate
 from ncc.errors import InputError
 from ncc.study.runs import fitted
 

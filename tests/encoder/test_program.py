@@ -8,7 +8,7 @@ import pytest
 
 from ncc.data import FileState, extracted, verify
 from ncc.encoder.names import is_library_function
-from ncc.encoder.program import Program, describe_program
+from ncc.encoder.program import ProgramTable, describe_program
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.programs import compile_program
 from ncc.ir import OPCODES, Abstraction, Module, read_module
@@ -43,7 +43,7 @@ define i32 @main() {
 """
 
 
-def _check(program: Program, module: Module) -> None:
+def _check(program: ProgramTable, module: Module) -> None:
     """What must hold of every program and the module that it describes."""
     own = np.array([not is_library_function(name) for name in module.function_names])
     kept = np.flatnonzero(own[module.statement_function] if own.any() else np.ones(module.num_statements))
@@ -54,14 +54,15 @@ def _check(program: Program, module: Module) -> None:
     assert set(program.text_id.tolist()) == set(range(len(program.texts)))
     assert np.array_equal(program.opcode, module.opcode[kept])
     assert len(program.literal_start) == len(program.text_id) + 1
+    assert program.start.tolist() == [0, len(program.text_id)]
     assert program.literal_start[0] == 0
     assert program.literal_start[-1] == len(program.literal)
     assert (np.diff(program.literal_start) >= 0).all()
     kinds = (program.text_id, program.opcode, program.literal_start, program.literal)
-    assert [array.dtype for array in kinds] == [np.int32, np.uint8, np.int32, np.uint32]
+    assert [array.dtype for array in kinds] == [np.int32, np.uint8, np.int64, np.uint32]
 
 
-def _content(program: Program) -> tuple[list, ...]:
+def _content(program: ProgramTable) -> tuple[list, ...]:
     arrays = (program.opcode, program.literal_start, program.literal)
     return [program.texts[number] for number in program.text_id], *(array.tolist() for array in arrays)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
 from ncc.classification.samples import ProgramSamples
-from ncc.classification.tables import ProgramTable
+from ncc.encoder.program import ProgramTable
 from ncc.ir import OPCODES
 from ncc.study.controls import FeatureModel, Features, forest_of
 

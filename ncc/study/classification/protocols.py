@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Bools, Ints
-from ncc.classification.tables import ProgramTable
+from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
 
 PROTOCOLS = ("grouped", "published")

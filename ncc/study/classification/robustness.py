@@ -15,8 +15,8 @@ from ncc.classification.files import load_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.loading import labelled_files, programs_cache, tell_batches
 from ncc.classification.samples import LabelledFiles, load_programs
-from ncc.classification.tables import ProgramTable
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.encoder.program import ProgramTable
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions
 from ncc.study.classification.metrics import measure

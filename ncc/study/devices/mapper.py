@@ -19,7 +19,7 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.devices.folds import balanced_folds
 from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
 from ncc.devices.samples import DeviceMappingSamples, MappingUnit
-from ncc.errors import InputError
+from ncc.study.runs import fitted
 
 _NOISE = 0.1
 _SAME_SIZE = 0.02
@@ -167,9 +167,7 @@ class MapperMethod:
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
-        if self._fitted is None:
-            raise InputError("fit the method before predicting")
-        mixture, of_known, of_new = self._fitted
+        mixture, of_known, of_new = fitted(self._fitted)
         outputs, known = mixture.outputs(self._inputs, samples, test_idx)
         score = mixture.combine(outputs, known)
         return np.where(known[:, None], of_known.apply(score), of_new.apply(score))

@@ -14,7 +14,6 @@ from ncc.devices.inputs import KernelInputs
 from ncc.devices.published import launches_of, load_inputs
 from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
 from ncc.embedding import Embedding, load_embedding
-from ncc.errors import InputError
 from ncc.ir import OPCODES, read_module
 from ncc.study.devices.controls import NUM_TREES, standard_controls
 from ncc.study.devices.mapper import MapperMethod
@@ -23,6 +22,7 @@ from ncc.study.peers.deeptune import DeepTune
 from ncc.study.peers.grewe import grewe
 from ncc.study.peers.inst2vec import Inst2vec, read_statements
 from ncc.study.peers.ir2vec import Encoding, function_vectors, ir2vec_trees, load_seeds
+from ncc.study.runs import fitted
 
 
 def standard_methods(
@@ -106,10 +106,8 @@ class TimesMethod:
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
-        if self._head is None:
-            raise InputError("fit the method before predicting")
         sizes = launches_of(samples).sizes[test_idx]
-        answers = self._head.predict(self._inputs.rows(test_idx), sizes, "all")
+        answers = fitted(self._head).predict(self._inputs.rows(test_idx), sizes, "all")
         return np.array([(one.log_ratio, *one.interval, one.probability_gpu) for one in answers])
 
 

@@ -26,6 +26,7 @@ from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.encoder.fit import fit_network
 from ncc.encoder.network import EncoderNetwork
 from ncc.errors import InputError
+from ncc.study.runs import fitted
 from ncc.training import TrainingConfig
 
 Words = Ints
@@ -127,9 +128,7 @@ class RecurrentMethod(ABC, Generic[S]):
 
     def probabilities(self, samples: S, rows: Ints) -> Floats:
         """Return the probability of each class, (m, num_classes) float64."""
-        if self._model is None:
-            raise InputError("fit the method before predicting")
-        outputs = network_outputs(self._model, self._data(samples, rows)[0])[:, : self.num_classes]
+        outputs = network_outputs(fitted(self._model), self._data(samples, rows)[0])[:, : self.num_classes]
         exponent = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(exponent / exponent.sum(axis=1, keepdims=True))
 

@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from ncc.classification.tables import ProgramTable
 from ncc.embedding import Embedding
 from ncc.encoder.pooling import POOLERS, Pooler, load_pooler
+from ncc.encoder.program import ProgramTable
 from ncc.errors import NccError
 from ncc.ir import Module, read_module
 from ncc.study.classification.controls import opcode_counts, statement_counts

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ncc.arrays import Bools, Ints
-from ncc.classification.tables import ProgramTable, concatenate, table_of_functions
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
 from ncc.encoder.names import is_library_function
+from ncc.encoder.program import ProgramTable, concatenate, table_of_functions
 from ncc.errors import NccError
 from ncc.ir import Abstraction, Module, read_module
 from ncc.ir.module import plain_name

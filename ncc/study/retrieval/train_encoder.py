@@ -310,12 +310,11 @@ def _sequences(
 ) -> "tuple[Sequences, Ints, Bools]":
     """Sequences of programs, then of functions; the label of each; and which are functions."""
     from ncc.classification.network_fit import encode_programs
-    from ncc.classification.tables import concatenate, table_of_functions, table_of_program
-    from ncc.encoder.program import describe_program
+    from ncc.encoder.program import concatenate, describe_program, table_of_functions
 
     tables, labels = [], []
     for module, label in programs:
-        tables.append(table_of_program(describe_program(module)))
+        tables.append(describe_program(module))
         labels.append(label)
     num_programs, first = len(labels), 1 + max(labels, default=-1)
     for module, kept, numbers in functions:

@@ -1,7 +1,6 @@
 """Starts the processes of a run, waits for their end or the time limit, and says how it went."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -9,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ncc.runtime.processes import WatchedProcess
 from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import Measured, RunOrder, RunResult, load, save
@@ -41,13 +41,9 @@ def start_run(run: PlannedRun, source: ProgramSource, *, device: str = "cpu", ti
         job_file = Path(folder) / "job.json"
         save(job, job_file)
         environment = {**os.environ, "OMP_NUM_THREADS": str(run.setting.threads)}
-        try:
-            error = _wait(worker_command(job_file, run.setting.world), environment, timeout_s)
-        except subprocess.TimeoutExpired:
-            error = f"not done after {timeout_s:g} s, and ended"
-        else:
-            if error and job.failure_file.exists():
-                error = job.failure_file.read_text(encoding="utf-8")
+        error = _wait(worker_command(job_file, run.setting.world), environment, timeout_s)
+        if error and job.failure_file.exists():
+            error = job.failure_file.read_text(encoding="utf-8")
         wall_s = time.time() - launched
         if error is None and not job.result_file.exists():
             error = "ended without a result"
@@ -56,37 +52,19 @@ def start_run(run: PlannedRun, source: ProgramSource, *, device: str = "cpu", ti
 
 
 def _wait(command: Sequence[str], environment: dict[str, str], timeout_s: float) -> str | None:
-    """Runs a command to its end; returns what went wrong."""
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # a group, so that one signal reaches all
-    )
-    with process:
+    """Runs a command to its end, or to the time limit; returns what went wrong."""
+    nowhere = subprocess.DEVNULL
+    with WatchedProcess(command, environment=environment, stdin=nowhere, stdout=nowhere) as watched:
         try:
-            messages = process.communicate(timeout=timeout_s)[1]
-        except BaseException:
-            _end(process)
-            raise
-    if process.returncode == 0:
-        return None
+            is_done = watched.ends_within(timeout_s)
+        finally:
+            if watched.process.poll() is None:  # torchrun keeps ranks outside its group, and is asked to end them
+                watched.process.terminate()
+                watched.ends_within(_GRACE_S)
+        if not is_done:
+            return f"not done after {timeout_s:g} s, and ended"
+        if not (exit_code := watched.end()):
+            return None
+        messages = watched.messages().decode(errors="replace")
     last = next((line.strip() for line in reversed(messages.splitlines()) if line.strip(" =-")), "no message")
-    return f"exit code {process.returncode}: {last}"
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    """Ends a command with all its children: torchrun, which keeps ranks outside its group, is asked to first."""
-    for number, grace_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
-        try:
-            os.killpg(process.pid, number)
-            process.communicate(timeout=grace_s)
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            process.communicate()
-        return
+    return f"exit code {exit_code}: {last}"

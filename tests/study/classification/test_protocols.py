@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncc.classification.tables import ProgramTable
+from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
 from ncc.study.classification.protocols import near_duplicates, split_programs
 
