@@ -3,7 +3,8 @@
 The first room of the flow; what it returns goes to `ncc.ir`.
 """
 
-from ncc.frontend.compilation import CompiledSource, compile_source
+from ncc.frontend.compilation import compile_source
+from ncc.frontend.diagnostics import CompiledSource
 from ncc.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 

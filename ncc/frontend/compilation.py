@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ncc.errors import COMMAND_LINE, CompileError, InputError
@@ -13,6 +13,7 @@ from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.database import with_own_flags
 from ncc.frontend.device_code import compile_device_code
+from ncc.frontend.diagnostics import CompiledSource
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
@@ -25,27 +26,6 @@ logger = logging.getLogger(__name__)
 _DEFAULT_OPTIONS = CompileOptions()
 _NO_HEADER = re.compile(r"fatal error: '[^']+' file not found")
 _HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompiledSource:
-    """What compiling gave.
-
-    Attributes:
-        ir: LLVM IR as text, in bytes.
-        command: The command that printed it.
-        language: One of `LANGUAGES`.
-        warnings: What the compiler wrote to standard error; empty where it was content.
-        left_out: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
-        empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
-    """
-
-    ir: bytes
-    command: tuple[str, ...]
-    language: str
-    warnings: str
-    left_out: tuple[tuple[str, str], ...] = ()
-    empty_headers: tuple[str, ...] = ()
 
 
 def compile_source(
@@ -112,11 +92,7 @@ def compile_source(
             raise
         for function, reason in device.left_out:
             logger.warning("%s: %s is left out: %s", name, function, reason)
-        command = compile_command(compiler, language, None if isinstance(source, bytes) else source, options)
-        return CompiledSource(
-            ir=device.ir, command=command, language=language, warnings="",
-            left_out=device.left_out, empty_headers=device.empty_headers,
-        )  # fmt: skip
+        return device
 
 
 def _with_header_folders(

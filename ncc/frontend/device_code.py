@@ -16,7 +16,7 @@ from pathlib import Path
 from ncc.errors import CompileError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang
-from ncc.frontend.diagnostics import FinishedProcess
+from ncc.frontend.diagnostics import CompiledSource, FinishedProcess
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
@@ -37,27 +37,12 @@ _LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*(?:<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\)
 _KERNEL = re.compile(rb"^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) ", re.MULTILINE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceCode:
-    """What a file has for the device.
-
-    Attributes:
-        ir: LLVM IR as text, in bytes.
-        left_out: Functions of the device that could not be compiled, each with its first error.
-        empty_headers: Headers that were not found and are taken to be empty.
-    """
-
-    ir: bytes
-    left_out: tuple[tuple[str, str], ...]
-    empty_headers: tuple[str, ...]
-
-
 def compile_device_code(
     compiler: Clang,
     source: str | bytes,
     options: CompileOptions,
     readable: Sequence[str | os.PathLike[str]],
-) -> DeviceCode | None:
+) -> CompiledSource | None:
     """Compiles what can be compiled of a file's device code.
 
     Args:
@@ -83,7 +68,14 @@ def compile_device_code(
         return None
     if code is None or not _KERNEL.search(code[0]):
         return None
-    return DeviceCode(ir=code[0], left_out=tuple(code[1].items()), empty_headers=tuple(empty))
+    return CompiledSource(
+        ir=code[0],
+        command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, options),
+        language="cuda",
+        warnings="",
+        left_out=tuple(code[1].items()),
+        empty_headers=tuple(empty),
+    )
 
 
 class _Runs:

@@ -30,6 +30,27 @@ _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompiledSource:
+    """What compiling gave.
+
+    Attributes:
+        ir: LLVM IR as text, in bytes.
+        command: The command that printed it.
+        language: One of `LANGUAGES`.
+        warnings: What the compiler wrote to standard error; empty where it was content.
+        left_out: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
+        empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
+    """
+
+    ir: bytes
+    command: tuple[str, ...]
+    language: str
+    warnings: str
+    left_out: tuple[tuple[str, str], ...] = ()
+    empty_headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class FinishedProcess:
     """What a compiler left.
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import CompileError, OutputError
-from ncc.frontend.compilation import CompiledSource, compile_source
+from ncc.frontend.compilation import compile_source
 from ncc.frontend.database import with_own_flags
+from ncc.frontend.diagnostics import CompiledSource
 from ncc.frontend.languages import language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.precompiled import with_header
