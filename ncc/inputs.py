@@ -3,6 +3,7 @@
 import glob
 import logging
 import os
+import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from ncc.runtime.workers import limited
 
 logger = logging.getLogger(__name__)
 
+_DEVICE_CODE = re.compile(rb"__global__|hip/hip_runtime\.h")
 _NAMED = 3
 """Modules of an archive that a message names."""
 
@@ -39,17 +41,22 @@ class ExpandedInput:
         return str(self.source)
 
 
-def expand_inputs(arguments: Sequence[str]) -> list[ExpandedInput]:
-    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin."""
+def expand_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[ExpandedInput]:
+    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin.
+
+    Args:
+        arguments: As the user gave them.
+        kernels: Of a folder's C and C++, take those alone that may hold a kernel.
+    """
     expanded: list[ExpandedInput] = []
     for argument in arguments:
         path = Path(argument)
         if argument == STDIN:
             expanded.append(ExpandedInput(argument))
         elif _holds(path.is_dir):
-            found = _files_below(path)
-            known = " ".join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
-            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder holds code: {known}")]
+            found = _files_below(path, kernels)
+            known = "kernels" if kernels else f"code: {' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}"
+            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder holds {known}")]
         elif _holds(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
             expanded += _modules(argument)
         elif glob.has_magic(argument):
@@ -70,12 +77,22 @@ def _holds(question: Callable[[], bool]) -> bool:
         return False
 
 
-def _files_below(folder: Path) -> list[ExpandedInput]:
+def _files_below(folder: Path, kernels: bool) -> list[ExpandedInput]:
     extensions = IR_EXTENSIONS | SOURCE_EXTENSIONS
     found = [
         Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
     ]
-    return [item for path in sorted(found) for item in _found(path, folder)]
+    return [item for path in sorted(found) if not kernels or _may_hold_kernels(path) for item in _found(path, folder)]
+
+
+def _may_hold_kernels(path: Path) -> bool:
+    """No for host code, of which a GPU's project has most."""
+    if path.suffix in IR_EXTENSIONS or language_of(path) not in ("c", "c++"):
+        return True
+    try:
+        return not path.is_file() or _DEVICE_CODE.search(path.read_bytes()) is not None
+    except OSError:  # reading it will say what is wrong
+        return True
 
 
 def _modules(path: str) -> list[ExpandedInput]:

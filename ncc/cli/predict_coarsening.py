@@ -46,4 +46,4 @@ def predict_coarsening(
         ]
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
-    run_over(inputs, work, as_json=as_json, fields=("factor", "speedup", "interval", "platform"))
+    run_over(inputs, work, as_json=as_json, fields=("factor", "speedup", "interval", "platform"), kernels=True)

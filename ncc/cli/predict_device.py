@@ -88,7 +88,7 @@ def predict_device(
                 lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
-    run_over(inputs, work, as_json=as_json, fields=_FIELDS)
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True)
 
 
 def _read_once(name: Input) -> Input | bytes:

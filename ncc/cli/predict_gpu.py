@@ -65,4 +65,4 @@ def predict_gpu(
         kernels = [answer.to_dict() for answer in answers]
         return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
-    run_over(inputs, work, as_json=as_json, fields=_FIELDS)
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True)

@@ -47,7 +47,7 @@ def profile(
         kernels = [one.to_dict() for one in found]
         return {"kernels": kernels}, "\n".join(f"{name}: {_table(one)}" for one in found)
 
-    run_over(inputs, work, as_json=as_json, fields=("kernels",))
+    run_over(inputs, work, as_json=as_json, fields=("kernels",), kernels=True)
 
 
 def parse_extent(option: str, text: str) -> tuple[int, ...]:

@@ -51,6 +51,7 @@ def run_over(
     *,
     as_json: bool,
     fields: Sequence[str] = (),
+    kernels: bool = False,
     finish: Callable[[], None] | None = None,
     results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], tuple[Any, str]]]] | None" = None,
     jobs: int = 1,
@@ -65,6 +66,7 @@ def run_over(
         tell: Called with what ``work`` returned, in the order of the inputs.
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
+        kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
         results_of: Gives for each input what returns its result and a warning, or raises, instead of ``work``.
         jobs: Worker processes; one job is done in this one.
@@ -76,7 +78,7 @@ def run_over(
     from ncc.inputs import expand_inputs
 
     num_failed = 0
-    inputs = expand_inputs(arguments)
+    inputs = expand_inputs(arguments, kernels=kernels)
     results = (
         results_of(inputs)
         if results_of

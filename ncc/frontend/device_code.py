@@ -61,7 +61,7 @@ def compile_device_code(
     run = _Runs(compiler, options, readable, end)
     try:
         text, empty = run.preprocess(source)
-        code = _Mending(text).compile(run)
+        code = _Mending(text, options.searched).compile(run)
     except CompileError as error:
         if error.timed_out:
             raise
@@ -159,13 +159,14 @@ class _Mending:
 
     Args:
         text: With line markers.
+        searched: The user's folders that the compiler takes for a system's.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, searched: tuple[str, ...]) -> None:
         if len(text) > _MOST_BYTES:
             raise CompileError("too long a text")
         self.markers = [line if _MARKER.match(line) else "" for line in text.split("\n")]
-        self.text, self.own = _without_markers(text)
+        self.text, self.own = _without_markers(text, searched)
         self.left_out: dict[str, str] = {}
         self.shared: set[int] = set()
         self.tries: dict[int, int] = {}  # by place of a function's brace; what is left out leaves its blanks
@@ -291,13 +292,14 @@ def _blanked(text: str, instead: str) -> str:
     return instead + "\n" * blank.count("\n", 0, end) + blank[end:]
 
 
-def _without_markers(text: str) -> tuple[str, list[bool]]:
+def _without_markers(text: str, searched: tuple[str, ...]) -> tuple[str, list[bool]]:
     """A preprocessed text without line markers, and of each of its lines whether it is the source's own."""
     own, lines, is_own = list[bool](), [], True
     for line in text.split("\n"):
         if marker := _MARKER.match(line):
             ours = marker[2].startswith(("<", str(OWN_HEADERS))) and marker[2] != "<stdin>"
-            is_own = "3" not in marker[3].split() and not ours
+            is_system = "3" in marker[3].split() and not marker[2].startswith(searched)
+            is_own = not is_system and not ours
         lines.append("" if marker else line)
         own.append(is_own)
     return "\n".join(lines), own

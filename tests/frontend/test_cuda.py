@@ -61,3 +61,24 @@ def test_an_error_is_placed_in_the_file(tmp_path):
     path.write_text("__global__ int kernel(float *p) { return 0; }\n")
     with pytest.raises(CompileError, match=r"bad\.cu:1:\d+: error: kernel function type .* must have void return"):
         compile_source(path)
+
+
+@pytest.mark.parametrize("name", ["cuda", "hip"])
+def test_host_code_may_call_whatever_the_runtime_has(name, monkeypatch):
+    monkeypatch.setattr("ncc.frontend.compilation.compile_device_code", lambda *_: None)  # nothing is left out
+    text = """
+    __global__ void k(float *p) { p[0] = 1; }
+    int main() {
+      NAMEStream_t stream; NAMEEvent_t event; NAMEGraph_t graph; float *p; int least, most, blocks;
+      if (NAMEStreamQuery(stream) == NAMEErrorNotReady || NAMEEventQuery(event) != NAMESuccess) return 1;
+      NAMEDeviceGetStreamPriorityRange(&least, &most);
+      NAMEStreamCreateWithPriority(&stream, 1, most);
+      NAMEMallocAsync((void **)&p, 4, stream);
+      NAMEOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 64, 0);
+      NAMEGraphCreate(&graph, 0);
+      k<<<1, 1, 0, stream>>>(p);
+      return NAMERuntimeGetVersion(&least) == NAMEErrorIllegalAddress;
+    }
+    """.replace("NAME", name)
+    header = "#include <hip/hip_runtime.h>\n" if name == "hip" else ""
+    assert b"ptx_kernel" in compile_source((header + text).encode(), CompileOptions(language="cuda")).ir

@@ -51,6 +51,40 @@ def test_a_folder_of_sources_is_read_as_a_project(project):
     assert load_module(found.source).num_statements > 1
 
 
+def test_host_code_in_a_projects_header_costs_no_kernel(tmp_path):
+    """The header is found by name, as a compiler finds those of a system, and names what nobody has."""
+    (tmp_path / "include" / "lib").mkdir(parents=True)
+    (tmp_path / "include" / "lib" / "host.h").write_text(
+        "#include <made_by_cmake.h>\n#define TWO 2\ninline int ask() { return nowhere::call(); }\n"
+    )
+    (tmp_path / "a.cu").write_text('#include "lib/host.h"\n__global__ void k(float *p) { p[0] = TWO; }\n')
+    [found] = expand_inputs([str(tmp_path)])
+    module = load_module(found.source)
+    assert any(module.function_is_kernel)
+
+
+def test_of_a_folders_c_those_with_kernels_are_taken_where_kernels_are_asked_for(tmp_path):
+    for name, text in {
+        "host.c": "int f(void) { return 1; }\n",
+        "host.cpp": "int g() { return 1; }\n",
+        "kernel.cpp": "#include <hip/hip_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n",
+        "kernel.cl": "kernel void k(global float *p) { p[0] = 1; }\n",
+        "module.ll": "define void @f() {\n  ret void\n}\n",
+        "any.cu": "int host() { return 1; }\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    names = [Path(item.name).name for item in expand_inputs([str(tmp_path)], kernels=True)]
+    assert names == ["any.cu", "kernel.cl", "kernel.cpp", "module.ll"]
+    assert [item.name for item in expand_inputs([str(tmp_path / "host.c")], kernels=True)] == [str(tmp_path / "host.c")]
+    assert len(expand_inputs([str(tmp_path)])) == 6
+
+
+def test_a_folder_without_kernels_is_told(tmp_path):
+    (tmp_path / "host.c").write_text("int f(void) { return 1; }\n")
+    [item] = expand_inputs([str(tmp_path)], kernels=True)
+    assert item.error == f"{tmp_path}: no file in this folder holds kernels"
+
+
 def test_what_is_given_wins(project, tmp_path_factory):
     own = tmp_path_factory.mktemp("own")
     (own / "lib.h").write_text("#define LIB 7\n")

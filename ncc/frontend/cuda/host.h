@@ -5,14 +5,50 @@
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
+typedef void (*cudaHostFn_t)(void *data);
 
 typedef enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInitializationError = 3,
+  cudaErrorCudartUnloading = 4,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidTexture = 18,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorInvalidPtx = 218,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
+  cudaErrorAssert = 710,
+  cudaErrorHostMemoryAlreadyRegistered = 712,
+  cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorNotPermitted = 800,
+  cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorUnknown = 999
 } cudaError_t;
 
@@ -115,10 +151,74 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, __SIZE_TYPE__ bytes,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
 template <typename T>
 cudaError_t cudaGetSymbolAddress(void **p, const T &symbol);
+cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags);
 template <typename T>
 cudaError_t cudaFuncSetCacheConfig(T *kernel, cudaFuncCache config);
 template <typename T>
 cudaError_t cudaLaunchKernel(const T *kernel, dim3 grid, dim3 block, void **arguments,
                              __SIZE_TYPE__ shared_bytes = 0, cudaStream_t stream = 0);
+
+/* The other calls, with whatever arguments. */
+#define NCC_CALLS(CALL) \
+  CALL(cudaStreamQuery) CALL(cudaStreamCreateWithPriority) CALL(cudaStreamGetPriority) CALL(cudaStreamGetFlags) \
+  CALL(cudaStreamAddCallback) CALL(cudaStreamAttachMemAsync) CALL(cudaStreamBeginCapture) \
+  CALL(cudaStreamEndCapture) CALL(cudaStreamIsCapturing) CALL(cudaStreamGetCaptureInfo) \
+  CALL(cudaStreamCopyAttributes) CALL(cudaStreamGetAttribute) CALL(cudaStreamSetAttribute) \
+  CALL(cudaStreamUpdateCaptureDependencies) CALL(cudaThreadExchangeStreamCaptureMode) CALL(cudaEventQuery) \
+  CALL(cudaEventRecordWithFlags) CALL(cudaLaunchHostFunc) CALL(cudaLaunchCooperativeKernel) \
+  CALL(cudaLaunchKernelExC) CALL(cudaLaunchKernelEx) CALL(cudaDriverGetVersion) CALL(cudaRuntimeGetVersion) \
+  CALL(cudaChooseDevice) CALL(cudaDeviceGetAttribute) CALL(cudaDeviceGetByPCIBusId) CALL(cudaDeviceGetPCIBusId) \
+  CALL(cudaDeviceGetCacheConfig) CALL(cudaDeviceGetLimit) CALL(cudaDeviceSetLimit) \
+  CALL(cudaDeviceGetSharedMemConfig) CALL(cudaDeviceSetSharedMemConfig) CALL(cudaDeviceGetStreamPriorityRange) \
+  CALL(cudaDeviceGetP2PAttribute) CALL(cudaDeviceCanAccessPeer) CALL(cudaDeviceEnablePeerAccess) \
+  CALL(cudaDeviceDisablePeerAccess) CALL(cudaDeviceGetDefaultMemPool) CALL(cudaDeviceGetMemPool) \
+  CALL(cudaDeviceSetMemPool) CALL(cudaDeviceGraphMemTrim) CALL(cudaGetDeviceFlags) CALL(cudaSetDeviceFlags) \
+  CALL(cudaSetValidDevices) CALL(cudaInitDevice) CALL(cudaProfilerStart) CALL(cudaProfilerStop) \
+  CALL(cudaProfilerInitialize) CALL(cudaFuncGetAttributes) CALL(cudaFuncSetAttribute) \
+  CALL(cudaFuncSetSharedMemConfig) CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor) \
+  CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) CALL(cudaOccupancyMaxPotentialBlockSize) \
+  CALL(cudaOccupancyMaxPotentialBlockSizeWithFlags) CALL(cudaOccupancyMaxPotentialBlockSizeVariableSMem) \
+  CALL(cudaOccupancyAvailableDynamicSMemPerBlock) CALL(cudaOccupancyMaxActiveClusters) \
+  CALL(cudaOccupancyMaxPotentialClusterSize) CALL(cudaMallocAsync) CALL(cudaFreeAsync) \
+  CALL(cudaMallocFromPoolAsync) CALL(cudaMemPoolCreate) CALL(cudaMemPoolDestroy) CALL(cudaMemPoolGetAttribute) \
+  CALL(cudaMemPoolSetAttribute) CALL(cudaMemPoolSetAccess) CALL(cudaMemPoolTrimTo) CALL(cudaMalloc3D) \
+  CALL(cudaMallocArray) CALL(cudaMalloc3DArray) CALL(cudaMallocMipmappedArray) CALL(cudaFreeArray) \
+  CALL(cudaFreeMipmappedArray) CALL(cudaArrayGetInfo) CALL(cudaGetMipmappedArrayLevel) \
+  CALL(cudaHostGetDevicePointer) CALL(cudaHostGetFlags) CALL(cudaHostRegister) CALL(cudaHostUnregister) \
+  CALL(cudaPointerGetAttributes) CALL(cudaMemAdvise) CALL(cudaMemPrefetchAsync) CALL(cudaMemRangeGetAttribute) \
+  CALL(cudaMemset2D) CALL(cudaMemset2DAsync) CALL(cudaMemset3D) CALL(cudaMemset3DAsync) CALL(cudaMemcpy2DAsync) \
+  CALL(cudaMemcpy2DToArray) CALL(cudaMemcpy2DToArrayAsync) CALL(cudaMemcpy2DFromArray) \
+  CALL(cudaMemcpy2DFromArrayAsync) CALL(cudaMemcpy2DArrayToArray) CALL(cudaMemcpy3D) CALL(cudaMemcpy3DAsync) \
+  CALL(cudaMemcpy3DPeer) CALL(cudaMemcpyPeer) CALL(cudaMemcpyPeerAsync) CALL(cudaMemcpyToArray) \
+  CALL(cudaMemcpyToArrayAsync) CALL(cudaMemcpyFromArray) CALL(cudaMemcpyFromArrayAsync) \
+  CALL(cudaMemcpyArrayToArray) CALL(cudaMemcpyToSymbolAsync) CALL(cudaMemcpyFromSymbolAsync) \
+  CALL(cudaGetSymbolSize) CALL(cudaCreateTextureObject) CALL(cudaDestroyTextureObject) \
+  CALL(cudaGetTextureObjectResourceDesc) CALL(cudaCreateSurfaceObject) CALL(cudaDestroySurfaceObject) \
+  CALL(cudaBindTexture) CALL(cudaBindTexture2D) CALL(cudaBindTextureToArray) \
+  CALL(cudaBindTextureToMipmappedArray) CALL(cudaUnbindTexture) CALL(cudaGetTextureAlignmentOffset) \
+  CALL(cudaGetTextureReference) CALL(cudaBindSurfaceToArray) CALL(cudaGetSurfaceReference) \
+  CALL(cudaGetChannelDesc) CALL(cudaIpcGetEventHandle) CALL(cudaIpcOpenEventHandle) CALL(cudaIpcGetMemHandle) \
+  CALL(cudaIpcOpenMemHandle) CALL(cudaIpcCloseMemHandle) CALL(cudaGraphicsMapResources) \
+  CALL(cudaGraphicsUnmapResources) CALL(cudaGraphicsResourceGetMappedPointer) \
+  CALL(cudaGraphicsSubResourceGetMappedArray) CALL(cudaGraphicsResourceSetMapFlags) \
+  CALL(cudaGraphicsUnregisterResource) CALL(cudaGraphicsGLRegisterBuffer) CALL(cudaGraphicsGLRegisterImage) \
+  CALL(cudaGLSetGLDevice) CALL(cudaGLRegisterBufferObject) CALL(cudaGLUnregisterBufferObject) \
+  CALL(cudaGLMapBufferObject) CALL(cudaGLUnmapBufferObject) CALL(cudaGraphCreate) CALL(cudaGraphDestroy) \
+  CALL(cudaGraphInstantiate) CALL(cudaGraphInstantiateWithFlags) CALL(cudaGraphLaunch) CALL(cudaGraphUpload) \
+  CALL(cudaGraphExecDestroy) CALL(cudaGraphExecUpdate) CALL(cudaGraphExecKernelNodeSetParams) \
+  CALL(cudaGraphAddKernelNode) CALL(cudaGraphAddMemcpyNode) CALL(cudaGraphAddMemcpyNode1D) \
+  CALL(cudaGraphAddMemsetNode) CALL(cudaGraphAddHostNode) CALL(cudaGraphAddEmptyNode) \
+  CALL(cudaGraphAddChildGraphNode) CALL(cudaGraphAddDependencies) CALL(cudaGraphClone) CALL(cudaGraphGetNodes) \
+  CALL(cudaGraphGetRootNodes) CALL(cudaGraphGetEdges) CALL(cudaGraphKernelNodeSetParams) \
+  CALL(cudaGraphKernelNodeGetParams) CALL(cudaSetupArgument) CALL(cudaLaunch) CALL(cudaThreadGetLimit) \
+  CALL(cudaThreadSetLimit) CALL(cudaThreadSetCacheConfig) CALL(cudaThreadGetCacheConfig) \
+  CALL(cudaCtxResetPersistingL2Cache) CALL(cudaGetDriverEntryPoint) CALL(cudaGetExportTable) \
+  CALL(cudaGetFuncBySymbol)
+#define NCC_CALL(name) \
+  template <typename... T> \
+  cudaError_t name(T &&...);
+NCC_CALLS(NCC_CALL)
+#undef NCC_CALL
+#undef NCC_CALLS
 
 #endif
