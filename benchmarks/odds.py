@@ -30,7 +30,7 @@ from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launch
 from ncc.devices.table import LaunchTimes, read_times
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
-from ncc.study.devices.intervals import calibration_error
+from ncc.study.confidence import calibration_error
 from ncc.study.devices.train_head import describe_launches
 
 Array = NDArray[np.float64]
@@ -183,7 +183,7 @@ def ask_pocl() -> dict[str, Asked]:
 
 def error(way: Way, constant: float, asked: Asked) -> float:
     """Calibration error of a way."""
-    return calibration_error(way.sure(asked, constant), asked.right)
+    return calibration_error(way.sure(asked, constant), asked.right, 10, 0.5)
 
 
 def compare(asked: Mapping[str, Mapping[str, Asked]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A task brings samples, protocols and measures (`Task`), and says what of a score
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -111,14 +111,14 @@ class Score(Generic[M]):
     method: str
     kind: Kind
     protocol: str
-    platform: str
-    seeds: tuple[int, ...]
+    platform: str = ""
+    seeds: tuple[int, ...] = ()
     num_samples: int
     interval_unit: str
     num_groups: int
     metrics: M
     oracle: M
-    parts: Mapping[str, M]
+    parts: Mapping[str, M] = field(default_factory=dict)
     predicted: Floats
     seconds: float
 
@@ -226,7 +226,7 @@ def score_runs(task: Task[Any, M], runs: Sequence[Run], bootstrap: Bootstrap | N
 
 def estimates(metrics: Any) -> dict[str, Estimate]:
     """Return the figures of a dataclass of metrics that have an interval, by name."""
-    found = {field.name: getattr(metrics, field.name) for field in fields(metrics)}
+    found = {one.name: getattr(metrics, one.name) for one in fields(metrics)}
     return {name: value for name, value in found.items() if isinstance(value, Estimate)}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
+from ncc.study.confidence import calibration_error
 
 _BINS = 15
 
@@ -71,24 +72,17 @@ def measure(
     from sklearn.metrics import confusion_matrix, f1_score  # takes a second, which no training need wait for
 
     accuracy, without, top5 = estimate(terms, groups, figures, bootstrap)
+    gaps = [calibration_error(rows.max(axis=1), hit, _BINS) for rows, hit in zip(probability, right, strict=True)]
     classes, present = range(probability.shape[2]), np.unique(label)
     return ClassificationMetrics(
         accuracy=accuracy,
         accuracy_without_twins=without,
         top5=top5,
         macro_f1=float(np.mean([f1_score(label, found, labels=present, average="macro") for found in chosen])),
-        calibration_error=float(
-            np.mean([_calibration_error(rows.max(axis=1), hit) for rows, hit in zip(probability, right, strict=True)])
-        ),
+        calibration_error=float(np.mean(gaps)),
         num_twins=int(twins.sum()),
         confusion=np.sum([confusion_matrix(label, found, labels=classes) for found in chosen], axis=0),
     )
-
-
-def _calibration_error(confidence: Floats, right: Bools) -> float:
-    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-    gap = np.bincount(place, confidence, _BINS) - np.bincount(place, right, _BINS)
-    return float(np.abs(gap).sum() / len(right))
 
 
 def fit_temperature(probability: Floats, label: Ints) -> float:

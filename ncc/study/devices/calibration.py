@@ -103,7 +103,6 @@ class _Calibration:
         self._kernels, self._devices, self._table = kernels, devices, table
         self._limits = limits
         self._benches: OrderedDict[int, Bench] = OrderedDict()
-        self._failed: set[int] = set()
         self._spent: dict[str, list[float]] = {"setup": [_SETUP_S]}
 
     def __enter__(self) -> "_Calibration":

@@ -17,14 +17,15 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
-from ncc.arrays import Bools, Floats
+from ncc.arrays import Floats
 from ncc.devices.columns import CODE
 from ncc.devices.fit import NOISE, Model, Samples, Trial, Trials, try_split
 from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
 from ncc.devices.inputs import INTERVAL, RatioPrediction
 from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
+from ncc.study.confidence import accuracy_of_surest, calibration_error
 
-SHARES = (1.0, 0.75, 0.5, 0.25)
+_PERCENTS = (100, 75, 50, 25)
 _BINS = 10
 _GROUPS = 5
 _CLUSTERS = 4
@@ -60,27 +61,18 @@ class IntervalScore:
     surest: Mapping[str, float]
 
 
-def calibration_error(confidence: Floats, right: Bools) -> float:
-    """Expected calibration error over ten bins of confidence from 0.5 to 1.
-
-    Reference: Guo et al. 2017, section 2.
-    """
-    bins = np.minimum(((confidence - 0.5) * 2 * _BINS).astype(int), _BINS - 1)
-    chosen = [bins == one for one in np.unique(bins)]
-    return float(sum(one.mean() * abs(confidence[one].mean() - right[one].mean()) for one in chosen))
-
-
 def score_claims(claims: Claims, measured: Floats) -> IntervalScore:
     """Scores of what was said of launches, by the log ratios that were measured."""
     right = (claims.ratio > 0) == (measured > 0)
-    order = np.argsort(-claims.sure, kind="stable")
-    surest = {f"{share:.0%}": right[order[: max(int(len(order) * share), 1)]].mean() for share in SHARES}
     return IntervalScore(
         coverage=round(float(((claims.low <= measured) & (measured <= claims.high)).mean()), 4),
         width=round(float(np.median(claims.high - claims.low)), 4),
-        calibration_error=round(calibration_error(claims.sure, right), 4),
+        calibration_error=round(calibration_error(claims.sure, right, _BINS, 0.5), 4),
         confidence=round(float(claims.sure.mean()), 4),
-        surest={name: round(float(one), 4) for name, one in surest.items()},
+        surest={
+            f"{percent}%": round(one, 4)
+            for percent, one in zip(_PERCENTS, accuracy_of_surest(right, claims.sure, _PERCENTS), strict=True)
+        },
     )
 
 

@@ -19,13 +19,8 @@ from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launch
 from ncc.devices.table import LaunchTimes, LaunchUnit
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.study.devices.intervals import (
-    Claims,
-    calibration_error,
-    compare_intervals,
-    group_trials,
-    score_claims,
-)
+from ncc.study.confidence import accuracy_of_surest
+from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
 _MOST = 4000
@@ -166,20 +161,19 @@ def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) ->
     ratio, odds = np.array([(one.log_ratio, one.probability_gpu) for one in said]).T
     low, high = np.array([one.interval for one in said]).T
     times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
-    right, sure = (ratio > 0) == (measured > 0), np.maximum(odds, 1 - odds)
-    order = np.argsort(-sure, kind="stable")
-    risk = [1 - right[order[: max(len(order) * tenth // 10, 1)]].mean() for tenth in range(1, 11)]
+    right, claims = (ratio > 0) == (measured > 0), Claims(ratio, low, high, np.maximum(odds, 1 - odds))
+    intervals = score_claims(claims, measured)
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
     factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()
     return TimesScore(
         accuracy=round(float(right.mean()), 4),
         geomean_speedup=round(float(np.exp((np.where(ratio > 0, measured, 0) - static).mean())), 4),
         factors={name: round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)},
-        coverage=round(float(((low <= measured) & (measured <= high)).mean()), 4),
-        calibration_error=round(calibration_error(sure, right), 4),
-        confidence=round(float(sure.mean()), 4),
+        coverage=intervals.coverage,
+        calibration_error=intervals.calibration_error,
+        confidence=intervals.confidence,
         familiar=round(float(np.mean([one.familiar for one in said])), 4),
-        risk=tuple(round(float(one), 4) for one in risk),
+        risk=tuple(round(1 - one, 4) for one in accuracy_of_surest(right, claims.sure)),
         num_launches=len(rows),
     )
 
@@ -246,33 +240,23 @@ def evaluate_times(
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in protocols:
         found[name] = {}
+        both = combine(suites, clgen) if clgen and "-to-" in name else None
+        table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
+        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         for one in MODELS if model == "all" else (model,):
-            table, answered = _answer(name, suites, clgen, one, seed)
+            splits = [_between(table, name)] if both else _splits(table, unit, seed, num_folds(table, one))
+            answered = _held_out(table, inputs, splits, one, seed, published=True, compared=True)
             score = measure_times(table, answered.answers)
             found[name][f"ncc times, {one}"] = score.to_dict() | {"intervals": answered.scores(table)}
             if progress:
                 progress(f"{platform}, {name}, {one}: {score}")
-        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
-        table, inputs = clgen if name == "clgen-kernel" and clgen else suites
-        if "-to-" not in name:
+        if not both:
             found[name] |= score_controls(table, inputs, unit, seed=seed)
     return found
 
 
-def _answer(
-    protocol: str,
-    suites: tuple[LaunchTimes, KernelInputs],
-    clgen: tuple[LaunchTimes, KernelInputs] | None,
-    model: str,
-    seed: int,
-) -> tuple[LaunchTimes, _Answered]:
-    if clgen is None or "-to-" not in protocol:
-        table, inputs = clgen if clgen and protocol == "clgen-kernel" else suites
-        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(protocol, "kernel")  # type: ignore[assignment]
-        splits = list(_splits(table, unit, seed, num_folds(table, model)))
-    else:
-        table, inputs = combine(suites, clgen)
-        is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
-        train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
-        splits = [(np.flatnonzero(train), np.flatnonzero(test))]
-    return table, _held_out(table, inputs, splits, model, seed, published=True, compared=True)
+def _between(table: LaunchTimes, protocol: str) -> Split:
+    """One source of kernels to train on, and the other to ask about."""
+    is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
+    train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
+    return np.flatnonzero(train), np.flatnonzero(test)

@@ -16,6 +16,7 @@ from ncc.gpus.cards import CARDS, MEASURED
 from ncc.gpus.fit import fit_gpus, program_folds
 from ncc.gpus.launches import KINDS
 from ncc.gpus.measured import Launches
+from ncc.study.confidence import accuracy_of_surest
 from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 from ncc.study.gpus.train_head import published_launches
 
@@ -222,10 +223,9 @@ def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[s
     for name, value in values.items():
         low, high = np.quantile([one[name] for one in drawn], (0.025, 0.975))
         figures[name] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
-    sure = np.argsort(-said.sureness, kind="stable")
-    wrong = (said.probability > 0.5) != (launches.compute > 0)
-    risk = [float(wrong[sure[: max(len(sure) * tenth // 10, 1)]].mean()) for tenth in range(1, 11)]
-    return {**figures, "risk": [round(one, 4) for one in risk], "launches": len(launches), "programs": len(names)}
+    right = (said.probability > 0.5) == (launches.compute > 0)
+    risk = [round(1 - one, 4) for one in accuracy_of_surest(right, said.sureness)]
+    return {**figures, "risk": risk, "launches": len(launches), "programs": len(names)}
 
 
 def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
@@ -234,7 +234,6 @@ def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
     errors = np.abs(said.log_time - launches.log_time)
     is_compute, guess = launches.compute > 0, said.probability > 0.5
     right = guess == is_compute
-    sure = np.argsort(-said.sureness, kind="stable")[: len(right) // 2]
     ranks = np.corrcoef(rankdata(said.log_time), rankdata(launches.log_time))[0, 1] if np.ptp(said.log_time) else 0.0
     found = {
         "factor": float(10 ** np.median(errors)),
@@ -242,7 +241,7 @@ def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
         "rank_correlation": float(ranks),
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(np.mean([right[one].mean() for one in (is_compute, ~is_compute) if one.any()])),
-        "sure_half_accuracy": float(right[sure].mean()),
+        "sure_half_accuracy": accuracy_of_surest(right, said.sureness, (50,))[0],
     }
     if said.half_width is not None:
         found["coverage"] = float(np.mean(errors <= said.half_width))

@@ -9,7 +9,8 @@ from fuzz import samples as invented
 from ncc.devices.fit import Samples, fit_times, hold_out
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.table import LaunchTimes
-from ncc.study.devices.intervals import Claims, calibration_error, compare_intervals, group_trials, score_claims
+from ncc.study.confidence import calibration_error
+from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
 KERNELS, SIZES = 24, 6
 
@@ -31,8 +32,8 @@ def test_scores_by_hand():
 
 def test_confidence_that_holds_has_no_error():
     right = np.arange(10) < 8
-    assert calibration_error(np.full(10, 0.8), right) == pytest.approx(0)
-    assert calibration_error(np.full(10, 1.0), right) == pytest.approx(0.2)
+    assert calibration_error(np.full(10, 0.8), right, 10, 0.5) == pytest.approx(0)
+    assert calibration_error(np.full(10, 1.0), right, 10, 0.5) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")
