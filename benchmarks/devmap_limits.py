@@ -21,7 +21,7 @@ from scipy.special import erfc
 
 from ncc.data import cache_folder
 from ncc.devices.published import load_inputs
-from ncc.devices.samples import DeviceMappingSamples, Unit, load_samples
+from ncc.devices.samples import DeviceMappingSamples, MappingUnit, load_samples
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
 from ncc.study.devices.controls import learned_controls
@@ -33,10 +33,10 @@ from ncc.study.runs import Plan, Split, run_plans
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 NOISE = (0.02, 0.05, 0.1, 0.2)
-UNITS: tuple[Unit, ...] = ("kernel", "application")
+UNITS: tuple[MappingUnit, ...] = ("kernel", "application")
 
 
-def cut_training(samples: DeviceMappingSamples, unit: Unit, share: float, seed: int) -> list[Split]:
+def cut_training(samples: DeviceMappingSamples, unit: MappingUnit, share: float, seed: int) -> list[Split]:
     """The folds of a protocol with a share of each one's training groups."""
     rng = np.random.default_rng((seed, round(1000 * share)))
     groups = samples.groups(unit)

@@ -1,5 +1,9 @@
 """NumPy arrays by what they hold; shapes are said where one is taken or given."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import Field, replace
+from typing import Any, ClassVar, Self
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,3 +12,22 @@ Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+
+
+class Rows:
+    """A dataclass whose arrays have a row for each of the same things; what else it holds is of all of them."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def rows(self, index: NDArray[Any]) -> Self:
+        """Some of the rows, by number or by a mask."""
+        return self._changed([self], lambda arrays: arrays[0][index])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The rows of all parts, one after the other; what else they hold is the first one's."""
+        return parts[0]._changed(parts, np.concatenate)
+
+    def _changed(self, parts: Sequence[Self], change: Callable[[list[Any]], Any]) -> Self:
+        names = [name for name in self.__dataclass_fields__ if isinstance(getattr(self, name), np.ndarray)]
+        return replace(self, **{name: change([getattr(part, name) for part in parts]) for name in names})

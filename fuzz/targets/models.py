@@ -103,7 +103,7 @@ def _load_coarsening(data: bytes) -> None:
             answer = ask(device)
         except InputError:  # a head of other features
             continue
-        assert np.isfinite(answer.speedups).all()
+        assert np.isfinite([*answer.speedups.values()]).all()
         assert np.isfinite([answer.speedup, *answer.interval]).all()
         assert answer.factor in head.factors
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Rows
 from ncc.devices.work import launch_work
 from ncc.errors import AssetError, InputError
 from ncc.graph import reachable_statements
@@ -33,7 +33,7 @@ _PROFILE = (
 
 
 @dataclass(frozen=True, eq=False)
-class KernelInputs:
+class KernelInputs(Rows):
     """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
 
     Attributes:
@@ -52,10 +52,6 @@ class KernelInputs:
 
     def __len__(self) -> int:
         return len(self.profile)
-
-    def rows(self, index: Ints) -> "KernelInputs":
-        """Some of the rows."""
-        return KernelInputs(*(getattr(self, name)[index] for name in KernelInputs.__annotations__))
 
     def repeat(self, times: int) -> "KernelInputs":
         """The first row as often as that."""

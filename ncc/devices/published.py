@@ -38,7 +38,7 @@ def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: str
         words, _ = embedding.vocabulary.encode(module.texts)
         vectors = embedding.vectors[words[module.text_id]]
         known[name] = describe_kernel(module, module.first_kernel, vectors)
-    return _stack([known[samples.ir_name(row)] for row in range(len(samples))])
+    return KernelInputs.joined([known[samples.ir_name(row)] for row in range(len(samples))])
 
 
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> tuple[LaunchTimes, KernelInputs]:
@@ -111,7 +111,7 @@ def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = No
             transfer_bytes=numbers[:, 1],
             times_ms=numbers[:, 3:],
         ),
-        _stack([described[name] for name, _ in rows]),
+        KernelInputs.joined([described[name] for name, _ in rows]),
     )
 
 
@@ -119,16 +119,5 @@ def combine(
     one: tuple[LaunchTimes, KernelInputs], other: tuple[LaunchTimes, KernelInputs]
 ) -> tuple[LaunchTimes, KernelInputs]:
     """The rows of both, of the same devices."""
-    names = [name for name in LaunchTimes.__dataclass_fields__ if name != "devices"]
     assert one[0].devices == other[0].devices
-    table = LaunchTimes(
-        devices=one[0].devices,
-        **{name: np.concatenate([getattr(part[0], name) for part in (one, other)]) for name in names},
-    )
-    return table, _stack([one[1], other[1]])
-
-
-def _stack(inputs: list[KernelInputs]) -> KernelInputs:
-    return KernelInputs(
-        *(np.concatenate([getattr(part, name) for part in inputs]) for name in KernelInputs.__annotations__)
-    )
+    return LaunchTimes.joined([one[0], other[0]]), KernelInputs.joined([one[1], other[1]])

@@ -3,7 +3,6 @@
 A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV.
 """
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ncc.arrays import Floats
+from ncc.arrays import Floats, Rows
 from ncc.data.tables import check_measured, read_columns, read_numbers
 from ncc.errors import DataError
 
@@ -45,7 +43,7 @@ _LARGEST_MS = 1e12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LaunchTimes:
+class LaunchTimes(Rows):
     """Launches and their times; row i of every array belongs to launch i.
 
     Attributes:
@@ -84,11 +82,6 @@ class LaunchTimes:
     def groups(self, unit: LaunchUnit) -> np.ndarray:
         """Name of each row's kernel, family or suite, (n,) str."""
         return np.char.add(np.char.add(self.file, ":"), self.kernel) if unit == "kernel" else getattr(self, unit)
-
-    def rows(self, index: NDArray[Any]) -> "LaunchTimes":
-        """Some of the rows."""
-        names = [one.name for one in dataclasses.fields(self) if one.name != "devices"]
-        return dataclasses.replace(self, **{name: getattr(self, name)[index] for name in names})
 
 
 def read_times(path: str | os.PathLike[str]) -> LaunchTimes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc import data, frontend
-from ncc.arrays import Bools, Floats, Ints
+from ncc.arrays import Bools, Floats, Rows
 from ncc.errors import CompileError, InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.gpus.cards import Card
@@ -30,7 +30,7 @@ _NAMES_FLAG = "-fno-discard-value-names"
 
 
 @dataclass(frozen=True, eq=False)
-class Launches:
+class Launches(Rows):
     """Measured launches as arrays.
 
     Attributes:
@@ -57,11 +57,6 @@ class Launches:
 
     def __len__(self) -> int:
         return len(self.values)
-
-    def rows(self, chosen: Ints | Bools) -> "Launches":
-        """Some of the launches."""
-        arrays = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "columns"}
-        return replace(self, **arrays)
 
     def column(self, name: str) -> Floats:
         """(n,) values of a column."""

@@ -159,13 +159,13 @@ def test_identifiers_of_many_statements_connect_nothing(code, tmp_path):
 
 
 def test_progress_counts_batches(code, tmp_path, two_a_batch):
-    seen = []
+    seen: list[str] = []
     _in_threads(load_recipe(code), tmp_path, progress=seen.append)
     assert seen == ["1 of 3 batches", "2 of 3 batches", "3 of 3 batches"]
 
 
 def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
-    recipe, seen = replace(load_recipe(code), widths=(1, 2)), []
+    recipe, seen = replace(load_recipe(code), widths=(1, 2)), list[str]()
     whole = _in_threads(recipe, tmp_path)
     files = corpus_files(tmp_path)
     kept = [path for path in sorted((tmp_path / "shards" / "000001").rglob("*")) if path.is_file()]
@@ -394,7 +394,7 @@ def test_an_executor_that_dies_loses_only_what_it_had_not_finished(code, tmp_pat
             build_corpus(recipe, tmp_path / "out", executor=pool)
         assert len(list(tmp_path.glob("out/shards/*/report.json"))) == done
         assert not list(tmp_path.glob("out/width-*"))
-    seen = []
+    seen: list[str] = []
     _in_threads(recipe, tmp_path / "out", progress=seen.append)
     assert seen == ["4 of 6 batches", "5 of 6 batches", "6 of 6 batches"]
     _in_threads(recipe, tmp_path / "whole")

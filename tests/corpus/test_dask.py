@@ -52,7 +52,7 @@ def _serially(recipe, folder):
 def test_the_workers_of_a_cluster_give_the_files_of_a_serial_build(code, tmp_path, executor, monkeypatch, corpus_files):
     monkeypatch.setattr(building, "BATCH_FILES", 2)
     (code / "broken.c").write_text("int f( {\n")
-    recipe, seen = replace(load_recipe(code), widths=(1, 2)), []
+    recipe, seen = replace(load_recipe(code), widths=(1, 2)), list[str]()
     report = build_corpus(recipe, tmp_path / "dask", executor=executor, progress=seen.append)
     serial = _serially(recipe, tmp_path / "serial")
     assert corpus_files(tmp_path / "dask") == corpus_files(tmp_path / "serial")

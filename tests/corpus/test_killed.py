@@ -64,7 +64,7 @@ def test_a_file_that_kills_its_worker_costs_itself_alone(sources, deadly, tmp_pa
     good = build_corpus(recipe, tmp_path / "good", jobs=2)
     assert good.files == {"sources": 9}
     _add(sources, "f3_killed", "f3_killed_too", "f5_fails", "f6_exits", "zz_aborts")
-    seen = []
+    seen: list[str] = []
     report = build_corpus(recipe, tmp_path / "bad", jobs=2, progress=seen.append)
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
     assert seen == [f"{done} of 4 batches" for done in (1, 2, 3, 4)]

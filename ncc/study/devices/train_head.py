@@ -2,11 +2,8 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
 
 from ncc.devices.files import save_device_head
 from ncc.devices.fit import MODELS as TIMES_MODELS
@@ -113,13 +110,11 @@ def _from_tables(
 
 def _read_all(paths: list[Path]) -> LaunchTimes:
     tables = [read_times(path) for path in paths]
-    names = [name for name in LaunchTimes.__dataclass_fields__ if name != "devices"]
     for path, table in zip(paths, tables, strict=True):
         if table.devices != tables[0].devices:
             found, expected = ", ".join(table.devices), ", ".join(tables[0].devices)
             raise DataError(f"{path}: devices {found}; expected {expected}, as in {paths[0]}")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
-    return replace(tables[0], **columns)
+    return LaunchTimes.joined(tables)
 
 
 def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelInputs:
@@ -137,9 +132,7 @@ def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelInputs:
         if (path, name) not in known:
             found = ", ".join(kernel for file, kernel in known if file == path)
             raise DataError(f"{path}: no kernel {name!r}, which the table has times of; found {found}")
-    return KernelInputs(
-        *(np.concatenate([getattr(known[row], name) for row in rows]) for name in KernelInputs.__annotations__)
-    )
+    return KernelInputs.joined([known[row] for row in rows])
 
 
 def _from_published(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ncc.arrays import Bools, Floats, Ints
+from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.gpus.cards import CARDS, MEASURED
 from ncc.gpus.fit import fit_gpus, program_folds
@@ -27,7 +26,7 @@ _SIZES = ("threads", "blocks", "block", "block_x", "grid_x", "warp_fill")
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class Predictions(Rows):
     """What a method says of n launches.
 
     Attributes:
@@ -48,10 +47,6 @@ class Predictions:
     def sureness(self) -> Floats:
         """(n,) by which the surest are told."""
         return np.abs(self.probability - 0.5) if self.stated is None else self.stated
-
-    def rows(self, chosen: NDArray[Any]) -> "Predictions":
-        """Some of them."""
-        return _changed([self], lambda arrays: arrays[0][chosen])
 
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
@@ -179,7 +174,7 @@ def evaluate_gpu(
         for train, test in program_folds(launches.program, _FOLDS, seed):
             parts.append((test, run(launches.rows(train), launches.rows(test), seed)))
         order = np.argsort(np.concatenate([rows for rows, _ in parts]))
-        said = _joined([one for _, one in parts]).rows(order)
+        said = Predictions.joined([one for _, one in parts]).rows(order)
         found[name] = {
             way: figures_of(launches.rows(chosen), said.rows(chosen), seed)
             for way, chosen in (("told", launches.is_told), ("untold", ~launches.is_told))
@@ -190,18 +185,6 @@ def evaluate_gpu(
                 f"{name}: factor {told['factor']['value']}, balanced accuracy {told['balanced_accuracy']['value']}"
             )
     return found
-
-
-def _joined(parts: list[Predictions]) -> Predictions:
-    return _changed(parts, np.concatenate)
-
-
-def _changed(parts: list[Predictions], change: Callable[[list[Any]], Any]) -> Predictions:
-    def of(name: str) -> Any:
-        arrays = [getattr(one, name) for one in parts]
-        return None if arrays[0] is None else change(arrays)
-
-    return Predictions(of("log_time"), of("probability"), of("half_width"), of("familiar"), of("stated"))
 
 
 def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[str, Any]:
