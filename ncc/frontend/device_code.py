@@ -34,6 +34,8 @@ _NOT_VIABLE = tuple(f"call to __host__ function from {kind} function" for kind i
 _BOTH = "__attribute__((host)) __attribute__((device)) "
 _TEMPLATE_HEAD = re.compile(r"(?:\s*template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+\s*")
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*(?:<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\))*>)?)\s*<<<")
+_BRANCH = re.compile(r"\s*(else\b)?\s*(if\b)?")
+_ELSE = re.compile(r"[;}]?\s*else\b")
 _KERNEL = re.compile(rb"^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) ", re.MULTILINE)
 
 
@@ -253,7 +255,7 @@ class _Mending:
         function = next((block for block in around if block.kind == "function"), None)
         if function is None:  # of a declaration, or of the head of a function
             scope = around[-1]
-            while scope.kind == "other" and scope.parent:
+            while scope.is_whole and scope.parent:
                 scope = scope.parent
             begin, end = scopes.unit(scope, place)
             head = next((block for block in scope.blocks if begin <= block.open <= end), None)
@@ -275,8 +277,12 @@ class _Mending:
         begin, end = scopes.unit(inner, place)
         launches = self._launches(begin, end)
         statement = self.text[begin : end + 1]
-        instead = launches if launches and launches.strip() not in statement else ";"
-        return begin, min(end, inner.close - 1), instead
+        body = f"{{ {launches} }}" if launches and launches.strip() not in statement else ";"
+        branch = _BRANCH.match(statement)  # whatever there is
+        is_else, is_if = branch.groups() if branch else (None, None)
+        if is_if and _ELSE.match(self.text, end):
+            body = f"if (0) {body}"
+        return begin, min(end, inner.close - 1), f"else {body}" if is_else else body
 
     def _launches(self, begin: int, end: int) -> str:
         """Statements that need the kernels which are launched between two places, without their arguments."""

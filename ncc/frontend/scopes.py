@@ -3,6 +3,7 @@
 No parser: braces, parentheses and semicolons tell blocks apart, and the words before a brace say what it belongs to.
 """
 
+import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -13,9 +14,12 @@ _TOKEN = re.compile(
     r"|^[ \t]*#[^\n]*|[{}();]",
     re.DOTALL | re.MULTILINE,
 )
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\balignas\s*\([^()]*\)|__declspec\s*\([^()]*\)")
+_NESTED = functools.reduce(lambda inner, _: rf"\((?:[^()]|{inner})*\)", range(7), r"\([^()]*\)")
+"""Parentheses in parentheses, as deep as attributes go."""
+_ATTRIBUTE = re.compile(rf"(?:__attribute__|\balignas|__declspec)\s*{_NESTED}")
 _TRANSPARENT = re.compile(r'\bnamespace\b[^;(){}]*$|\bextern\s*"C(?:\+\+)?"\s*$')
 _CLASS = re.compile(r"\b(?:struct|class|union|enum)\b[^()]*$")
+_ENUM = re.compile(r"\benum\b[^()]*$")
 _TEMPLATE = re.compile(r"^\s*template\s*<.*?>\s*(?=\w|::|$)", re.DOTALL)
 _LABEL = re.compile(r"^(?:\s|(?:public|private|protected)\s*:(?!:))*")
 _DEVICE = re.compile(r"__attribute__\s*\(\(\s*(?:global|device)\s*\)\)|__(?:global|device)__")
@@ -52,6 +56,11 @@ class Block:
         return _DEVICE.search(self.header) is not None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is left out with what it belongs to: values, also those of an enumeration."""
+        return self.parent is not None and (self.kind == "other" or _ENUM.search(self.header) is not None)
+
+    @property
     def name(self) -> str:
         """A function's name, as far as it is plain."""
         found = _NAME.search(_ATTRIBUTE.sub(" ", self.header))
@@ -86,7 +95,7 @@ class Scopes:
         begin = block.ends[number - 1] + 1 if number else block.open + 1
         end = block.ends[number] + 1 if number < len(block.ends) else block.close
         label = _LABEL.match(self.text[begin:end])
-        return begin + (label.end() if label else 0), end
+        return begin + (label.end() if label else 0), min(end, block.close - 1)
 
     def functions(self, block: Block | None = None) -> Iterator[Block]:
         """All functions that have a body."""

@@ -109,6 +109,42 @@ def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp
     assert "bad is left out: use of undeclared identifier 'lost'" in caplog.text
 
 
+def test_what_is_left_out_leaves_whole_branches_and_classes():
+    source = b"""
+    #include <library.h>
+    struct Policy {
+      enum { SIZE = Library::SIZE, TWICE = 2 * SIZE };
+      struct Inner { enum { LAST = Library::LAST }; };
+    };
+    __global__ void good(int *p) { p[0] = 1; }
+    __attribute__((global)) __attribute__((launch_bounds(int((1) ? int(sizeof(char)) : int(sizeof((int)))))))
+    void bad(int *p) { p[0] = nothing; }
+    int main(int n, char **) {
+      if (n == 1) n = 2;
+      else if (n == 2) library::call();
+      else if (library::is_three(n)) n = 4;
+      else good<<<1, library::size()>>>(0);
+      if (n == 5) library::call();
+      else n = 6;
+      return n;
+    }
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert _kernels(found.ir) == ["_Z4goodPi"]
+    assert [name for name, _ in found.left_out] == ["bad"]
+
+
+def test_older_templates_that_nvcc_takes():
+    source = b"""
+    template <int N> struct Pair { template <class T> __device__ static void set(T *p) { *p = N; } };
+    template <int N, class T> __device__ void set(T *p) { Pair<N>::template set(p); }
+    __global__ void kernel(int *p) { set<3>(p); float s, c; sincos(1.0f, &s, &c); p[1] = (int)(s * c); }
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert found.left_out == ()
+    assert b"@sincosf(float" in found.ir
+
+
 def test_where_no_kernel_is_left_the_first_error_is_told(tmp_path):
     path = tmp_path / "none.cu"
     path.write_text("__global__ void bad(int *p) { p[0] = nothing; }\n")

@@ -121,6 +121,7 @@ extern "C" __device__ double nan(const char *);
 extern "C" __device__ float nanf(const char *);
 extern "C" __device__ void sincos(double, double *, double *);
 extern "C" __device__ void sincosf(float, float *, float *);
+__device__ void sincos(float, float *, float *) __asm__("sincosf");
 extern "C" __device__ void sincospi(double, double *, double *);
 extern "C" __device__ void sincospif(float, float *, float *);
 extern "C" __device__ int abs(int);

@@ -3,6 +3,11 @@
 #ifndef NCC_CUDA_PRELUDE_H
 #define NCC_CUDA_PRELUDE_H
 
+/* Older C++ that nvcc takes, as that of bundled copies of CUB. */
+#if defined(__has_warning) && __has_warning("-Wmissing-template-arg-list-after-template-kw")
+#pragma clang diagnostic ignored "-Wmissing-template-arg-list-after-template-kw"
+#endif
+
 #include "attributes.h"
 #include "vectors.h"
 #include "indices.h"

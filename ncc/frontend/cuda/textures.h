@@ -44,6 +44,16 @@ struct cudaTextureDesc {
   int sRGB, normalizedCoords;
   float borderColor[4];
 };
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray, dstArray;
+  cudaPos srcPos, dstPos;
+  cudaPitchedPtr srcPtr, dstPtr;
+  cudaExtent extent;
+  int kind;
+};
+cudaExtent make_cudaExtent(__SIZE_TYPE__ width, __SIZE_TYPE__ height, __SIZE_TYPE__ depth);
+cudaPos make_cudaPos(__SIZE_TYPE__ x, __SIZE_TYPE__ y, __SIZE_TYPE__ z);
+cudaPitchedPtr make_cudaPitchedPtr(void *p, __SIZE_TYPE__ pitch, __SIZE_TYPE__ width, __SIZE_TYPE__ height);
 template <typename T>
 cudaChannelFormatDesc cudaCreateChannelDesc();
 cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind);
