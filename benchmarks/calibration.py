@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ncc.devices.columns import launch_columns, launch_physics
-from ncc.devices.fit import fit_model, own_constants, targets_of
+from ncc.devices.constants import own_constants
+from ncc.devices.fit import Samples, try_split
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import times_of
-from ncc.devices.models import predict_targets
 from ncc.devices.table import read_times
 from ncc.embedding import load_embedding
 from ncc.measure.choice import Chooser
@@ -87,8 +86,7 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
     """Order → number of launches → minutes, factor of times and accuracy, means over folds and seeds."""
     launches = read_times(path)
     inputs = describe_launches(launches, load_embedding(None))
-    columns, targets, logs = launch_columns(inputs, launches.sizes), targets_of(launches), launches.log_times
-    names, terms = launches.groups("kernel"), launch_physics(inputs, launches.sizes)
+    names, logs = launches.groups("kernel"), launches.log_times
     kernel = np.unique(names, return_inverse=True)[1]
     table = MeasuredTable.load(path)
     by_file = {str(path.parent / row.kernel_file): row.kernel_file for row in table.rows}
@@ -109,11 +107,9 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
                 taken.append(int(train[step]))
                 if len(taken) not in CHECKPOINTS:
                     continue
-                constants = own_constants(launches.rows(np.array(taken)), inputs.rows(np.array(taken)), None)
-                assert constants is not None, "a table of 'ncc measure' has work-items"
-                base = constants.targets(terms)
-                model = fit_model("gp", columns[taken], (targets - base)[taken], 204)
-                said = times_of(base[test] + predict_targets(model, columns[test], inputs.sequences[test]))
+                rows = np.array(taken)
+                samples = Samples.of(launches, inputs, own_constants(launches.rows(rows), inputs.rows(rows), None))
+                said = times_of(try_split(samples, rows, test, "gp", 204).said)
                 factor = float(np.exp(np.median(np.abs(said - logs[test]))))
                 right = float((said.argmin(axis=1) == logs[test].argmin(axis=1)).mean())
                 found[name].setdefault(len(taken), []).append((minutes, factor, right))

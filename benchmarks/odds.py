@@ -21,7 +21,8 @@ from scipy.stats import norm, t
 from sklearn.cluster import KMeans
 
 from ncc.devices.columns import CODE, launch_columns, launch_physics
-from ncc.devices.fit import Samples, Trial, fit_times, hold_out, own_constants, owners
+from ncc.devices.constants import own_constants
+from ncc.devices.fit import Samples, Trial, fit_times, hold_out, owners
 from ncc.devices.folds import Split, balanced_folds
 from ncc.devices.head import sureness
 from ncc.devices.inputs import INTERVAL, KernelInputs

@@ -14,7 +14,7 @@ from ncc.devices.columns import CODE, LAUNCH, launch_columns
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.models import Reader, Smooth
-from ncc.devices.physics import PRIORS, Physics
+from ncc.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
 from ncc.embedding.table import normalised
@@ -135,7 +135,7 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
         Expert(source, model, names, columns[:, CODE], low, high, errors[0], errors[1], 0.2, 0.9, (0.3, 0.6))
         for source, model in (("one", smooth), ("other", trees))
     )
-    physics = Physics(np.log(list(PRIORS.values())), 0.5)
+    physics = Physics(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
     return TimesHead(("CPU", "GPU"), experts, physics, errors[1], 64.0, "none", {"data": "random"})
 
 

@@ -16,7 +16,7 @@ from ncc.arrays import Floats
 from ncc.devices.columns import CODE_WIDTH, LAUNCH, NUM_COLUMNS
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
 from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel
-from ncc.devices.physics import NUM_TERMS, Physics
+from ncc.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, Physics
 from ncc.encoder.files import HeadFiles, HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
 from ncc.errors import InputError
@@ -44,6 +44,7 @@ class _ExpertCard:
     sharpness: tuple[float, float]
     covariance: str = "code"
     beyond_constants: bool = False
+    fade: float = 0.0
     networks: dict[str, Any] | None = None
     far_is_guess: bool = False
 
@@ -59,7 +60,7 @@ def _split_times(head: TimesHead) -> HeadParts:
         networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, Reader) else HeadParts({}, {})
         covariance = expert.model.covariance if isinstance(expert.model, Smooth) else "code"
         numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance
-        rest = expert.beyond_constants, networks.card or None, expert.far.is_guess
+        rest = expert.beyond_constants, expert.fade, networks.card or None, expert.far.is_guess
         cards.append(asdict(_ExpertCard(expert.source, model, expert.names, *numbers, *rest)))
         own: dict[str, NDArray[Any]] = {"code": expert.code.astype("f2"), "low": expert.low, "high": expert.high}
         for name, one in zip(("near", "far"), errors, strict=True):
@@ -91,7 +92,9 @@ def _join_times(parts: HeadParts) -> TimesHead:
         raise ValueError(f"devices {devices!r:.80}, work-groups of {group:g}")
     cards = convert(card["experts"], tuple[_ExpertCard, ...])
     tensors, slopes = parts.tensors, convert(card["astray"], dict[str, float])
-    physics = Physics(_floats(tensors["physics"], (len(devices), NUM_TERMS)), slopes["physics"])
+    # heads of earlier versions of ncc, and those of published times, have constants of fewer terms
+    terms = PUBLISHED_TERMS if tensors["physics"].shape[1:] == PUBLISHED_TERMS.shape else LAUNCH_TERMS
+    physics = Physics(_floats(tensors["physics"], (len(devices), len(terms))), slopes["physics"])
     astray = _errors(tensors, "astray", len(devices), slopes["slope"], slopes["sharpness"])
     astray = replace(astray, is_guess=bool(slopes.get("is_guess")))  # heads of earlier versions of ncc don't say
     if not 0 <= physics.slope <= 1 or np.abs(physics.constants).max() > _LARGEST_LOG:
@@ -129,10 +132,12 @@ def _expert(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, de
         raise ValueError(f"{kernels} kernels, familiar up to {card.familiar:g}")
     if not (1e-3 <= card.reach[0] < card.reach[1] <= _LARGEST and card.familiar < card.strange <= _LARGEST):
         raise ValueError(f"a reach of {card.reach}")
+    if not 0 <= card.fade <= _LARGEST:
+        raise ValueError(f"a fade of {card.fade:g}")
     model = _model(card, tensors, prefix, devices)
     far = replace(far, is_guess=card.far_is_guess)
     known = (card.source, model, card.names, own["code"], own["low"], own["high"], near, far)
-    return Expert(*known, card.familiar, card.strange, card.reach, card.beyond_constants)
+    return Expert(*known, card.familiar, card.strange, card.reach, card.beyond_constants, card.fade)
 
 
 def _model(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, devices: int) -> TimesModel:

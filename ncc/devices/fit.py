@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
 
 from ncc.arrays import Floats, Ints
 from ncc.devices.columns import (
@@ -19,11 +18,12 @@ from ncc.devices.columns import (
     launch_columns,
     launch_physics,
 )
+from ncc.devices.constants import fit_constants, knows_launches
 from ncc.devices.folds import Split, balanced_folds
-from ncc.devices.head import LEVELS, Errors, Expert, TimesHead, sureness, times_of
+from ncc.devices.head import LEVELS, Errors, Expert, TimesHead, faded, sureness, times_of
 from ncc.devices.inputs import INTERVAL, KernelInputs
 from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance
-from ncc.devices.physics import PRIORS, Physics
+from ncc.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, Physics
 from ncc.devices.table import LaunchTimes
 from ncc.encoder.trees import Boosted, trees_of
 from ncc.errors import InputError
@@ -41,9 +41,9 @@ _BINS = 20
 _WORSE = 1.25
 _LEAST_SLOPE = 0.05
 _SAME_CODE = 0.05
+_FADE = 10.0
+"""By distance: what is learnt beyond constants says how long kernels like those of training take, hardly others."""
 _SHORT_REACH = (0.2, 0.5)
-_PRIOR_SD = 2.0
-_WEIGHT = 500.0
 _PRIOR_SLOPE = 0.5
 _SHARPNESS, _PRIOR_SHARPNESS = 0.5, 0.3
 """Of constants that were measured on other suites, and on none."""
@@ -89,11 +89,12 @@ def fit_times(
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_physics(inputs, table.sizes)
     trusted = np.flatnonzero((owner == whole) if whole else np.ones(len(table), bool))
-    constants = _fit_physics(table.rows(trusted), terms[trusted])
+    launched = knows_launches(table, sources)
+    constants = fit_constants(table.rows(trusted), terms[trusted], LAUNCH_TERMS if launched else PUBLISHED_TERMS)
     others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
     physics, astray = _physics_errors(constants, table.rows(others), terms[others])
     said = physics.targets(terms)
-    experts, own = [], constants if knows_launches(table, sources) else None
+    experts, own = [], constants if launched else None
     for name in names:
         rows = np.flatnonzero(owner == name)
         samples = Samples.of(table.rows(rows), inputs.rows(rows), own)
@@ -107,16 +108,6 @@ def fit_times(
     return TimesHead(
         table.devices, tuple(experts), physics, astray, group, platform, about or {}, embedding_id if reads else None
     )
-
-
-def knows_launches(table: LaunchTimes, sources: Mapping[str, str] | None) -> bool:
-    """Whether models are told what a thread does at a launch: in tables of one's own with work-items."""
-    return sources is None and bool(np.isfinite(table.global_size).any())
-
-
-def own_constants(table: LaunchTimes, inputs: KernelInputs, sources: Mapping[str, str] | None) -> Physics | None:
-    """The devices' constants where models learn what these leave: in tables of one's own with work-items."""
-    return _fit_physics(table, launch_physics(inputs, table.sizes)) if knows_launches(table, sources) else None
 
 
 def owners(table: LaunchTimes, sources: Mapping[str, str] | None) -> np.ndarray:
@@ -152,32 +143,15 @@ class Samples:
         base = constants.targets(launch_physics(inputs, table.sizes)) if constants else np.zeros_like(targets)
         return cls(table, columns, targets, base, inputs.sequences, constants is not None)
 
+    @property
+    def fade(self) -> float:
+        """See `Expert.fade`."""
+        return _FADE if self.launched else 0.0
+
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
         """A model of some rows."""
         given = self.columns[rows], (self.targets - self.base)[rows], seed, self.sequences[rows]
         return fit_model(kind, *given, launched=self.launched)
-
-
-def _fit_physics(table: LaunchTimes, terms: Floats) -> Physics:
-    """Constants with the least error (pseudo-Huber) in log times, held near those of the data sheets."""
-    constants = []
-    logs = np.log(np.maximum(terms, 1e-30))
-    for device, measured in zip(table.devices, table.log_times.T, strict=True):
-        prior = np.log(PRIORS[device]) if device in PRIORS else np.mean(np.log(list(PRIORS.values())), axis=0)
-
-        def loss(own: Floats, prior: Floats = prior, measured: Floats = measured) -> tuple[float, Floats]:
-            total = np.logaddexp.reduce(logs + own, axis=1)
-            wrong = total - measured
-            bent_error = np.sqrt(1 + wrong**2)
-            away = (own - prior) / _PRIOR_SD**2
-            slope = np.exp(logs + own - total[:, None]) * (wrong / bent_error)[:, None]
-            share = _WEIGHT / max(len(wrong), 1)
-            return share * float((bent_error - 1).sum()) + float(away @ (own - prior)) / 2, share * slope.sum(
-                axis=0
-            ) + away
-
-        constants.append(minimize(loss, prior, jac=True, method="L-BFGS-B").x)
-    return Physics(np.array(constants))
 
 
 def _physics_errors(physics: Physics, table: LaunchTimes, terms: Floats) -> tuple[Physics, Errors]:
@@ -298,9 +272,10 @@ def hold_out(samples: Samples, kind: Model, seed: int) -> Trials:
 def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -> Trial:
     """What a kind of model says of rows when it learns from others."""
     model, columns = samples.fit(kind, train, seed), samples.columns
-    said = samples.base[test] + predict_targets(model, columns[test], samples.sequences[test])
     distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
-    return Trial(test, said, distance[_code_of(columns[test])], model)
+    distance = distance[_code_of(columns[test])]
+    said = predict_targets(model, columns[test], samples.sequences[test])
+    return Trial(test, samples.base[test] + faded(said, distance, samples.fade), distance, model)
 
 
 def _fit_expert(samples: Samples, physics: Floats, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
@@ -324,6 +299,7 @@ def _fit_expert(samples: Samples, physics: Floats, source: str, kind: Model, see
         strange=max(farthest, 1.5 * familiar),
         reach=_reach([*trials.kernels, *others], targets, physics, familiar),
         beyond_constants=samples.launched,
+        fade=samples.fade,
     )
 
 

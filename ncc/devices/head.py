@@ -81,6 +81,7 @@ class Expert:
         strange: Distance at which they are as on sources held out.
         reach: Distances from which the machine's constants have a say, and from which they alone have.
         beyond_constants: Whether the model says what these leave, to be added to what they say.
+        fade: How fast what it then says of the mean time loses weight with a kernel's distance, see `faded`.
     """
 
     source: str
@@ -95,6 +96,7 @@ class Expert:
     strange: float
     reach: tuple[float, float]
     beyond_constants: bool = False
+    fade: float = 0.0
 
     def distances(self, columns: Floats) -> Floats:
         """(n, kernels) float64 of launches from the kernels of training, with how far sizes are beyond all of them."""
@@ -143,6 +145,17 @@ def sureness(log_ratio: Floats | float, errors: Floats, sharpness: float = 1.0) 
     factor = sharpness + max(1 - sharpness, 0) * decided**2
     inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
     return 0.5 + np.maximum(inside / 2, _CHANCE)
+
+
+def faded(said: Floats, distance: Floats, fade: float) -> Floats:
+    """What a model says beyond the machine's constants, where kernels are so far from those that it learnt from.
+
+    Args:
+        said: (n, targets) float64; of the mean time exp(-fade × distance) is left, ratios stay.
+        distance: (n,) float64.
+        fade: 0 leaves all as it is.
+    """
+    return np.hstack([said[:, :1] * np.exp(-fade * distance)[:, None], said[:, 1:]])
 
 
 def times_of(said: Floats) -> Floats:
@@ -232,7 +245,9 @@ class TimesHead:
         for number, expert in enumerate(experts):
             rows = np.flatnonzero(chosen == number)
             said = predict_targets(expert.model, columns[rows], inputs.sequences[rows])
-            said = said + constants[rows] if expert.beyond_constants else said
+            if expert.beyond_constants:
+                apart = code_distances(columns[rows, CODE], expert.code).min(axis=1)
+                said = constants[rows] + faded(said, apart, expert.fade)
             distance = distances[number][rows]
             errors = [expert.errors_at(one, None if source else self.astray) for one in distance.min(axis=1).tolist()]
             said = expert.centre(said, distance.min(axis=1), errors, None if source else physics[rows])

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.devices.work import work_at
+from ncc.devices.work import cycles_at, work_at
+from ncc.kernels.cycles import CYCLE_KINDS
 
+NUM_TERMS = 7 + len(CYCLE_KINDS)
+PUBLISHED_TERMS = np.arange(7)
+"""Those of published times, whose tables do not say how kernels were launched."""
+LAUNCH_TERMS = np.r_[0, 1, 4:NUM_TERMS]
+"""Those of launches: what a core does in place of operations."""
 PRIORS: Mapping[str, tuple[float, ...]] = {
-    "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7),
-    "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5),
+    "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7, 3e-8, 3e-7, 1e-6, 1e-5, 3e-5, 1e-6, 2e-6, 1e-6),
+    "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5, 1e-9, 1e-9, 1e-8, 1e-8, 3e-8, 1e-8, 2e-8, 1e-8),
 }
 """Milliseconds for each unit of the terms, by the data sheets of a desktop of 2013."""
-NUM_TERMS = 7
 _COSTLY, _BYTES = 4.0, 0.25
 
 
@@ -33,11 +38,13 @@ def launch_terms(work: Floats, data: Floats, transfer: Floats, items: Floats) ->
 
     Returns:
         (n, NUM_TERMS) float64: the launch, bytes moved, operations, costly operations, bytes of memory, accesses that
-        neighbours do not share; and what one work-item does, one thing after the other.
+        neighbours do not share; what one work-item does, one thing after the other; and what all of them cost a
+        processor's core, by `ncc.kernels.cycles.CYCLE_KINDS`.
     """
     done = work_at(work, data)
     alone = done[:, 0] + _COSTLY * done[:, 1] + _BYTES * done[:, 2]
-    return np.column_stack([np.ones(len(data)), transfer, items[:, None] * done, alone])
+    cycles = items[:, None] * cycles_at(work, data)
+    return np.column_stack([np.ones(len(data)), transfer, items[:, None] * done, alone, cycles])
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,8 @@ class Physics:
     """Devices by their constants.
 
     Attributes:
-        constants: (devices, NUM_TERMS) float64 logarithms of milliseconds for each unit.
+        constants: (devices, k) float64 logarithms of milliseconds for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`,
+            whichever are as many.
         slope: Log ratio measured for each unit predicted, 0 to 1: how much of a peak kernels of others reach.
     """
 
@@ -54,7 +62,9 @@ class Physics:
 
     def log_times(self, terms: Floats) -> Floats:
         """(n, devices) float64 of the sums of the terms."""
-        each = np.log(np.maximum(terms, 1e-30))[:, None, :] + self.constants
+        of_launches = self.constants.shape[1] == len(LAUNCH_TERMS)
+        known = terms[:, LAUNCH_TERMS if of_launches else PUBLISHED_TERMS]
+        each = np.log(np.maximum(known, 1e-30))[:, None, :] + self.constants
         return np.logaddexp.reduce(each, axis=2)
 
     def targets(self, terms: Floats) -> Floats:

@@ -7,10 +7,12 @@ length of a side of the data, with as many sides as there are dimensions in whic
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ncc.arrays import Floats
 from ncc.ir import Module
 from ncc.kernels.counting import AtLaunch, count_kernel
+from ncc.kernels.cycles import CYCLE_KINDS, count_cycles
 from ncc.kernels.launch import Launch, launch_threads
 from ncc.kernels.types import split_fields
 
@@ -29,7 +31,7 @@ _KINDS = (*_OPERATIONS, *_COSTLY, *_BYTES, *_UNSHARED, *_OTHERS)
 _GROUPS = [[_KINDS.index(name) for name in names] for names in (_OPERATIONS, _COSTLY, _BYTES, _UNSHARED)]
 NUM_KINDS = len(_KINDS)
 """Columns of `counts_at`."""
-WORK_WIDTH = len(_SIZES) * NUM_KINDS
+WORK_WIDTH = len(_SIZES) * (NUM_KINDS + len(CYCLE_KINDS))
 """Columns of `launch_work`."""
 
 
@@ -43,21 +45,22 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         without: Statements that are not counted.
 
     Returns:
-        (WORK_WIDTH,) float64 logarithms (log1p): for each launch how often a thread does each kind of work.
+        (WORK_WIDTH,) float64 logarithms (log1p): for each launch how often a thread does each kind of work, and what it
+        costs a processor's core, see `ncc.kernels.cycles.count_cycles`.
     """
     block = _SIDES[min(max(dimensions, 1), 3)]
     header = module.statement_text(int(module.function_start[function]))
     nodes = module.operands(int(module.function_start[function]))
     types = split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
     whole = [node for node, field in zip(nodes, types, strict=False) if field.strip().startswith(("i16", "i32", "i64"))]
-    found = []
+    found: list[ArrayLike] = []
     for size in _SIZES:
         side = size ** (1 / len(block))
         threads = launch_threads(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
         arguments = {node: np.full(len(threads.weight), float(int(side))) for node in whole}
-        done = count_kernel(module, function, without, AtLaunch(threads, arguments)).weighted
-        found += [np.log1p(done[name]) for name in _KINDS]
-    return np.array(found)
+        counts = count_kernel(module, function, without, AtLaunch(threads, arguments))
+        found += [[counts.weighted[name] for name in _KINDS], count_cycles(module, counts.rows)]
+    return np.log1p(np.concatenate(found))
 
 
 def counts_at(work: Floats, items: Floats) -> Floats:
@@ -70,7 +73,22 @@ def counts_at(work: Floats, items: Floats) -> Floats:
     Returns:
         (n, NUM_KINDS) float64 logarithms (log1p), on a line over that of the size.
     """
-    return _on_line(work[:, :NUM_KINDS], work[:, NUM_KINDS:], items)
+    small, large = np.hsplit(work, len(_SIZES))
+    return _on_line(small[:, :NUM_KINDS], large[:, :NUM_KINDS], items)
+
+
+def cycles_at(work: Floats, items: Floats) -> Floats:
+    """What a thread costs a processor's core at launches of other sizes.
+
+    Args:
+        work: (n, WORK_WIDTH) float64, see `launch_work`.
+        items: (n,) float64 data items.
+
+    Returns:
+        (n, len(CYCLE_KINDS)) float64 amounts, see `ncc.kernels.cycles.count_cycles`.
+    """
+    small, large = np.hsplit(work, len(_SIZES))
+    return np.expm1(_on_line(small[:, NUM_KINDS:], large[:, NUM_KINDS:], items))
 
 
 def work_at(work: Floats, items: Floats) -> Floats:
@@ -86,7 +104,7 @@ def work_at(work: Floats, items: Floats) -> Floats:
     """
     small, large = (
         np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _GROUPS], axis=1)
-        for part in (work[:, :NUM_KINDS], work[:, NUM_KINDS:])
+        for part in np.hsplit(work, len(_SIZES))
     )
     return np.expm1(_on_line(small, large, items))
 

@@ -55,7 +55,7 @@ class AtLaunch:
 
 
 @dataclass(frozen=True)
-class _Row:
+class CountedStatement:
     """A statement that was counted; see `ncc.kernels.profile.KernelProfile`."""
 
     statement: int
@@ -81,7 +81,7 @@ class KernelCounts:
     weighted: Counter[str] = field(default_factory=Counter)
     shape: Counter[str] = field(default_factory=Counter)
     dimensions: set[str] = field(default_factory=set)
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[CountedStatement] = field(default_factory=list)
     accesses: list[tuple[Access, float]] = field(default_factory=list)
 
     def add(self, kind: str, weight: float, amount: float = 1.0) -> None:
@@ -197,7 +197,7 @@ class _Function:
                 self._count_arithmetic(opcode, module.statement_text(statement), weight)
             if dimension := asked_dimension(module, statement):
                 self.counts.dimensions.add(dimension)
-            self.counts.rows.append(_Row(statement, weight, pattern, divergent))
+            self.counts.rows.append(CountedStatement(statement, weight, pattern, divergent))
         return calls
 
     def _count_accesses(self, statement: int, operands: list[int], weight: float) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ncc.devices.files import load_device_head, save_device_head
-from ncc.devices.head import TimesHead
+from ncc.devices.head import TimesHead, faded
 from ncc.devices.models import LONGEST_READ, distinct_kernels
+from ncc.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
 from ncc.devices.predict import predict_device
 from ncc.devices.work import NUM_KINDS, counts_at, work_at
 from ncc.errors import AssetError, DataError, InputError
@@ -132,6 +133,31 @@ def test_models_say_what_constants_of_the_devices_leave(table, head):
         [learnt] = predict_device(table.with_name("k3.cl"), global_size=size, head=head)
         for device, (time, *_) in (answer.times_ms or {}).items():
             assert time == pytest.approx((learnt.times_ms or {})[device][0], rel=0.5)
+
+
+def test_what_models_say_of_the_mean_time_fades_with_distance(head):
+    said, distance = np.array([[2.0, 0.5], [2.0, 0.5]]), np.array([0.0, 0.1])
+    assert faded(said, distance, 10.0) == pytest.approx(np.array([[2.0, 0.5], [2.0 / np.e, 0.5]]))
+    assert (faded(said, distance, 0.0) == said).all()
+    assert head.experts[0].fade > 0
+
+
+def test_heads_of_earlier_versions_answer_as_before(table, head, tmp_path):
+    """Their constants are of fewer terms, and their models' say does not fade, of which cards say nothing."""
+    known = np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS]
+    [expert] = head.experts
+    older = dataclasses.replace(head, physics=Physics(known, 0.5), experts=(dataclasses.replace(expert, fade=0.0),))
+    save_device_head(older, tmp_path)
+    card = json.loads((tmp_path / "head.json").read_text())
+    assert card["experts"][0].pop("fade") == 0
+    (tmp_path / "head.json").write_text(json.dumps(card))
+    again = load_device_head(tmp_path)
+    assert again.physics.constants == pytest.approx(known)
+    assert again.experts[0].fade == 0
+    kernel = table.with_name("k3.cl")
+    one, other = (predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (older, again))
+    for device, (time, *_) in (one.times_ms or {}).items():
+        assert time == pytest.approx((other.times_ms or {})[device][0], rel=0.01)
 
 
 def test_a_reader_without_its_embedding_is_refused(table, tmp_path):

@@ -1,0 +1,116 @@
+"""Cycles of small kernels, counted by hand: loops run eight times where nothing says how often."""
+
+import pytest
+
+from ncc.ir import read_module
+from ncc.kernels.counting import count_kernel
+from ncc.kernels.cycles import CYCLE_KINDS, count_cycles
+
+DECLARATIONS = """
+declare i64 @_Z13get_global_idj(i32)
+declare void @_Z7barrierj(i32)
+declare float @_Z3sinf(float)
+declare float @_Z3powff(float, float)
+declare float @_Z4sqrtf(float)
+"""
+
+
+def cycles(body: str, without: tuple[int, ...] = (), more: str = "") -> dict[str, float]:
+    """Kind → amount of all that is not zero."""
+    arguments = "ptr addrspace(1) %p, i64 %n, i64 %m, float %x"
+    text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
+    module = read_module(text.encode())
+    kernel = module.num_functions - 1
+    found = count_cycles(module, count_kernel(module, kernel, without).rows)
+    return {name: value for name, value in zip(CYCLE_KINDS, found.tolist(), strict=True) if value}
+
+
+def loop(body: str, end: str = "%n", start: str = "0.0") -> str:
+    """A loop that hands on %v as %s: besides it an addition and a comparison."""
+    return f"""  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %j, %loop ]
+  %s = phi float [ {start}, %entry ], [ %v, %loop ]
+{body}
+  %j = add i64 %i, 1
+  %c = icmp ult i64 %j, {end}
+  br i1 %c, label %loop, label %end
+end:"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("%v = fadd float %x, %x", {"packed": 1}),
+        ("%v = fdiv float %x, %x", {"packed": 1, "division": 1}),
+        ("%v = sdiv i64 %n, %m", {"packed": 1, "whole_division": 1}),
+        ("%v = sdiv i64 %n, 7", {"packed": 1}),
+        ("%v = call float @_Z4sqrtf(float %x)", {"packed": 1, "root": 1}),
+        ("%v = call float @_Z3sinf(float %x)", {"cycles": 40, "function": 1}),
+        ("%v = call float @_Z3powff(float %x, float %x)", {"cycles": 100, "power": 1}),
+        ("%v = call i64 @_Z13get_global_idj(i32 0)", {}),
+        ("%v = atomicrmw add ptr addrspace(1) %p, i32 1 seq_cst", {"cycles": 20, "atomic": 1}),
+        ("%v = atomicrmw add ptr addrspace(1) %p, i32 1 seq_cst\n  %w = add i64 %n, 1", {"cycles": 20.25, "atomic": 1}),
+    ],
+)
+def test_statements_outside_of_loops(line: str, expected: dict[str, float]) -> None:
+    assert cycles(f"  {line}") == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "each"),
+    [
+        ("  %v = fadd float %s, %x", 4.0),  # a sum waits for the last one
+        ("  %w = fmul float %s, %x\n  %v = fadd float %w, 1.0", 8.0),
+        ("  %w = fmul float %x, %x\n  %v = fadd float %w, %s", 4.0),  # the product need not wait
+        ("  %v = select i1 true, float %s, float 1.0", 1.0),
+        ("  %w = fdiv float 1.0, %s\n  %v = fadd float %w, 1.0", 17.0),
+        ("  %v = call float @_Z3sinf(float %s)", 50.0),
+        ("  %w = call float @_Z3sinf(float %x)\n  %v = fadd float %s, %w", 40.75),  # issued one after the other
+    ],
+)
+def test_loops_wait_for_what_they_hand_on_or_for_what_they_issue(body: str, each: float) -> None:
+    assert cycles(loop(body))["cycles"] == 8 * each
+
+
+def test_loops_of_few_operations_are_unrolled() -> None:
+    body = "  %v = fadd float %s, %x"
+    assert cycles(loop(body, end="32")) == {"packed": 96}
+    assert cycles(loop(body, end="33")) == {"cycles": 33 * 4}
+
+
+def test_loops_around_barriers_are_split() -> None:
+    body = "  %v = fadd float %s, %x\n  call void @_Z7barrierj(i32 1)"
+    assert cycles(loop(body)) == {"packed": 8 * 4}
+
+
+def test_inner_loops_count_on_their_own() -> None:
+    body = """  br label %outer
+outer:
+  %k = phi i64 [ 0, %entry ], [ %l, %latch ]
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %outer ], [ %j, %inner ]
+  %s = phi float [ 0.0, %outer ], [ %v, %inner ]
+  %v = fadd float %s, %x
+  %j = add i64 %i, 1
+  %c = icmp ult i64 %j, %n
+  br i1 %c, label %inner, label %latch
+latch:
+  %l = add i64 %k, 1
+  %d = icmp ult i64 %l, %m
+  br i1 %d, label %outer, label %end
+end:"""
+    assert cycles(body)["cycles"] == 64 * 4 + 8 * 1
+
+
+def test_what_does_nothing_costs_nothing() -> None:
+    body = "  %v = call float @_Z3sinf(float %x)\n  %w = fadd float %v, %x"
+    assert cycles(body, without=(1,)) == {"packed": 1}
+
+
+def test_called_functions_count_as_often_as_they_are_called() -> None:
+    more = "define float @g(float %y) {\n  %z = fadd float %y, 1.0\n  ret float %z\n}\n"
+    body = "  %v = call float @g(float %x)\n  %w = call float @g(float %v)\n  %u = fmul float %w, %w"
+    assert cycles(body, more=more) == {"packed": 3}
+    assert cycles(loop("  %v = call float @g(float %s)"), more=more) == {"cycles": 8 * 1 + 8 * 0.25}
