@@ -14,6 +14,11 @@ Ints32 = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
+def offsets(lengths: Sequence[int] | NDArray[Any]) -> Ints:
+    """Where each of n parts begins and ends that lie one after the other: (n + 1,) int64."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 class Rows:
     """A dataclass whose arrays have a row for each of the same things; what else it holds is of all of them."""
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints, Ints32
+from ncc.arrays import Ints, Ints32, offsets
 from ncc.embedding.counts import CountsCard, Pairs, check_columns, counts_card, read_counts_card, sum_pairs
 from ncc.errors import AssetError, OutputError
 from ncc.runtime.storage import write_atomically
@@ -117,7 +117,7 @@ def _open_part(stack: ExitStack, folder: Path, number: Ints32) -> _Part:
         raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
     check_columns(path, len(number), **columns)
     per_center = np.bincount(columns["center"], minlength=len(number))
-    return _Part(pairs, number, np.concatenate([[0], np.cumsum(per_center)]))
+    return _Part(pairs, number, offsets(per_center))
 
 
 def _ranges(size: Ints, max_pairs: int) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Floats32, Ints, Ints32
+from ncc.arrays import Floats32, Ints, offsets
 from ncc.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
 from ncc.errors import AssetError, InputError
 from ncc.ir import Module
@@ -117,11 +117,7 @@ class DiscriminantEncoder:
 
     def encode(self, counts: PatternCounts, level: Level) -> Floats32:
         """Vectors of bags of patterns, (n, dim) float32 of length 1; 0 where it knows none of a bag's patterns."""
-        column = np.minimum(np.searchsorted(self.keys, counts.key), len(self.keys) - 1)
-        known = self.keys[column] == counts.key
-        start = np.concatenate([[0], np.cumsum(known)])[counts.start]
-        column = column[known]
-        value = pattern_values(start, self.keys[column] >> BITS, counts.times[known], self.rarity[column])
+        start, column, value = pattern_values(counts, self.keys, self.rarity)
         value *= self.scale[column]
         found = np.zeros((len(start) - 1, self.dim), np.float32)
         for row in np.flatnonzero(np.diff(start)).tolist():
@@ -149,19 +145,24 @@ def unit_rows(rows: Floats32) -> Floats32:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
 
 
-def pattern_values(start: Ints, kind: NDArray[np.integer], count: Ints32, rarity: Floats32) -> Floats32:
+def pattern_values(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floats32) -> tuple[Ints, Ints, Floats32]:
     """What stands for the patterns of bags: 1 + log count, by rarity, those of a kind of length 1 in each bag.
 
     Args:
-        start: (n + 1,) offsets of the bags.
-        kind: Of each pattern.
-        count: How often each occurs in its bag.
-        rarity: Of each.
+        counts: The n bags.
+        keys: (m,) uint32 patterns that are known, ascending; others are left out.
+        rarity: (m,) float32, of each.
+
+    Returns:
+        (n + 1,) offsets of the bags, and of each of their patterns the place among those that are known, and its value.
     """
-    value = (1 + np.log(count)) * rarity
-    group = np.repeat(np.arange(len(start) - 1), np.diff(start)) * len(KINDS) + kind
+    column = np.minimum(np.searchsorted(keys, counts.key), len(keys) - 1)
+    known = keys[column] == counts.key
+    start, column = offsets(known)[counts.start], column[known]
+    value = (1 + np.log(counts.times[known])) * rarity[column]
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start)) * len(KINDS) + (keys[column] >> BITS)
     length = np.sqrt(np.bincount(group, value.astype(np.float64) ** 2, minlength=1))
-    return (value / np.maximum(length[group], _SMALLEST)).astype(np.float32)
+    return start, column, (value / np.maximum(length[group], _SMALLEST)).astype(np.float32)
 
 
 def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.PathLike[str]) -> None:

@@ -191,11 +191,7 @@ def _known_patterns(counts: Sequence[PatternCounts], least: int) -> tuple[NDArra
 
 def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floats32) -> csr_array:
     """(n, m) float32 values of bags."""
-    column = np.minimum(np.searchsorted(keys, counts.key), len(keys) - 1)
-    known = keys[column] == counts.key
-    start = np.concatenate([[0], np.cumsum(known)])[counts.start]
-    column = column[known]
-    value = pattern_values(start, keys[column] >> BITS, counts.times[known], rarity[column])
+    start, column, value = pattern_values(counts, keys, rarity)
     return csr_array((value, column, start), shape=(len(start) - 1, len(keys)))
 
 

@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints32
+from ncc.arrays import Ints32, offsets
 from ncc.encoder.names import is_library_function, library_name
 from ncc.ir import Module
 from ncc.ir.module import plain_name
@@ -44,7 +44,7 @@ def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDAr
     ]
     count = np.array([len(values) for values in hashes], np.int64)
     first, times = np.cumsum(count) - count, count[token]
-    ends = np.concatenate([[0], np.cumsum(times)])
+    ends = offsets(times)
     place = np.arange(ends[-1]) + np.repeat(first[token] - ends[:-1], times)
     found = np.fromiter(itertools.chain.from_iterable(hashes), np.uint32, int(count.sum()))[place]
     return ends[np.concatenate([[0], stop])].astype(np.int32), found

@@ -12,13 +12,14 @@ Weinberger et al. 2009 (hashed features).
 
 import re
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints, Ints32
+from ncc.arrays import Ints, Ints32, offsets
 from ncc.encoder.hashing import mixed
 from ncc.encoder.literals import statement_literals
 from ncc.ir import OPCODES, Module, NodeKind, opcode_number
@@ -63,6 +64,13 @@ class PatternCounts(NamedTuple):
     start: Ints
     key: NDArray[np.uint32]
     times: Ints32
+
+    @classmethod
+    def joined(cls, parts: Sequence["PatternCounts"]) -> "PatternCounts":
+        """The bags of all parts."""
+        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
+        key = np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)])
+        return cls(offsets(lengths), key, np.concatenate([np.zeros(0, np.int32), *(one.times for one in parts)]))
 
 
 def count_patterns(module: Module, bag: Ints) -> PatternCounts:

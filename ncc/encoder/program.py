@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints, Ints32
+from ncc.arrays import Ints, Ints32, offsets
 from ncc.encoder.literals import statement_literals
 from ncc.encoder.names import is_library_function
 from ncc.ir import Module
@@ -44,10 +44,10 @@ class ProgramTable:
         literals = np.repeat(self.literal_start[statements], lengths) + _counters(lengths)
         return replace(
             self,
-            start=_offsets([len(part) for part in parts]),
+            start=offsets([len(part) for part in parts]),
             text_id=self.text_id[statements],
             opcode=self.opcode[statements],
-            literal_start=_offsets(lengths),
+            literal_start=offsets(lengths),
             literal=self.literal[literals],
         )
 
@@ -79,7 +79,7 @@ def describe_program(module: Module) -> ProgramTable:
     start, literal = statement_literals(module, statements)
     return ProgramTable(
         texts=tuple(module.texts[number] for number in used.tolist()),
-        start=_offsets([len(statements)]),
+        start=offsets([len(statements)]),
         text_id=text_id.astype(np.int32),
         opcode=module.opcode[statements],
         literal_start=start.astype(np.int64),
@@ -118,16 +118,12 @@ def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
     numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
     return ProgramTable(
         texts=tuple(known),
-        start=_offsets(np.concatenate([np.diff(table.start) for table in tables])),
+        start=offsets(np.concatenate([np.diff(table.start) for table in tables])),
         text_id=np.concatenate([number[table.text_id] for number, table in zip(numbers, tables, strict=True)]),
         opcode=np.concatenate([table.opcode for table in tables]),
-        literal_start=_offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
+        literal_start=offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
         literal=np.concatenate([table.literal for table in tables]),
     )
-
-
-def _offsets(lengths: Sequence[int] | Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _counters(lengths: Ints) -> Ints:

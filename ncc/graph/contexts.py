@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc import native
-from ncc.arrays import Ints, Ints32
+from ncc.arrays import Ints, Ints32, offsets
 from ncc.errors import InputError
 from ncc.graph.xfg import XFG
 from ncc.ir.reader import seconds_for
@@ -61,9 +61,9 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
     by_node = np.argsort(node, kind="stable")
     try:
         center, context, count = native.count_contexts(
-            _offsets(statement, num_statements),
+            offsets(np.bincount(statement, minlength=num_statements)),
             node.astype(np.int32),
-            _offsets(node, graph.num_nodes),
+            offsets(np.bincount(node, minlength=graph.num_nodes)),
             statement[by_node].astype(np.int32),
             label.astype(np.int32, copy=False),
             width=width,
@@ -82,9 +82,3 @@ def context_pairs(graph: XFG, width: int = 2) -> Ints32:
     """
     counts = count_contexts(graph, np.arange(graph.module.num_statements, dtype=np.int32), width)
     return np.stack([counts.center, counts.context], axis=1)
-
-
-def _offsets(rows: Ints, num_rows: int) -> Ints:
-    """Where each row's entries start and end: (num_rows + 1,)."""
-    counts = np.bincount(rows, minlength=num_rows)
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

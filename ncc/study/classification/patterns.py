@@ -11,7 +11,7 @@ from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.classification.scoring import ScoringMethod
 from ncc.encoder.discriminant import pattern_values
-from ncc.encoder.patterns import BITS, PatternCounts, count_patterns
+from ncc.encoder.patterns import PatternCounts, count_patterns
 from ncc.errors import NccError
 from ncc.ir import Abstraction, read_module
 from ncc.runtime.found import FoundFile
@@ -85,16 +85,8 @@ class PatternMachine(LinearMachine):
         """(m, patterns) sparse float32: of what training has seen."""
         from scipy.sparse import csr_matrix
 
-        bags = [self._patterns(samples)[row] for row in rows]
-        columns = [np.searchsorted(self._keys, bag.key) for bag in bags]
-        known = [
-            self._keys[np.minimum(column, len(self._keys) - 1)] == bag.key
-            for column, bag in zip(columns, bags, strict=True)
-        ]
-        start = np.cumsum([0, *(int(own.sum()) for own in known)])
-        column = np.concatenate([one[own] for one, own in zip(columns, known, strict=True)])
-        times = np.concatenate([bag.times[own] for bag, own in zip(bags, known, strict=True)])
-        values = pattern_values(start, self._keys[column] >> BITS, times, self._rarity[column])
+        bags = PatternCounts.joined([self._patterns(samples)[row] for row in rows])
+        start, column, values = pattern_values(bags, self._keys, self._rarity)
         return csr_matrix((values, column, start), shape=(len(rows), len(self._keys)))
 
     def _patterns(self, samples: ProgramSamples) -> Sequence[PatternCounts]:

@@ -357,11 +357,5 @@ def _joined(found: "Iterable[tuple[Any, list[int]]]") -> "LabelledPatterns":
     from ncc.encoder.patterns import PatternCounts
 
     bags = list(found)
-    parts = [counts for counts, _ in bags]
-    lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
-    counts = PatternCounts(
-        np.concatenate([[0], np.cumsum(lengths)]),
-        np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)]),
-        np.concatenate([np.zeros(0, np.int32), *(counts.times for counts in parts)]),
-    )
-    return LabelledPatterns(counts, np.array([label for _, labels in bags for label in labels], np.int64))
+    labels = [label for _, labels in bags for label in labels]
+    return LabelledPatterns(PatternCounts.joined([counts for counts, _ in bags]), np.array(labels, np.int64))
