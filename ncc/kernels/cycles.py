@@ -6,7 +6,7 @@ modulo scheduling. Loops of few operations are unrolled, and those around a barr
 outside of loops runs for several work-items at once, unless the kernel has other loops, or calls what can't.
 
 Reference: Rau, "Iterative modulo scheduling", MICRO 1994 (bounds by recurrences and by resources). Cycles are those of
-usual processors, see Fog's instruction tables; loops are unrolled up to the size that LLVM's own limit allows.
+usual processors, see Fog's instruction tables; loops are unrolled up to LLVM's threshold at -O2.
 """
 
 from collections import defaultdict
