@@ -135,14 +135,14 @@ class _Function:
 
     def _rolled(self, nest: list[Loop]) -> list[Loop]:
         """Loops that stay such, inner ones first."""
-        rolled: list[Loop] = []
+        rolled: dict[int, Loop] = {}  # by header
         for loop in nest:
             size = sum(self.operation[one].issue > 0 for block in loop.blocks for one in self.blocks[block])
             trips = loop.trips or np.inf
             is_unrolled = trips <= _MOST_TRIPS and trips * size <= _MOST_UNROLLED
-            if not is_unrolled or any(inner.blocks < loop.blocks for inner in rolled):
-                rolled.append(loop)
-        return [loop for loop in rolled if not any(map(self._has_barrier, loop.blocks))]
+            if not is_unrolled or not loop.blocks.isdisjoint(rolled):
+                rolled[loop.header] = loop
+        return [loop for loop in rolled.values() if not any(map(self._has_barrier, loop.blocks))]
 
     def _has_barrier(self, block: int) -> bool:
         return any(self.operation[one].kind == "barrier" for one in self.blocks[block])
