@@ -18,13 +18,14 @@ from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.searching import header_folders
-from ncc.frontend.toolkits import toolkit_flags
+from ncc.frontend.toolkits import extension_flags, toolkit_flags
 from ncc.runtime.limits import refuse_large
 
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
-_NO_HEADER = re.compile(r"fatal error: '[^']+' file not found")
+_MOST_TOLD = 10
+_NO_HEADER = re.compile(r"error: '[^']+' file not found")
 _HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
 
 
@@ -76,33 +77,38 @@ def compile_source(
         except CompileError as error:
             logger.debug("%s: does not compile with the toolkit's headers: %s", name, error)
     try:
-        try:
-            return _compile(compiler, language, source, options, readable)
-        except CompileError as error:
-            searched = _with_header_folders(source, options, error, readable)
-            if searched is None:
-                raise
-            options = searched
-            return _compile(compiler, language, source, options, readable)
+        while True:
+            try:
+                return _compile(compiler, language, source, options, readable)
+            except CompileError as error:
+                more = _with_header_folders(source, options, error, readable)
+                if more is None:
+                    raise
+                options = more
     except CompileError as error:
         device = (
             compile_device_code(compiler, source, options, readable) if language == "cuda" and error.errors else None
         )
         if device is None:
             raise
-        for function, reason in device.left_out:
+        for function, reason in device.left_out[:_MOST_TOLD]:
             logger.warning("%s: %s is left out: %s", name, function, reason)
+        if len(device.left_out) > _MOST_TOLD:
+            logger.warning("%s: %d more functions are left out", name, len(device.left_out) - _MOST_TOLD)
         return device
 
 
 def _with_header_folders(
     source: str | bytes, options: CompileOptions, error: CompileError, roots: Sequence[str | os.PathLike[str]]
 ) -> CompileOptions | None:
-    """Options with the folders that have what a compiler did not find; None where that is not what it misses."""
-    if isinstance(source, bytes) or not any(_NO_HEADER.search(line) for line in error.errors):
+    """Options with further folders that have what a compiler did not find; None where there are none, or no need."""
+    if not any(_NO_HEADER.search(line) for line in error.errors):
         return None
-    folders = header_folders(source, roots)
-    return replace(options, searched=folders) if folders else None
+    extension = extension_flags(error.errors)
+    if extension and extension[-1] not in options.flags:
+        return replace(options, flags=(*extension, *options.flags))
+    folders = () if isinstance(source, bytes) else header_folders(source, roots)
+    return replace(options, searched=folders) if folders and folders != options.searched else None
 
 
 def _compile(

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from ncc.errors import CompileError
@@ -26,7 +27,7 @@ _MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
 _MOST_BYTES = 2**25
 _LIBRARIES = ("thrust", "cub", "cooperative_groups")
 _DEEP = Path("a/b/c/d/e/f/g/h")
-_NOT_FOUND = re.compile(r"fatal error: '([^']+)' file not found")
+_NOT_FOUND = re.compile(r"error: '([^']+)' file not found")
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
 _SAID = re.compile(r"^<stdin>:(\d+):(\d+): (error|fatal error|note|warning): (.*)$", re.MULTILINE)
 _HOST = re.compile(r"reference to __host__ (?:function|variable) '")
@@ -63,7 +64,7 @@ def compile_device_code(
     run = _Runs(compiler, options, readable, end)
     try:
         text, empty = run.preprocess(source)
-        code = _Mending(text, options.searched).compile(run)
+        code = _Mending(text, (*options.searched, *_last_folders(options.flags))).compile(run)
     except CompileError as error:
         if error.timed_out:
             raise
@@ -139,6 +140,10 @@ class _Runs:
         command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
         name = "source text" if isinstance(source, bytes) else source
         return run_compiler(self.compiler, command, options, name=name, source=source, readable=readable)
+
+
+def _last_folders(flags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(folder for flag, folder in pairwise(flags) if flag == "-idirafter")
 
 
 def _instead_of(header: str) -> str:

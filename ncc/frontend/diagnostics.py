@@ -24,7 +24,7 @@ _OUT_OF_MEMORY = re.compile(
 _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
 _NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
-_NOT_FOUND = re.compile(r"fatal error: '(?![/.])(.+?)' file not found")
+_NOT_FOUND = re.compile(r"error: '(?![/.])(.+?)' file not found")
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 

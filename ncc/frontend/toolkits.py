@@ -1,14 +1,16 @@
-"""Headers of an installed CUDA toolkit, for what our own headers lack: named by the user, or in NVIDIA's wheels."""
+"""Headers that are installed for what our own lack: of a CUDA toolkit, named or in NVIDIA's wheels, and of PyTorch."""
 
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from ncc.errors import InputError
 
 _VARIABLE = "NCC_CUDA_PATH"
 _VERSION = re.compile(rb"^#define\s+CUDA_VERSION\s+(\d{4,6})\b", re.MULTILINE)
+_OF_TORCH = re.compile(r"error: '(?:torch|ATen|c10)/[^']+' file not found")
 _OLDEST, _NEWEST = 9, 13
 _PLACES = ("include", "targets/x86_64-linux/include", "targets/sbsa-linux/include")
 _WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
@@ -26,6 +28,19 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     """
     folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
     folders = folders or _of_wheels()
+    return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+
+
+def extension_flags(errors: Sequence[str]) -> tuple[str, ...]:
+    """Flags by which PyTorch's headers are found, where one of them is what a compiler did not find.
+
+    Args:
+        errors: What it said.
+    """
+    spec = importlib.util.find_spec("torch") if any(map(_OF_TORCH.search, errors)) else None
+    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]
+    folders = [folder for include in includes for folder in (include, include / "torch/csrc/api/include")]
     return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
 
 

@@ -50,3 +50,32 @@ def test_where_a_toolkits_headers_break_ours_alone_are_taken(toolkit):
     source = b"#include <cufft.h>\n__global__ void one(float *x) { x[0] = 1; }\n"
     found = compile_source(source, CompileOptions(language="cuda", cuda_path=str(toolkit)))
     assert found.empty_headers == ("cufft.h",)
+
+
+def test_kernels_of_pytorchs_extensions_find_its_headers():
+    source = b"""
+    #include <torch/headeronly/util/Half.h>
+    #include <c10/util/BFloat16.h>
+    #include <torch/csrc/of/another/version.h>
+    template <class T> __global__ void same(const T *x, const T *y, bool *out) { out[threadIdx.x] = x[0] == y[0]; }
+    void launch() { same<c10::Half><<<1, 2>>>(0, 0, 0); same<c10::BFloat16><<<1, 2>>>(0, 0, 0); }
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert found.ir.count(b"define dso_local ptx_kernel void @_Z4sameI") == 2
+    assert "torch/csrc/of/another/version.h" in found.empty_headers
+    assert not any("c10/util" in name for name in found.empty_headers)
+
+
+def test_numbers_of_other_libraries_are_no_operands_of_half():
+    source = b"""
+    #include <cuda_fp16.h>
+    struct Own { operator float() const; operator __half() const; };
+    __global__ void kernel(Own *x, __half *y, bool *out) {
+      out[0] = x[0] == x[1];
+      y[0] = y[1] * y[2] + __half(3) - __half(1.5f);
+      out[1] = y[0] <= y[3];
+      y[4] += -y[5];
+      y[6] = __short_as_half(__half_as_short(y[7]));
+    }
+    """
+    assert compile_source(source, CompileOptions(language="cuda")).left_out == ()

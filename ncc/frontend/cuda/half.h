@@ -5,13 +5,28 @@
 #define __CUDA_BF16_H__
 #include "prelude.h"
 
+template <bool is_number> struct ncc_number;
+template <> struct ncc_number<true> { typedef void type; };
+
 #define NCC_NARROW(type, pair, stored)                                                             \
   struct alignas(2) type {                                                                         \
     stored v;                                                                                      \
     type() = default;                                                                              \
-    template <typename T, typename = decltype(static_cast<float>(T()))>                            \
+    __host__ __device__ type(float x) : v(static_cast<stored>(x)) {}                               \
+    template <typename T, typename = typename ncc_number<__is_arithmetic(T) || __is_enum(T)>::type> \
     __host__ __device__ type(T x) : v(static_cast<stored>(static_cast<float>(x))) {}               \
     __host__ __device__ operator float() const { return static_cast<float>(v); }                   \
+    NCC_NARROW_OPERATOR(type, +)                                                                   \
+    NCC_NARROW_OPERATOR(type, -)                                                                   \
+    NCC_NARROW_OPERATOR(type, *)                                                                   \
+    NCC_NARROW_OPERATOR(type, /)                                                                   \
+    NCC_FRIEND type operator-(type x) { type r; r.v = -x.v; return r; }                            \
+    NCC_NARROW_COMPARISON(type, <)                                                                 \
+    NCC_NARROW_COMPARISON(type, >)                                                                 \
+    NCC_NARROW_COMPARISON(type, <=)                                                                \
+    NCC_NARROW_COMPARISON(type, >=)                                                                \
+    NCC_NARROW_COMPARISON(type, ==)                                                                \
+    NCC_NARROW_COMPARISON(type, !=)                                                                \
   };                                                                                               \
   struct alignas(4) pair {                                                                         \
     type x, y;                                                                                     \
@@ -19,17 +34,10 @@
     __host__ __device__ pair(type x, type y) : x(x), y(y) {}                                       \
   };                                                                                               \
   NCC_BOTH pair make_##pair(type x, type y) { return pair(x, y); }                                 \
-  NCC_NARROW_OPERATOR(type, pair, +)                                                               \
-  NCC_NARROW_OPERATOR(type, pair, -)                                                               \
-  NCC_NARROW_OPERATOR(type, pair, *)                                                               \
-  NCC_NARROW_OPERATOR(type, pair, /)                                                               \
-  NCC_BOTH type operator-(type x) { type r; r.v = -x.v; return r; }                                \
-  NCC_NARROW_COMPARISON(type, <)                                                                   \
-  NCC_NARROW_COMPARISON(type, >)                                                                   \
-  NCC_NARROW_COMPARISON(type, <=)                                                                  \
-  NCC_NARROW_COMPARISON(type, >=)                                                                  \
-  NCC_NARROW_COMPARISON(type, ==)                                                                  \
-  NCC_NARROW_COMPARISON(type, !=)                                                                  \
+  NCC_PAIR_OPERATOR(pair, +)                                                                       \
+  NCC_PAIR_OPERATOR(pair, -)                                                                       \
+  NCC_PAIR_OPERATOR(pair, *)                                                                       \
+  NCC_PAIR_OPERATOR(pair, /)                                                                       \
   NCC_NARROW_2(type, pair, __hadd, x + y)                                                          \
   NCC_NARROW_2(type, pair, __hsub, x - y)                                                          \
   NCC_NARROW_2(type, pair, __hmul, x * y)                                                          \
@@ -77,12 +85,15 @@
   NCC_NARROW_SHUFFLE(type, __shfl_up_sync, unsigned int)                                           \
   NCC_NARROW_SHUFFLE(type, __shfl_down_sync, unsigned int)                                         \
   NCC_NARROW_SHUFFLE(type, __shfl_xor_sync, int)
-#define NCC_NARROW_OPERATOR(type, pair, sign)                                                      \
-  NCC_BOTH type operator sign(type x, type y) { type r; r.v = x.v sign y.v; return r; }            \
+/* Friends, so that what becomes one of these by a conversion of its own is none of their operands. */
+#define NCC_FRIEND friend __inline__ __attribute__((host, device, always_inline))
+#define NCC_NARROW_OPERATOR(type, sign)                                                            \
+  NCC_FRIEND type operator sign(type x, type y) { type r; r.v = x.v sign y.v; return r; }          \
+  NCC_FRIEND type &operator sign##=(type &x, type y) { return x = x sign y; }
+#define NCC_PAIR_OPERATOR(pair, sign)                                                              \
   NCC_BOTH pair operator sign(pair x, pair y) { return pair(x.x sign y.x, x.y sign y.y); }         \
-  NCC_BOTH type &operator sign##=(type &x, type y) { return x = x sign y; }                        \
   NCC_BOTH pair &operator sign##=(pair &x, pair y) { return x = x sign y; }
-#define NCC_NARROW_COMPARISON(type, sign) NCC_BOTH bool operator sign(type x, type y) { return x.v sign y.v; }
+#define NCC_NARROW_COMPARISON(type, sign) NCC_FRIEND bool operator sign(type x, type y) { return x.v sign y.v; }
 #define NCC_NARROW_PAIRS(type, pair, name, sign)                                                   \
   NCC_BOTH pair __h##name##2(pair x, pair y) {                                                     \
     return pair(x.x sign y.x ? 1.0f : 0.0f, x.y sign y.y ? 1.0f : 0.0f);                           \
@@ -148,6 +159,8 @@ NCC_BOTH float __low2float(__half2 x) { return x.x; }
 NCC_BOTH float __high2float(__half2 x) { return x.y; }
 NCC_BOTH __half2 __lowhigh2highlow(__half2 x) { return __half2(x.y, x.x); }
 NCC_BOTH unsigned short __half_as_ushort(__half x) { return __builtin_bit_cast(unsigned short, x.v); }
+NCC_BOTH short __half_as_short(__half x) { return __builtin_bit_cast(short, x.v); }
+NCC_BOTH __half __short_as_half(short x) { __half r; r.v = __builtin_bit_cast(_Float16, x); return r; }
 NCC_BOTH __half __ushort_as_half(unsigned short x) { __half r; r.v = __builtin_bit_cast(_Float16, x); return r; }
 NCC_BOTH __half2 __hadd2_rn(__half2 x, __half2 y) { return x + y; }
 NCC_BOTH __nv_bfloat162 __float2bfloat162_rn(float x) { return __nv_bfloat162(x, x); }
@@ -159,7 +172,9 @@ NCC_BOTH float2 __bfloat1622float2(__nv_bfloat162 x) { return float2{x.x, x.y}; 
 NCC_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return __nv_bfloat162(x, x); }
 
 #undef NCC_NARROW
+#undef NCC_FRIEND
 #undef NCC_NARROW_OPERATOR
+#undef NCC_PAIR_OPERATOR
 #undef NCC_NARROW_COMPARISON
 #undef NCC_NARROW_2
 #undef NCC_NARROW_PAIRS

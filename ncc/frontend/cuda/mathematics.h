@@ -275,6 +275,12 @@ NCC_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, uns
 NCC_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
   return static_cast<unsigned int>(((static_cast<unsigned long long>(high) << 32) | low) >> (shift & 31));
 }
+NCC_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int shift) {
+  return shift < 32 ? __funnelshift_l(low, high, shift) : low;
+}
+NCC_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift) {
+  return shift < 32 ? __funnelshift_r(low, high, shift) : high;
+}
 NCC_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return __nvvm_prmt(x, y, s); }
 NCC_DEVICE int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) c += static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i);

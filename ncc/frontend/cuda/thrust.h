@@ -102,6 +102,31 @@ template <typename T>
 NCC_DEVICE complex<T> exp(complex<T> z) { return polar(::exp(z.re), z.im); }
 template <typename T>
 NCC_DEVICE complex<T> sqrt(complex<T> z) { return polar(::sqrt(abs(z)), arg(z) / 2); }
+#define NCC_COMPLEX(name, value)                                                                   \
+  template <typename T>                                                                            \
+  NCC_DEVICE complex<T> name(complex<T> z) {                                                       \
+    const complex<T> one(1), i(0, 1);                                                              \
+    return value;                                                                                  \
+  }
+NCC_COMPLEX(log, complex<T>(::log(abs(z)), arg(z)))
+NCC_COMPLEX(log10, log(z) / complex<T>(T(2.302585092994046)))
+NCC_COMPLEX(sinh, complex<T>(::sinh(z.re) * ::cos(z.im), ::cosh(z.re) * ::sin(z.im)))
+NCC_COMPLEX(cosh, complex<T>(::cosh(z.re) * ::cos(z.im), ::sinh(z.re) * ::sin(z.im)))
+NCC_COMPLEX(tanh, sinh(z) / cosh(z))
+NCC_COMPLEX(sin, complex<T>(::sin(z.re) * ::cosh(z.im), ::cos(z.re) * ::sinh(z.im)))
+NCC_COMPLEX(cos, complex<T>(::cos(z.re) * ::cosh(z.im), -::sin(z.re) * ::sinh(z.im)))
+NCC_COMPLEX(tan, sin(z) / cos(z))
+NCC_COMPLEX(asinh, log(z + sqrt(z * z + one)))
+NCC_COMPLEX(acosh, log(z + sqrt(z + one) * sqrt(z - one)))
+NCC_COMPLEX(atanh, (log(one + z) - log(one - z)) / complex<T>(2))
+NCC_COMPLEX(asin, -(i * asinh(i * z)))
+NCC_COMPLEX(acos, complex<T>(T(1.5707963267948966)) - asin(z))
+NCC_COMPLEX(atan, -(i * atanh(i * z)))
+#undef NCC_COMPLEX
+template <typename T, typename U>
+NCC_DEVICE complex<T> pow(complex<T> z, U exponent) { return exp(log(z) * complex<T>(exponent)); }
+template <typename T>
+NCC_DEVICE complex<T> pow(T base, complex<T> exponent) { return exp(complex<T>(::log(base)) * exponent); }
 
 using std::get;
 using std::make_pair;
