@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc
 
+from ncc.arrays import Split
 from ncc.data import cache_folder
 from ncc.devices.published import load_inputs
 from ncc.devices.samples import DeviceMappingSamples, MappingUnit, load_samples
@@ -29,7 +30,7 @@ from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping, DeviceMethod
 from ncc.study.evaluation import score_runs
-from ncc.study.runs import Plan, Split, run_plans
+from ncc.study.runs import Plan, run_plans
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 NOISE = (0.02, 0.05, 0.1, 0.2)

@@ -20,10 +20,11 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 from sklearn.cluster import KMeans
 
+from ncc.arrays import Split
 from ncc.devices.columns import CODE, launch_columns, launch_physics
 from ncc.devices.constants import own_constants
 from ncc.devices.fit import Samples, Trial, fit_times, hold_out, owners
-from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.folds import balanced_folds
 from ncc.devices.head import sureness
 from ncc.devices.inputs import INTERVAL, KernelInputs
 from ncc.devices.models import predict_targets

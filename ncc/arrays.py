@@ -12,6 +12,8 @@ Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+Split = tuple[Ints, Ints]
+"""Row indices of training and of test rows."""
 
 
 def offsets(lengths: Sequence[int] | NDArray[Any]) -> Ints:

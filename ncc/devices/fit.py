@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Split
 from ncc.devices.columns import (
     CODE,
     NUM_COLUMNS,
@@ -19,7 +19,7 @@ from ncc.devices.columns import (
     launch_physics,
 )
 from ncc.devices.constants import fit_constants, knows_launches
-from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.folds import balanced_folds
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead, faded, sureness, times_of
 from ncc.devices.inputs import INTERVAL, KernelInputs
 from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance

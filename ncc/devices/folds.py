@@ -4,11 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncc.arrays import Ints
+from ncc.arrays import Split
 from ncc.errors import InputError
-
-Split = tuple[Ints, Ints]
-"""Row indices of training and of test rows."""
 
 
 def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:

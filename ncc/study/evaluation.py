@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Split
 from ncc.data import cache_folder
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.runtime.writable import check_folder
 from ncc.study.bootstrap import Bootstrap, Estimate
 from ncc.study.report.table import Table, Tabular
-from ncc.study.runs import Kind, Method, Plan, Run, Samples, Split, run_plans
+from ncc.study.runs import Kind, Method, Plan, Run, Samples, run_plans
 
 SEED = 204
 """Seed of the published folds, and the first of every study's seeds."""

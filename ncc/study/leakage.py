@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ncc.arrays import Split
 from ncc.study.report.table import NONE, Cell, Row, Table
-from ncc.study.runs import Split
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,15 +17,12 @@ from joblib import Parallel, delayed, parallel_config
 from joblib import hash as content_hash
 from threadpoolctl import threadpool_limits
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError, NccError
 from ncc.runtime.storage import write_atomically
 
 Kind = Literal["control", "published", "ours"]
 """Whose a method is: a control, a published method run again, or ours."""
-
-Split = tuple[Ints, Ints]
-"""Row indices of training and of test rows."""
 
 
 class Samples(Protocol):

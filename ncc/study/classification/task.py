@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Split
 from ncc.classification.samples import ProgramSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
 from ncc.study.classification.metrics import ClassificationMetrics, measure
 from ncc.study.classification.protocols import PROTOCOLS, ProgramSplit, near_duplicates, split_programs
 from ncc.study.evaluation import SEED, Score, Task
-from ncc.study.runs import Method, Split
+from ncc.study.runs import Method
 
 ClassificationMethod = Method[ProgramSamples]
 """What can be measured: it predicts (m, num_classes) float64, a probability for each class."""

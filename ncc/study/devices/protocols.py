@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-from ncc.devices.folds import Split, balanced_folds, check_folds
+from ncc.arrays import Split
+from ncc.devices.folds import balanced_folds, check_folds
 from ncc.devices.samples import DeviceMappingSamples, MappingUnit
 from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Split
 from ncc.devices.columns import launch_columns, launch_physics
 from ncc.devices.constants import own_constants
 from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, owners, targets_of
-from ncc.devices.folds import Split, balanced_folds
+from ncc.devices.folds import balanced_folds
 from ncc.devices.inputs import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.table import LaunchTimes, LaunchUnit
