@@ -81,10 +81,10 @@ template <> struct ncc_number<true> { typedef void type; };
     return old;                                                                                    \
   }                                                                                                \
   NCC_DEVICE pair atomicAdd(pair *p, pair v) { return pair(atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y)); } \
-  NCC_NARROW_SHUFFLE(type, __shfl_sync, int)                                                       \
-  NCC_NARROW_SHUFFLE(type, __shfl_up_sync, unsigned int)                                           \
-  NCC_NARROW_SHUFFLE(type, __shfl_down_sync, unsigned int)                                         \
-  NCC_NARROW_SHUFFLE(type, __shfl_xor_sync, int)
+  NCC_NARROW_SHUFFLE(type, pair, __shfl_sync, int)                                                 \
+  NCC_NARROW_SHUFFLE(type, pair, __shfl_up_sync, unsigned int)                                     \
+  NCC_NARROW_SHUFFLE(type, pair, __shfl_down_sync, unsigned int)                                   \
+  NCC_NARROW_SHUFFLE(type, pair, __shfl_xor_sync, int)
 /* Friends, so that what becomes one of these by a conversion of its own is none of their operands. */
 #define NCC_FRIEND friend __inline__ __attribute__((host, device, always_inline))
 #define NCC_NARROW_OPERATOR(type, sign)                                                            \
@@ -108,9 +108,12 @@ template <> struct ncc_number<true> { typedef void type; };
 #define NCC_NARROW_1(type, pair, name, wide)                                                       \
   NCC_DEVICE type name(type x) { return type(wide(static_cast<float>(x))); }                       \
   NCC_DEVICE pair ncc_##name(pair x) { return pair(name(x.x), name(x.y)); }
-#define NCC_NARROW_SHUFFLE(type, name, argument)                                                   \
+#define NCC_NARROW_SHUFFLE(type, pair, name, argument)                                             \
   NCC_DEVICE type name(unsigned int mask, type v, argument lane, int width = warpSize) {           \
     return type(name(mask, static_cast<float>(v), lane, width));                                   \
+  }                                                                                                \
+  NCC_DEVICE pair name(unsigned int mask, pair v, argument lane, int width = warpSize) {           \
+    return pair(name(mask, v.x, lane, width), name(mask, v.y, lane, width));                       \
   }
 NCC_NARROW(__half, __half2, _Float16)
 NCC_NARROW(__nv_bfloat16, __nv_bfloat162, __bf16)
