@@ -67,7 +67,12 @@ def compile_device_code(
         code = _Mending(text, (*options.searched, *_last_folders(options.flags))).compile(run)
     except CompileError as error:
         if error.timed_out:
-            raise
+            name = "source text" if isinstance(source, bytes) else source
+            raise CompileError(
+                f"{name}: leaving out what does not compile took longer than {options.timeout_s:g} seconds; "
+                "a larger timeout_s gives it longer",
+                timed_out=True,
+            ) from error
         return None
     if code is None or not _KERNEL.search(code[0]):
         return None
@@ -131,11 +136,7 @@ class _Runs:
     ) -> FinishedProcess:
         left_s = self.end - time.monotonic()
         if left_s <= 0:
-            raise CompileError(
-                f"leaving out what does not compile took longer than {self.options.timeout_s:g} seconds; "
-                "a larger timeout_s gives it longer",
-                timed_out=True,
-            )
+            raise CompileError("time is up", timed_out=True)
         options = replace(self.options, flags=flags, timeout_s=left_s)
         command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
         name = "source text" if isinstance(source, bytes) else source

@@ -207,16 +207,18 @@ def test_tensor_cores_small_floats_and_numbers_in_words_are_there():
       p[0] = __nv_fp8_e4m3(static_cast<float>(p[1]) * 2);
       words[0] = __vmaxs4(words[1], words[2]) + __hgt2_mask(h[0], h[1]);
       if (__hbge2(h[0], h[1])) h[2] = __hlt2(h[0], h[1]);
+      words[3] = __vsubss4(0x80u, 0x01u) + 1000 * __vaddus2(0xfffeu, 9u);
     }
     """
     ir = compile_source(source, CompileOptions(language="cuda")).ir
+    assert b"store i32 65535128," in ir  # saturated, each lane alone
     assert b"call void @ncc_mma_sync" in ir
     assert b"ptx_kernel void @_Z6narrow" in ir
 
 
 def test_time_that_is_up_is_no_verdict_on_the_source() -> None:
     options = CompileOptions(timeout_s=1e-3)
-    with pytest.raises(CompileError, match="a larger timeout_s gives it longer") as caught:
+    with pytest.raises(CompileError, match=r"source text: .* than 0\.001 seconds; a larger timeout_s gives") as caught:
         compile_device_code(find_compiler(None), b"__global__ void k(int *p) { *p = unknown; }", options, ())
     assert caught.value.timed_out
     with pytest.raises(CompileError) as caught:

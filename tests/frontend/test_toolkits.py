@@ -71,7 +71,7 @@ def test_numbers_of_other_libraries_are_no_operands_of_half():
     #include <cuda_fp16.h>
     struct Own { operator float() const; operator __half() const; };
     __global__ void kernel(Own *x, __half *y, __half2 *z, bool *out) {
-      z[0] = __hmax2(z[1], __shfl_xor_sync(~0u, z[1], 16));
+      z[0] = __hmax2(make_half2(y[0], y[1]), __shfl_xor_sync(~0u, z[1], 16));
       out[0] = x[0] == x[1];
       y[0] = y[1] * y[2] + __half(3) - __half(1.5f);
       out[1] = y[0] <= y[3];

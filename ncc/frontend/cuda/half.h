@@ -129,6 +129,8 @@ typedef __half half;
 typedef __half2 half2;
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
+NCC_BOTH half2 make_half2(half x, half y) { return half2(x, y); }
+NCC_BOTH nv_bfloat162 make_bfloat162(nv_bfloat16 x, nv_bfloat16 y) { return nv_bfloat162(x, y); }
 struct __half_raw { unsigned short x; };
 
 #define NCC_ROUNDED(name, from, to)                                                                \

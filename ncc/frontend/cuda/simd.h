@@ -38,6 +38,17 @@ NCC_SIMD_SIGNED(setgt, x > y)
 NCC_SIMD_SIGNED(setge, x >= y)
 NCC_SIMD_SIGNED(setlt, x < y)
 NCC_SIMD_SIGNED(setle, x <= y)
+/* Saturated: a lane keeps the nearest number that it can hold. */
+#define NCC_WITHIN(low, value, high) ((value) < (low) ? (low) : (value) > (high) ? (high) : (value))
+#define NCC_SIMD_SATURATED(name, value)                                                   \
+  NCC_LANES(__v##name##ss2, 2, unsigned short, short, NCC_WITHIN(-32768, value, 32767))   \
+  NCC_LANES(__v##name##ss4, 4, unsigned char, signed char, NCC_WITHIN(-128, value, 127))  \
+  NCC_LANES(__v##name##us2, 2, unsigned short, unsigned short, NCC_WITHIN(0, value, 65535)) \
+  NCC_LANES(__v##name##us4, 4, unsigned char, unsigned char, NCC_WITHIN(0, value, 255))
+NCC_SIMD_SATURATED(add, x + y)
+NCC_SIMD_SATURATED(sub, x - y)
+#undef NCC_SIMD_SATURATED
+#undef NCC_WITHIN
 #undef NCC_SIMD
 #undef NCC_SIMD_SIGNED
 #undef NCC_LANES
