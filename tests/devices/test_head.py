@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def test_models_say_what_constants_of_the_devices_leave(table, head):
 
 def test_what_models_say_of_the_mean_time_fades_with_distance(head):
     said, distance = np.array([[2.0, 0.5], [2.0, 0.5]]), np.array([0.0, 0.1])
-    assert faded(said, distance, 10.0) == pytest.approx(np.array([[2.0, 0.5], [2.0 / np.e, 0.5]]))
+    assert faded(said, distance, 10.0) == pytest.approx(np.array([[2.0, 0.5], [2.0 / math.e, 0.5]]))
     assert (faded(said, distance, 0.0) == said).all()
     assert head.experts[0].fade > 0
 
