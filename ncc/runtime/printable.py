@@ -1,10 +1,13 @@
 """Names and excerpts of a stranger's files, for people: nothing in them steers a terminal, or hides or turns text."""
 
+import re
 from functools import lru_cache
 
-_LONGEST = 10_000
-"""Of mangled names; one may stand for a name thousands of times as long."""
-_LONGEST_SHOWN = 300
+import pydemumble
+
+_LONGEST, _LONGEST_STOOD_FOR, _LONGEST_SHOWN = 4_000, 2**20, 300
+_BACK = re.compile(r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E")
+"""What stands for a part of the name before it, and the end of a name within the name."""
 
 
 def printable(text: object, *, lines: bool = True) -> str:
@@ -38,14 +41,32 @@ def source_name(name: str) -> str:
         >>> source_name("_Z6kernelPKfPfi"), source_name("main"), source_name("_Zx")
         ('kernel(float const*, float*, int)', 'main', '_Zx')
     """
-    if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST:
-        try:
-            from cpp_demangle import demangle
-
-            name = _abridged(demangle(name[name.index("_Z") :]))
-        except (ModuleNotFoundError, ValueError):  # it is no name of theirs, or the platform has no wheel
-            pass
+    if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST and _stands_for(name) <= _LONGEST_STOOD_FOR:
+        name = _abridged(pydemumble.demangle(name[name.index("_Z") :])) or name
     return printable(name, lines=False)
+
+
+def _stands_for(name: str) -> int:
+    """At most how many components a mangled name stands for; one of 200 characters may stand for gigabytes.
+
+    A substitution stands for at most all that comes before the first use of one that is as new; so does a template's
+    parameter, of one name and its own arguments.
+    """
+    total, arguments = len(name), 0
+    sizes: dict[int, int] = {}
+    has_names_within = "Z" in name[2:]
+    for found in _BACK.finditer(name):
+        if found[0] == "E":
+            arguments = 0 if has_names_within else arguments
+        elif found[0].startswith("T"):
+            arguments = arguments or total
+            total += arguments
+        else:
+            number = int(found[1], 36) + 1 if found[1] else 0
+            if number not in sizes:
+                sizes[number] = min((size for other, size in sizes.items() if other > number), default=total)
+            total += sizes[number]
+    return total
 
 
 def _abridged(name: str) -> str:
