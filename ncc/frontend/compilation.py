@@ -40,8 +40,8 @@ def compile_source(
     What a CUDA file's host code needs may be missing: device code that compiles without it is compiled, and functions
     of the device that don't compile are left out, with a warning.
 
-    Headers that no search path has are looked for, by name, in the folders of ``readable``; the folders in which they
-    are found are searched last (``-idirafter``), and stand in the result's command.
+    Headers that no search path has are looked for, by name, in the folders of ``readable`` and the source's own; the
+    folders in which they are found are searched last (``-idirafter``), and stand in the result's command.
 
     Where the system allows it, the source reads nothing but its own folder and all below it, the system's headers, and
     what ``options`` and ``readable`` name; see SECURITY.md.
@@ -107,7 +107,7 @@ def _with_header_folders(
     extension = extension_flags(error.errors)
     if extension and extension[-1] not in options.flags:
         return replace(options, flags=(*extension, *options.flags))
-    folders = () if isinstance(source, bytes) else header_folders(source, roots)
+    folders = () if isinstance(source, bytes) else header_folders(source, [*roots, Path(source).absolute().parent])
     return replace(options, searched=folders) if folders and folders != options.searched else None
 
 

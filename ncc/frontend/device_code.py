@@ -23,9 +23,12 @@ from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.scopes import Scopes
 
-_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
-_MOST_BYTES = 2**25
-_LIBRARIES = ("thrust", "cub", "cooperative_groups")
+_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION, _MOST_TOLD = 60, 40, 6, 10
+_MOST_BYTES, _LONGEST_HEAD = 2**25, 1000
+_LIBRARIES = {
+    **{name: name for name in ("thrust", "cub", "cooperative_groups")},
+    **dict.fromkeys(("cuda", "cuda_pipeline", "cuda_pipeline_primitives"), "libcudacxx"),
+}
 _DEEP = Path("a/b/c/d/e/f/g/h")
 _NOT_FOUND = re.compile(r"error: '([^']+)' file not found")
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
@@ -34,7 +37,12 @@ _HOST = re.compile(r"reference to __host__ (?:function|variable) '")
 _NOT_VIABLE = tuple(f"call to __host__ function from {kind} function" for kind in ("__device__", "__global__"))
 _BOTH = "__attribute__((host)) __attribute__((device)) "
 _TEMPLATE_HEAD = re.compile(r"(?:\s*template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+\s*")
-_LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*(?:<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\))*>)?)\s*<<<")
+_ARGUMENTS = r"<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\))*>"
+_LAUNCH = re.compile(rf"([A-Za-z_][\w:]*\s*(?:{_ARGUMENTS})?)\s*<<<")
+_INSTANCE = re.compile(rf"(?:[A-Za-z_]\w*::)*([A-Za-z_]\w*)\s*{_ARGUMENTS}(?!\s*<<<)")
+_GLOBAL = "__attribute__((global))"
+_ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
+_NAME = re.compile(r"[^(){};]*?([A-Za-z_]\w*)\s*\(")
 _BRANCH = re.compile(r"\s*(else\b)?\s*(if\b)?")
 _ELSE = re.compile(r"[;}]?\s*else\b")
 _KERNEL = re.compile(rb"^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) ", re.MULTILINE)
@@ -55,10 +63,10 @@ def compile_device_code(
         readable: Folders that the source may read as well.
 
     Returns:
-        The device code, or None where no kernel is left.
+        The device code, or None where it holds no kernel even with all that compiles.
 
     Raises:
-        CompileError: Time is up.
+        CompileError: Time is up, or no kernel compiles without the headers that were not found.
     """
     end = time.monotonic() + options.timeout_s
     run = _Runs(compiler, options, readable, end)
@@ -74,8 +82,12 @@ def compile_device_code(
                 timed_out=True,
             ) from error
         return None
-    if code is None or not _KERNEL.search(code[0]):
+    if code is None:
         return None
+    if not _KERNEL.search(code[0]):
+        if not (code[1] and empty):
+            return None
+        raise _nothing_left("source text" if isinstance(source, bytes) else source, code[1], empty)
     return CompiledSource(
         ir=code[0],
         command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, options),
@@ -84,6 +96,15 @@ def compile_device_code(
         left_out=tuple(code[1].items()),
         empty_headers=tuple(empty),
     )
+
+
+def _nothing_left(name: str, left_out: dict[str, str], empty: Sequence[str]) -> CompileError:
+    lines = [f"{name}: no kernel is left when what does not compile is left out"]
+    lines += [f"{function}: {reason}" for function, reason in list(left_out.items())[:_MOST_TOLD]]
+    if len(left_out) > _MOST_TOLD:
+        lines.append(f"and {len(left_out) - _MOST_TOLD} more functions")
+    lines.append(f"headers that were not found: {', '.join(empty)}; where they are on this machine: -I FOLDER")
+    return CompileError("\n  ".join(lines), tuple(left_out.values()))
 
 
 class _Runs:
@@ -150,7 +171,7 @@ def _last_folders(flags: Sequence[str]) -> tuple[str, ...]:
 def _instead_of(header: str) -> str:
     """What a header that is not found holds: of libraries whose names device code uses, these."""
     library = header.split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
-    return f'#include "{OWN_HEADERS / "cuda" / library}.h"\n' if library in _LIBRARIES else ""
+    return f'#include "{OWN_HEADERS / "cuda" / _LIBRARIES[library]}.h"\n' if library in _LIBRARIES else ""
 
 
 @dataclass(frozen=True)
@@ -175,6 +196,8 @@ class _Mending:
             raise CompileError("too long a text")
         self.markers = [line if _MARKER.match(line) else "" for line in text.split("\n")]
         self.text, self.own = _without_markers(text, searched)
+        heads = (_ATTRIBUTE.sub("", head[:_LONGEST_HEAD]) for head in self.text.split(_GLOBAL)[1:])
+        self.kernels = frozenset(found[1] for head in heads if (found := _NAME.match(head)))
         self.left_out: dict[str, str] = {}
         self.shared: set[int] = set()
         self.tries: dict[int, int] = {}  # by place of a function's brace; what is left out leaves its blanks
@@ -292,7 +315,9 @@ class _Mending:
 
     def _launches(self, begin: int, end: int) -> str:
         """Statements that need the kernels which are launched between two places, without their arguments."""
-        names = dict.fromkeys(" ".join(found[1].split()) for found in _LAUNCH.finditer(self.text, begin, end))
+        found = [launch[1] for launch in _LAUNCH.finditer(self.text, begin, end)]
+        found += [name[0] for name in _INSTANCE.finditer(self.text, begin, end) if name[1] in self.kernels]
+        names = dict.fromkeys(" ".join(name.split()) for name in found)
         return " ".join(f"(void)(&{name});" for name in names if not name.startswith("if"))
 
 

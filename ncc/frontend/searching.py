@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ncc.frontend.beside import Look, is_everything
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_MOST_FILES = 3000
+_MOST_KNOWN, _MOST_FILES = 200_000, 3000
 _MOST_FOLDERS = 64
 _LARGEST_BYTES = 2**22
 
@@ -88,12 +88,16 @@ def _files_below(root: str) -> _Files:
     if known is None or not known.holds():
         by_name: dict[str, list[str]] = {}
         changed_ns = {}
+        num_files = 0
         for parent, names, files in os.walk(root):
             try:
                 changed_ns[parent] = os.stat(parent).st_mtime_ns  # noqa: PTH116
             except OSError:  # gone meanwhile
                 continue
             names[:] = sorted(name for name in names if not name.startswith("."))
+            num_files += len(files)
+            if num_files > _MOST_KNOWN:
+                break
             for name in files:
                 if not name.startswith("."):
                     by_name.setdefault(name, []).append(os.path.join(parent, name))  # noqa: PTH118

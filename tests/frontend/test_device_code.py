@@ -152,6 +152,29 @@ def test_where_no_kernel_is_left_the_first_error_is_told(tmp_path):
         compile_source(path)
 
 
+def test_where_headers_are_missing_what_leaves_no_kernel_is_told():
+    source = b"#include <library.h>\n__global__ void bad(int *p) { p[0] = library::value; }\n"
+    with pytest.raises(CompileError, match="bad: use of undeclared identifier 'library'") as caught:
+        compile_source(source, CompileOptions(language="cuda"))
+    assert "not found: library.h; where they are on this machine: -I FOLDER" in str(caught.value)
+
+
+def test_kernels_that_are_passed_to_lost_calls_are_instantiated():
+    source = b"""
+    #include <library.h>
+    template <class T, int n> static __global__ void __launch_bounds__(32) fill(T *p) { p[threadIdx.x] = n; }
+    template <class T> void run(T *p) {
+      cudaLaunchConfig_t config;
+      config.gridDim = 4;
+      cudaLaunchKernelEx(&config, fill<T, 1>, p);
+      library::launch(&config, fill<T, 2>, p);
+    }
+    int main() { run<float>(nullptr); }
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert _kernels(found.ir) == ["_ZL4fillIfLi1EEvPT_", "_ZL4fillIfLi2EEvPT_"]
+
+
 def test_constants_and_functions_of_the_host_that_kernels_use_are_shared(tmp_path):
     path = tmp_path / "shared.cu"
     path.write_text(
@@ -186,6 +209,59 @@ def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
     found = compile_source(file)
     assert found.language == "cuda"
     assert b"ptx_kernel void @_Z5scalePf" in found.ir
+
+
+def test_blocks_of_cub_and_the_rest_of_libcu_are_there():
+    source = b"""
+    #include <cooperative_groups.h>
+    #include <cub/cub.cuh>
+    #include <cuda/atomic>
+    #include <cuda/pipeline>
+    #include <cuda/std/limits>
+    #include <cuda_fp8.h>
+    template <class K> __global__ void __cluster_dims__(2, 1, 1) sort(K *keys, int *values, int *counts) {
+      typedef cub::BlockRadixSort<K, 128, 4, int> Sort;
+      typedef cub::BlockScan<int, 128> Scan;
+      typedef cub::BlockExchange<int, 128, 4> Exchange;
+      typedef cub::BlockHistogram<int, 128, 4, 256, cub::BLOCK_HISTO_ATOMIC> Histogram;
+      typedef cub::BlockDiscontinuity<int, 128> Heads;
+      __shared__ union {
+        typename Sort::TempStorage sort;
+        typename Scan::TempStorage scan;
+        typename Exchange::TempStorage exchange;
+        typename Histogram::TempStorage histogram;
+        typename Heads::TempStorage heads;
+      } storage;
+      K key[4];
+      int value[4], heads[4], all;
+      for (int i = 0; i < 4; i++) key[i] = keys[threadIdx.x * 4 + i], value[i] = i;
+      Sort(storage.sort).SortDescending(key, value, 0, 12);
+      Exchange(storage.exchange).BlockedToStriped(value);
+      Scan(storage.scan).ExclusiveScan(value, value, 0, cub::Max(), all);
+      Histogram(storage.histogram).Histogram(value, counts);
+      Heads(storage.heads).FlagHeads(heads, value, cub::Inequality());
+      for (int i = 0; i < 4; i++) keys[threadIdx.x * 4 + i] = key[i], values[threadIdx.x * 4 + i] = value[i] + heads[i];
+    }
+    __global__ void copy(float *to, const float *from, int *count, __half2 *halves, __nv_fp8x2_storage_t *eighths) {
+      __shared__ float part[256];
+      auto block = cooperative_groups::this_thread_block();
+      auto cluster = cooperative_groups::this_cluster();
+      auto pipe = cuda::make_pipeline();
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, part, from, cuda::aligned_size_t<16>(sizeof(part)), pipe);
+      pipe.producer_commit();
+      pipe.consumer_wait();
+      cuda::atomic_ref<int, cuda::thread_scope_device>(*count).fetch_add(1, cuda::memory_order_relaxed);
+      to[threadIdx.x] = *cluster.map_shared_rank(part, 1) + cuda::std::numeric_limits<float>::max();
+      eighths[0] = __nv_cvt_halfraw2_to_fp8x2(__habs2(halves[0]), __NV_SATFINITE, __NV_E4M3);
+      halves[1] = __nv_cvt_fp8x2_to_halfraw2(eighths[1], __NV_E4M3);
+    }
+    template __global__ void sort(float *, int *, int *);
+    template __global__ void sort(unsigned char *, int *, int *);
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert found.left_out == ()
+    assert len(_kernels(found.ir)) == 3
 
 
 def test_tensor_cores_small_floats_and_numbers_in_words_are_there():

@@ -46,6 +46,13 @@ def test_headers_of_a_project_are_found_by_name(project):
     assert re.search(rb"add[a-z ]* i32 %[^,]+, 41", compiled.ir)
 
 
+def test_headers_below_a_sources_own_folder_are_found_by_name(project):
+    source = project / "main.c"
+    source.write_text('#include "same.h"\nint f(void) { return SAME; }\n')
+    (project / "other" / "same.h").unlink()
+    assert b"ret i32 40" in compile_source(source).ir
+
+
 def test_a_folder_of_sources_is_read_as_a_project(project):
     [found] = expand_inputs([str(project)])
     assert load_module(found.source).num_statements > 1

@@ -13,6 +13,8 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __align__(bytes)
 #define __grid_constant__
+#define __cluster_dims__(...)
+#define __block_size__(...)
 /* clang has __noinline__ as a keyword since 15; as a macro it would break the C++ library's attributes. */
 
 #define NCC_DEVICE static __inline__ __attribute__((device, always_inline))

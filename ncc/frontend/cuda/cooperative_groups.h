@@ -31,6 +31,22 @@ struct grid_group {
   NCC_MEMBER static dim3 group_dim() { return gridDim; }
 };
 typedef grid_group multi_grid_group;
+/* Blocks that reach into each other's shared memory; how many there are is said at the launch. */
+extern "C" __device__ unsigned int ncc_cluster_blocks(void);
+struct cluster_group {
+  NCC_MEMBER static void barrier_arrive() { __threadfence(); }
+  NCC_MEMBER static void barrier_wait() { __syncthreads(); }
+  NCC_MEMBER static void sync() { barrier_arrive(), barrier_wait(); }
+  NCC_MEMBER static unsigned int num_blocks() { return ncc_cluster_blocks(); }
+  NCC_MEMBER static unsigned int block_rank() { return grid_group::block_rank() % num_blocks(); }
+  NCC_MEMBER static unsigned int thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  NCC_MEMBER static unsigned int num_threads() { return num_blocks() * thread_block::size(); }
+  NCC_MEMBER static unsigned int size() { return num_threads(); }
+  NCC_MEMBER static dim3 block_index() { return dim3(block_rank()); }
+  NCC_MEMBER static dim3 dim_blocks() { return dim3(num_blocks()); }
+  template <typename T>
+  NCC_MEMBER static T *map_shared_rank(T *p, int rank) { return p + rank; }
+};
 
 #define NCC_GROUP_OF_WARP                                                                          \
   NCC_MEMBER void sync() const { __syncwarp(); }                                                   \
@@ -70,6 +86,7 @@ typedef coalesced_group thread_group;
 #undef NCC_GROUP_OF_WARP
 
 NCC_DEVICE thread_block this_thread_block() { return thread_block(); }
+NCC_DEVICE cluster_group this_cluster() { return cluster_group(); }
 NCC_DEVICE grid_group this_grid() { return grid_group(); }
 NCC_DEVICE grid_group this_multi_grid() { return grid_group(); }
 NCC_DEVICE coalesced_group coalesced_threads() { return coalesced_group(); }

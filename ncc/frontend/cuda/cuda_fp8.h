@@ -16,6 +16,28 @@ extern "C" __host__ __device__ float ncc_fp8_to_float(__nv_fp8_storage_t, __nv_f
 NCC_BOTH __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t s, __nv_fp8_interpretation_t k) {
   return __nv_cvt_float_to_fp8(static_cast<float>(x), s, k);
 }
+NCC_BOTH __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 v, __nv_saturation_t s, __nv_fp8_interpretation_t k) {
+  return __nv_cvt_float_to_fp8(v.x, s, k) | __nv_cvt_float_to_fp8(v.y, s, k) << 8;
+}
+#define NCC_FP8_OF(name, type)                                                                     \
+  NCC_BOTH __nv_fp8_storage_t __nv_cvt_##name##raw_to_fp8(type##_raw v, __nv_saturation_t s,       \
+                                                          __nv_fp8_interpretation_t k) {           \
+    return __nv_cvt_float_to_fp8(type(v), s, k);                                                   \
+  }                                                                                                \
+  NCC_BOTH __nv_fp8x2_storage_t __nv_cvt_##name##raw2_to_fp8x2(type##2_raw v, __nv_saturation_t s, \
+                                                               __nv_fp8_interpretation_t k) {      \
+    const type##2 pair = v;                                                                        \
+    return __nv_cvt_float2_to_fp8x2(float2{pair.x, pair.y}, s, k);                                 \
+  }
+NCC_FP8_OF(half, __half)
+NCC_FP8_OF(bfloat16, __nv_bfloat16)
+#undef NCC_FP8_OF
+NCC_BOTH __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t k) {
+  return __half(ncc_fp8_to_float(x, k));
+}
+NCC_BOTH __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_interpretation_t k) {
+  return __half2(ncc_fp8_to_float(x & 0xff, k), ncc_fp8_to_float(x >> 8, k));
+}
 
 #define NCC_FP8(type, kind)                                                                        \
   struct __nv_fp8_##type {                                                                         \

@@ -9,12 +9,16 @@ template <bool is_number> struct ncc_number;
 template <> struct ncc_number<true> { typedef void type; };
 
 #define NCC_NARROW(type, pair, stored)                                                             \
+  struct type##_raw { unsigned short x; };                                                         \
+  struct pair##_raw { unsigned short x, y; };                                                      \
   struct alignas(2) type {                                                                         \
     stored v;                                                                                      \
     type() = default;                                                                              \
     __host__ __device__ type(float x) : v(static_cast<stored>(x)) {}                               \
     template <typename T, typename = typename ncc_number<__is_arithmetic(T) || __is_enum(T)>::type> \
     __host__ __device__ type(T x) : v(static_cast<stored>(static_cast<float>(x))) {}               \
+    __host__ __device__ type(type##_raw raw) : v(__builtin_bit_cast(stored, raw.x)) {}             \
+    __host__ __device__ operator type##_raw() const { return {__builtin_bit_cast(unsigned short, v)}; } \
     __host__ __device__ operator float() const { return static_cast<float>(v); }                   \
     NCC_NARROW_OPERATOR(type, +)                                                                   \
     NCC_NARROW_OPERATOR(type, -)                                                                   \
@@ -32,6 +36,8 @@ template <> struct ncc_number<true> { typedef void type; };
     type x, y;                                                                                     \
     pair() = default;                                                                              \
     __host__ __device__ pair(type x, type y) : x(x), y(y) {}                                       \
+    __host__ __device__ pair(pair##_raw raw) : x(type##_raw{raw.x}), y(type##_raw{raw.y}) {}       \
+    __host__ __device__ operator pair##_raw() const { return {type##_raw(x).x, type##_raw(y).x}; } \
   };                                                                                               \
   NCC_BOTH pair make_##pair(type x, type y) { return pair(x, y); }                                 \
   NCC_PAIR_OPERATOR(pair, +)                                                                       \
@@ -50,6 +56,7 @@ template <> struct ncc_number<true> { typedef void type; };
   NCC_BOTH type __hneg(type x) { return -x; }                                                      \
   NCC_BOTH pair __hneg2(pair x) { return pair(-x.x, -x.y); }                                       \
   NCC_BOTH type __habs(type x) { return x < type(0) ? -x : x; }                                    \
+  NCC_BOTH pair __habs2(pair x) { return pair(__habs(x.x), __habs(x.y)); }                         \
   NCC_BOTH bool __heq(type x, type y) { return x == y; }                                           \
   NCC_BOTH bool __hne(type x, type y) { return x != y; }                                           \
   NCC_BOTH bool __hgt(type x, type y) { return x > y; }                                            \
@@ -131,7 +138,6 @@ typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 NCC_BOTH half2 make_half2(half x, half y) { return half2(x, y); }
 NCC_BOTH nv_bfloat162 make_bfloat162(nv_bfloat16 x, nv_bfloat16 y) { return nv_bfloat162(x, y); }
-struct __half_raw { unsigned short x; };
 
 #define NCC_ROUNDED(name, from, to)                                                                \
   NCC_BOTH to name(from x) { return static_cast<to>(x); }                                          \
@@ -174,6 +180,14 @@ NCC_BOTH __nv_bfloat162 __float22bfloat162_rn(float2 x) { return __nv_bfloat162(
 NCC_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 x) { return x.x; }
 NCC_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.y; }
 NCC_BOTH float2 __bfloat1622float2(__nv_bfloat162 x) { return float2{x.x, x.y}; }
+NCC_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
+NCC_BOTH __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 x) { return __nv_bfloat162(x.y, x.x); }
+NCC_BOTH float __low2float(__nv_bfloat162 x) { return x.x; }
+NCC_BOTH float __high2float(__nv_bfloat162 x) { return x.y; }
+NCC_BOTH unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return __builtin_bit_cast(unsigned short, x.v); }
+NCC_BOTH short __bfloat16_as_short(__nv_bfloat16 x) { return __builtin_bit_cast(short, x.v); }
+NCC_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return __nv_bfloat16_raw{x}; }
+NCC_BOTH __nv_bfloat16 __short_as_bfloat16(short x) { return __nv_bfloat16_raw{static_cast<unsigned short>(x)}; }
 NCC_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return __nv_bfloat162(x, x); }
 
 #undef NCC_NARROW
