@@ -1,12 +1,13 @@
 """``ncc classify``: which known problem a program solves."""
 
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import Input, run_over
+from ncc.cli.options import EmbeddingFolder, InputJobs, Inputs, Json, takes_compile_options
+from ncc.cli.running import Input, loaded, run_over
 from ncc.runtime.printable import printable
 
 
@@ -27,6 +28,7 @@ def classify(
         typer.Option(metavar="FOLDER", help="Classifier that 'ncc train classify' made; default the shipped one."),
     ] = None,
     embedding: EmbeddingFolder = None,
+    jobs: InputJobs = 1,
     as_json: Json = False,
     *,
     options: Any,
@@ -36,13 +38,17 @@ def classify(
     from ncc.classification.loading import level_names
 
     names = level_names(levels) if levels is not None else None
-    how = {"top": top, "levels": names, "options": options}
-    how |= {"head": api.load_classifier(head), "embedding": api.load_embedding(embedding)}
+    loaded(api.load_classifier, head)
+    work = functools.partial(_classify, head=head, embedding=embedding, top=top, levels=names, options=options)
+    fields = ("classes", "fits", "compiled", "levels")
+    run_over(inputs, work, as_json=as_json, fields=fields, jobs=jobs, compile_s=options.timeout_s)
 
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        answer = api.classify(name, **how)
-        classes = "; ".join(printable(str(share), lines=False) for share in answer.classes)
-        text = f"{name}: {classes}" if answer.fits else f"{name}: none of these, nearest: {classes}"
-        return answer.to_dict(), text
 
-    run_over(inputs, work, as_json=as_json, fields=("classes", "fits", "compiled", "levels"))
+def _classify(name: Input, *, head: Path | None, embedding: Path | None, **how: Any) -> tuple[dict[str, Any], str]:
+    from ncc import api
+
+    how |= {"head": loaded(api.load_classifier, head), "embedding": loaded(api.load_embedding, embedding)}
+    answer = api.classify(name, **how)
+    classes = "; ".join(printable(str(share), lines=False) for share in answer.classes)
+    text = f"{name}: {classes}" if answer.fits else f"{name}: none of these, nearest: {classes}"
+    return answer.to_dict(), text

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, EncoderFolder, Inputs, Json, PoolingName, Scheduler, takes_compile_options
+from ncc.cli.options import (
+    EmbeddingFolder,
+    EncoderFolder,
+    InputJobs,
+    Inputs,
+    Json,
+    PoolingName,
+    Scheduler,
+    takes_compile_options,
+)
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError, NccError
 from ncc.runtime.printable import source_name
@@ -25,9 +34,6 @@ if TYPE_CHECKING:
     from ncc.inputs import ExpandedInput
     from ncc.runtime.found import FoundFile
     from ncc.search.parts import Rows
-
-_SECONDS = 300.0
-"""Time for an input in a worker, beyond that of a compilation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +58,7 @@ def embed(
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
     encoder: EncoderFolder = None,
-    jobs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Worker processes; an input that ends one costs itself.")
-    ] = 1,
+    jobs: InputJobs = 1,
     scheduler: Scheduler = None,
     as_json: Json = False,
     *,
@@ -128,7 +132,7 @@ def embed(
             if table and (jobs > 1 or scheduler)
             else None,
             jobs=jobs,
-            seconds=_SECONDS + options.timeout_s,
+            compile_s=options.timeout_s,
         )
 
 

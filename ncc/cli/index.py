@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, EncoderFolder, PoolingName, Scheduler, arguments_of, takes_compile_options
+from ncc.cli.options import (
+    EmbeddingFolder,
+    EncoderFolder,
+    InputJobs,
+    PoolingName,
+    Scheduler,
+    arguments_of,
+    takes_compile_options,
+)
 from ncc.cli.output import now_and_then, print_answer, say
 
 
@@ -16,9 +24,7 @@ def index(
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
     encoder: EncoderFolder = None,
-    jobs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Worker processes; a file that ends one costs itself.")
-    ] = 1,
+    jobs: InputJobs = 1,
     scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what became of the files as JSON.")] = False,
     *,

@@ -10,6 +10,10 @@ from typing import Annotated, Any
 import typer
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
+InputJobs = Annotated[
+    int,
+    typer.Option("--jobs", min=1, metavar="N", help="Worker processes; an input that ends one costs itself."),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 

@@ -1,11 +1,13 @@
 """``ncc predict-coarsening``: how many work-items of a kernel to merge into one."""
 
+import functools
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import Input, run_over
+from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
+from ncc.cli.running import Input, loaded, run_over
 from ncc.errors import InputError
 from ncc.runtime.printable import source_name
 
@@ -22,6 +24,7 @@ def predict_coarsening(
     ] = None,
     head: HeadFolder = None,
     embedding: EmbeddingFolder = None,
+    jobs: InputJobs = 1,
     as_json: Json = False,
     *,
     options: Any,
@@ -29,21 +32,26 @@ def predict_coarsening(
     """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
     from ncc import api
 
-    own = api.load_coarsening_head(head)
-    table = None if embedding is None else api.load_embedding(embedding)
+    own = loaded(api.load_coarsening_head, head)
     if platform is not None and platform not in own.devices:
         raise InputError(f"--platform is {platform!r}; expected one of {', '.join(own.devices)}")
+    work = functools.partial(_predict, head=head, embedding=embedding, platform=platform, options=options)
+    fields = ("factor", "speedup", "interval", "platform")
+    run_over(inputs, work, as_json=as_json, fields=fields, kernels=True, jobs=jobs, compile_s=options.timeout_s)
 
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        answers = api.predict_coarsening(name, platform=platform, options=options, head=own, embedding=table)
-        kernels = [answer.to_dict() for answer in answers]
-        lines = [
-            f"{name}: {source_name(answer.kernel)}: factor {answer.factor}, {answer.speedup:.2f}x "
-            f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
-            + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
-            + (f"; {answer.caveat}" if answer.caveat else "")
-            for answer in answers
-        ]
-        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
-    run_over(inputs, work, as_json=as_json, fields=("factor", "speedup", "interval", "platform"), kernels=True)
+def _predict(name: Input, *, head: Path | None, embedding: Path | None, **how: Any) -> tuple[dict[str, Any], str]:
+    from ncc import api
+
+    how |= {"head": loaded(api.load_coarsening_head, head)}
+    how |= {"embedding": embedding and loaded(api.load_embedding, embedding)}
+    answers = api.predict_coarsening(name, **how)
+    kernels = [answer.to_dict() for answer in answers]
+    lines = [
+        f"{name}: {source_name(answer.kernel)}: factor {answer.factor}, {answer.speedup:.2f}x "
+        f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
+        + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
+        + (f"; {answer.caveat}" if answer.caveat else "")
+        for answer in answers
+    ]
+    return kernels[0] | {"kernels": kernels}, "\n".join(lines)

@@ -1,13 +1,14 @@
 """``ncc predict-device``: CPU or GPU, by how much, from which size of the data on, and because of which lines."""
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, HeadFolder, Inputs, Json, takes_compile_options
-from ncc.cli.running import Input, check_plot, run_over
+from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
+from ncc.cli.running import Input, check_plot, loaded, run_over
 from ncc.runtime.printable import printable, source_name
 from ncc.runtime.quantities import parse_bytes, parse_items, readable_bytes
 
@@ -45,50 +46,62 @@ def predict_device(
         typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say which lines of the source drove the answer.")] = False,
+    jobs: InputJobs = 1,
     as_json: Json = False,
     *,
     options: Any,
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
     from ncc import api
-    from ncc.devices import plot_curves
     from ncc.devices.inputs import check_sizes
+
+    at = {
+        "transfer_bytes": None if transfer is None else parse_bytes(transfer),
+        "global_size": None if global_size is None else parse_items(global_size),
+    }
+    check_sizes(at["transfer_bytes"], wgsize)
+    check_plot(plot, inputs)
+    if head is not None:
+        loaded(api.load_device_head, head)
+    work = functools.partial(
+        _predict,
+        at=at,
+        how={"wgsize": wgsize, "platform": platform, "head": head, "embedding": embedding, "options": options},
+        plot=plot,
+        explain=explain,
+    )
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True, jobs=jobs, compile_s=options.timeout_s)
+
+
+def _predict(
+    name: Input, *, at: dict[str, Any], how: dict[str, Any], plot: Path | None, explain: bool
+) -> tuple[dict[str, Any], str]:
+    from ncc import api
+    from ncc.devices import plot_curves
     from ncc.frontend import language_of
 
-    transfer_bytes = None if transfer is None else parse_bytes(transfer)
-    work_items = None if global_size is None else parse_items(global_size)
-    check_sizes(transfer_bytes, wgsize)
-    check_plot(plot, inputs)
-    own = None if head is None else api.load_device_head(head)
-    table = None if embedding is None else api.load_embedding(embedding)
-
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        source = _read_once(name)
-        chosen = options if source is name else replace(options, language=options.language or language_of(name))
-        how: dict[str, Any] = {
-            "wgsize": wgsize,
-            "platform": platform,
-            "options": chosen,
-            "head": own,
-            "embedding": table,
-        }
-        at = {"transfer_bytes": transfer_bytes, "global_size": work_items}
-        answers = api.predict_device(source, **at, **how)
-        kernels = [answer.to_dict() for answer in answers]
-        lines = [f"{name}: {_sentence(answer)}" for answer in answers]
-        if plot:
-            curves = api.predict_device_curve(source, **how)
-            plot_curves(curves, plot)
-            for number, curve in enumerate(curves):
-                kernels[number] |= {"flips": list(curve.flips)}
-                lines[number] += f"; flips at {_sizes(curve.flips)}"
-        if explain:
-            for number, reason in enumerate(api.explain_device(source, **at, **how)):
-                kernels[number] |= {"explanation": reason.to_dict()["lines"]}
-                lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
-        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
-
-    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True)
+    source, options = _read_once(name), how["options"]
+    if source is not name:
+        options = replace(options, language=options.language or language_of(name))
+    how = how | {
+        "head": how["head"] and loaded(api.load_device_head, how["head"]),
+        "embedding": how["embedding"] and loaded(api.load_embedding, how["embedding"]),
+        "options": options,
+    }
+    answers = api.predict_device(source, **at, **how)
+    kernels = [answer.to_dict() for answer in answers]
+    lines = [f"{name}: {_sentence(answer)}" for answer in answers]
+    if plot:
+        curves = api.predict_device_curve(source, **how)
+        plot_curves(curves, plot)
+        for number, curve in enumerate(curves):
+            kernels[number] |= {"flips": list(curve.flips)}
+            lines[number] += f"; flips at {_sizes(curve.flips)}"
+    if explain:
+        for number, reason in enumerate(api.explain_device(source, **at, **how)):
+            kernels[number] |= {"explanation": reason.to_dict()["lines"]}
+            lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
+    return kernels[0] | {"kernels": kernels}, "\n".join(lines)
 
 
 def _read_once(name: Input) -> Input | bytes:

@@ -1,13 +1,14 @@
 """``ncc predict-gpu``: how long a kernel's launch takes and what bounds it, before its first run."""
 
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import HeadFolder, Inputs, Json, takes_compile_options
+from ncc.cli.options import HeadFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_arguments, parse_extent
-from ncc.cli.running import Input, check_plot, run_over
+from ncc.cli.running import Input, check_plot, loaded, run_over
 
 _FIELDS = (
     "time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
@@ -34,6 +35,7 @@ def predict_gpu(
         Path | None, typer.Option(metavar="FILE", help="Draw the kernels under the card's roof: .png, .svg or .pdf.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what the answer rests on.")] = False,
+    jobs: InputJobs = 1,
     as_json: Json = False,
     *,
     options: Any,
@@ -43,7 +45,6 @@ def predict_gpu(
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """
     from ncc import api
-    from ncc.gpus.picture import plot_roofline
 
     check_plot(plot, inputs)
     asked: dict[str, Any] = {
@@ -53,16 +54,24 @@ def predict_gpu(
         "kernel": kernel,
         "program_arguments": None if program_args is None else program_args.split(),
         "gpu": gpu,
-        "head": None if head is None else api.load_gpu_head(head),
         "options": options,
     }
 
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        answers = api.predict_gpu(name, **asked)
-        if plot:
-            plot_roofline(answers, plot)
-        lines = [f"{name}: {answer}" + (f"\n{answer.explanation()}" if explain else "") for answer in answers]
-        kernels = [answer.to_dict() for answer in answers]
-        return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+    if head is not None:
+        loaded(api.load_gpu_head, head)
+    work = functools.partial(_predict, asked=asked, head=head, plot=plot, explain=explain)
+    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True, jobs=jobs, compile_s=options.timeout_s)
 
-    run_over(inputs, work, as_json=as_json, fields=_FIELDS, kernels=True)
+
+def _predict(
+    name: Input, *, asked: dict[str, Any], head: Path | None, plot: Path | None, explain: bool
+) -> tuple[dict[str, Any], str]:
+    from ncc import api
+    from ncc.gpus.picture import plot_roofline
+
+    answers = api.predict_gpu(name, head=head and loaded(api.load_gpu_head, head), **asked)
+    if plot:
+        plot_roofline(answers, plot)
+    lines = [f"{name}: {answer}" + (f"\n{answer.explanation()}" if explain else "") for answer in answers]
+    kernels = [answer.to_dict() for answer in answers]
+    return kernels[0] | {"kernels": kernels}, "\n".join(lines)

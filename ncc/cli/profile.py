@@ -1,10 +1,11 @@
 """``ncc profile``: what the threads of GPU kernels do at a launch, counted."""
 
+import functools
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ncc.cli.options import Inputs, Json, takes_compile_options
+from ncc.cli.options import InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
@@ -29,6 +30,7 @@ def profile(
     block: BlockSize,
     arg: Arguments = None,
     kernel: KernelName = None,
+    jobs: InputJobs = 1,
     as_json: Json = False,
     *,
     options: Any,
@@ -37,17 +39,16 @@ def profile(
 
     Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
     """
+    sizes: dict[str, Any] = {"grid": parse_extent("--grid", grid), "block": parse_extent("--block", block)}
+    work = functools.partial(_profile, **sizes, arguments=parse_arguments(arg), kernel=kernel, options=options)
+    run_over(inputs, work, as_json=as_json, fields=("kernels",), kernels=True, jobs=jobs, compile_s=options.timeout_s)
+
+
+def _profile(name: Input, **how: Any) -> tuple[dict[str, Any], str]:
     from ncc import api
 
-    sizes = {"grid": parse_extent("--grid", grid), "block": parse_extent("--block", block)}
-    arguments = parse_arguments(arg)
-
-    def work(name: Input) -> tuple[dict[str, Any], str]:
-        found = api.profile(name, **sizes, arguments=arguments, kernel=kernel, options=options)
-        kernels = [one.to_dict() for one in found]
-        return {"kernels": kernels}, "\n".join(f"{name}: {_table(one)}" for one in found)
-
-    run_over(inputs, work, as_json=as_json, fields=("kernels",), kernels=True)
+    found = api.profile(name, **how)
+    return {"kernels": [one.to_dict() for one in found]}, "\n".join(f"{name}: {_table(one)}" for one in found)
 
 
 def parse_extent(option: str, text: str) -> tuple[int, ...]:

@@ -1,13 +1,12 @@
 """Running a command's work over its inputs: one that fails costs itself, not the run."""
 
-import math
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -23,8 +22,17 @@ from ncc.runtime.writable import check_writable
 if TYPE_CHECKING:
     from ncc.inputs import ExpandedInput
 
+_SECONDS = 300.0
+_Loaded = TypeVar("_Loaded")
+
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
+
+
+@lru_cache(maxsize=8)
+def loaded(load: Callable[[Path | None], _Loaded], folder: Path | None) -> _Loaded:
+    """What an option's folder holds, read once by each process that works on inputs."""
+    return load(folder)
 
 
 def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:
@@ -55,7 +63,7 @@ def run_over(
     finish: Callable[[], None] | None = None,
     results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], tuple[Any, str]]]] | None" = None,
     jobs: int = 1,
-    seconds: float = math.inf,
+    compile_s: float = 0.0,
 ) -> None:
     """Does a command's work for each input and prints its answer; one that fails does not stop the others.
 
@@ -70,7 +78,7 @@ def run_over(
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
         results_of: Gives for each input what returns its result and a warning, or raises, instead of ``work``.
         jobs: Worker processes; one job is done in this one.
-        seconds: Time for an input in a worker.
+        compile_s: Time for the compilation of an input; a worker has more for the rest.
 
     Raises:
         typer.Exit: With code 1 if an input failed.
@@ -86,7 +94,7 @@ def run_over(
             inputs,
             partial(_work_on, work=work),
             jobs=jobs,
-            seconds=seconds,
+            seconds=_SECONDS + compile_s,
             name_of=lambda item: item.name,
             is_for_us=lambda item: bool(item.error) or is_own_stream(item.source),
         )
