@@ -85,7 +85,7 @@ def compile_device_code(
     if code is None:
         return None
     if not _KERNEL.search(code[0]):
-        if not (code[1] and empty):
+        if not empty:
             return None
         raise _nothing_left("source text" if isinstance(source, bytes) else source, code[1], empty)
     return CompiledSource(
@@ -99,7 +99,8 @@ def compile_device_code(
 
 
 def _nothing_left(name: str, left_out: dict[str, str], empty: Sequence[str]) -> CompileError:
-    lines = [f"{name}: no kernel is left when what does not compile is left out"]
+    why = "when what does not compile is left out" if left_out else "without headers that are not there"
+    lines = [f"{name}: no kernel is left {why}"]
     lines += [f"{function}: {reason}" for function, reason in list(left_out.items())[:_MOST_TOLD]]
     if len(left_out) > _MOST_TOLD:
         lines.append(f"and {len(left_out) - _MOST_TOLD} more functions")

@@ -132,8 +132,8 @@ NCC_NARROW(__nv_bfloat16, __nv_bfloat162, __bf16)
 #define h2cos ncc_hcos
 #define h2rcp ncc_hrcp
 
-typedef __half half;
-typedef __half2 half2;
+typedef __half half, nv_half, __nv_half;
+typedef __half2 half2, nv_half2, __nv_half2;
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 NCC_BOTH half2 make_half2(half x, half y) { return half2(x, y); }

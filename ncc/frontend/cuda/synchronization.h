@@ -11,6 +11,12 @@ NCC_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 NCC_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 NCC_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
 
+NCC_DEVICE void __cluster_barrier_arrive() { __threadfence(); }
+NCC_DEVICE void __cluster_barrier_arrive_relaxed() {}
+NCC_DEVICE void __cluster_barrier_wait() { __syncthreads(); }
+NCC_DEVICE void cudaGridDependencySynchronize() { __threadfence(); }
+NCC_DEVICE void cudaTriggerProgrammaticLaunchCompletion() {}
+
 /* Each gives the old value. The order is the one that clang gives CUDA's atomics with a toolkit. */
 #define NCC_ATOMIC_INTEGER(type)                                                                          \
   NCC_DEVICE type atomicAdd(type *p, type v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }       \
