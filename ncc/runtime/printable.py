@@ -1,6 +1,7 @@
 """Names and excerpts of a stranger's files, for people: nothing in them steers a terminal, or hides or turns text."""
 
 import re
+from contextlib import suppress
 from functools import lru_cache
 
 import pydemumble
@@ -42,7 +43,8 @@ def source_name(name: str) -> str:
         ('kernel(float const*, float*, int)', 'main', '_Zx')
     """
     if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST and _stands_for(name) <= _LONGEST_STOOD_FOR:
-        name = _abridged(pydemumble.demangle(name[name.index("_Z") :])) or name
+        with suppress(TypeError):  # bytes that are no UTF-8
+            name = _abridged(pydemumble.demangle(name[name.index("_Z") :])) or name
     return printable(name, lines=False)
 
 
@@ -56,6 +58,8 @@ def _stands_for(name: str) -> int:
     sizes: dict[int, int] = {}
     has_names_within = "Z" in name[2:]
     for found in _BACK.finditer(name):
+        if total > _LONGEST_STOOD_FOR:
+            break
         if found[0] == "E":
             arguments = 0 if has_names_within else arguments
         elif found[0].startswith("T"):

@@ -18,6 +18,8 @@ from ncc.runtime.printable import source_name
         ("main", "main"),
         ("_Z", "_Z"),
         ("_Z9xx", "_Z9xx"),
+        ("_Z2éi", "é(int)"),
+        ("_Z1fi\udc80", "_Z1fi\\udc80"),
         ("a\x1b[31m", "a\\u001b[31m"),
     ],
 )
