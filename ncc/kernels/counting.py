@@ -229,14 +229,14 @@ class _Function:
             self.counts.add(f"{precision}_flops", weight, tries)
             return
         callee = callee_name(module, statement) if opcode == "call" else ""
-        if opcode != "fneg" or int(module.result[statement]) in self._moved():
+        if opcode != "fneg" or int(module.result[statement]) in self._moved:
             for precision, amount in flops_of(opcode, callee, source).items():
                 self.counts.add(f"{precision}_flops", weight, amount)
         is_constant = all(node < 0 for node in operands[1:])
         if amount := integer_operations_of(opcode, callee, source, is_constant):
             self.counts.add("integer_operations", weight, amount)
 
-    @functools.cache  # noqa: B019 - lives as long as the function is counted
+    @functools.cached_property
     def _moved(self) -> frozenset[int]:
         """Values that are stored, chosen or passed on: a sign that nothing else takes along is an operation."""
         module = self.module

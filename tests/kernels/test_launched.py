@@ -1,9 +1,12 @@
 """What kernels do at a launch: counts, trips of loops, guessed arguments, and what is refused."""
 
+import gc
+
 import pytest
 
 import ncc
 from ncc.errors import InputError
+from ncc.kernels.frequencies import FunctionRuns
 
 _SOURCE = b"""
 __global__ void strided(int n, const float *x, float *y) {
@@ -42,6 +45,18 @@ _CUDA = ncc.CompileOptions(language="cuda")
 def _profile(kernel, grid=(1024,), block=(256,), **arguments):
     (found,) = ncc.profile(_SOURCE, grid=grid, block=block, kernel=kernel, arguments=arguments, options=_CUDA)
     return found
+
+
+def _kept() -> int:
+    gc.collect()
+    return sum(type(one) is FunctionRuns for one in gc.get_objects())
+
+
+def test_nothing_of_a_kernel_is_kept_once_it_is_counted():
+    """The values of its threads take tens of megabytes."""
+    source, before = b"__global__ void negated(float *x) { x[threadIdx.x] = -x[threadIdx.x]; }", _kept()
+    ncc.profile(source, grid=(4,), block=(64,), options=_CUDA)
+    assert _kept() == before
 
 
 def test_a_loop_over_the_grid_runs_as_often_as_the_argument_says():
