@@ -81,7 +81,7 @@ def compile_source(
             try:
                 return _compile(compiler, language, source, options, readable)
             except CompileError as error:
-                more = _with_header_folders(source, options, error, readable)
+                more = _with_header_folders(source, language, options, error, readable)
                 if more is None:
                     raise
                 options = more
@@ -99,12 +99,16 @@ def compile_source(
 
 
 def _with_header_folders(
-    source: str | bytes, options: CompileOptions, error: CompileError, roots: Sequence[str | os.PathLike[str]]
+    source: str | bytes,
+    language: str,
+    options: CompileOptions,
+    error: CompileError,
+    roots: Sequence[str | os.PathLike[str]],
 ) -> CompileOptions | None:
     """Options with further folders that have what a compiler did not find; None where there are none, or no need."""
     if not any(_NO_HEADER.search(line) for line in error.errors):
         return None
-    extension = extension_flags(error.errors)
+    extension = extension_flags(error.errors, language)
     if extension and extension[-1] not in options.flags:
         return replace(options, flags=(*extension, *options.flags))
     folders = () if isinstance(source, bytes) else header_folders(source, [*roots, Path(source).absolute().parent])

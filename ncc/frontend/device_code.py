@@ -22,6 +22,7 @@ from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.scopes import Scopes
+from ncc.frontend.toolkits import extension_flags
 
 _MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION, _MOST_TOLD = 60, 40, 6, 10
 _MOST_BYTES, _LONGEST_HEAD = 2**25, 1000
@@ -72,7 +73,7 @@ def compile_device_code(
     run = _Runs(compiler, options, readable, end)
     try:
         text, empty = run.preprocess(source)
-        code = _Mending(text, (*options.searched, *_last_folders(options.flags))).compile(run)
+        code = _Mending(text, (*options.searched, *_last_folders(run.options.flags))).compile(run)
     except CompileError as error:
         if error.timed_out:
             name = "source text" if isinstance(source, bytes) else source
@@ -122,14 +123,18 @@ class _Runs:
         with tempfile.TemporaryDirectory(prefix="ncc-headers-") as folder:
             root = Path(folder, _DEEP)
             root.mkdir(parents=True)
-            flags = (*self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
             while True:
+                flags = (*self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
                 try:
                     return self._run(source, flags, self.readable).stdout.decode(errors="replace"), empty
                 except CompileError as error:
                     found = next((found for line in error.errors if (found := _NOT_FOUND.search(line))), None)
                     if found is None or found[1] in empty or len(empty) == _MOST_HEADERS:
                         raise
+                    extension = extension_flags(error.errors, "cuda")
+                    if extension and extension[-1] not in self.options.flags:
+                        self.options = replace(self.options, flags=(*extension, *self.options.flags))
+                        continue
                     empty.append(found[1])
                     path = Path(os.path.normpath(root / found[1].lstrip("/")))
                     if not path.is_relative_to(folder):

@@ -31,17 +31,19 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
 
 
-def extension_flags(errors: Sequence[str]) -> tuple[str, ...]:
+def extension_flags(errors: Sequence[str], language: str) -> tuple[str, ...]:
     """Flags by which PyTorch's headers are found, where one of them is what a compiler did not find.
 
     Args:
         errors: What it said.
+        language: Of the source; CUDA's gets what PyTorch declares for it.
     """
     spec = importlib.util.find_spec("torch") if any(map(_OF_TORCH.search, errors)) else None
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]
     folders = [folder for include in includes for folder in (include, include / "torch/csrc/api/include")]
-    return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+    flags = tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+    return ("-DUSE_CUDA", *flags) if flags and language == "cuda" else flags
 
 
 def _of_toolkit(named: str | None, origin: str) -> list[Path]:
