@@ -21,9 +21,8 @@ NAMES = [one.name for one in all_representations(load_embedding())]
 
 
 @pytest.fixture(scope="module")
-def found(classes, samples, tmp_path_factory):
+def found(classes, samples, cache):
     files, embedding = find_labelled_files(classes), load_embedding()
-    cache = tmp_path_factory.mktemp("programs")
     readers = [ProgramReader(CompileOptions(optimization=one), embedding.abstraction, cache) for one in samples.views]
     return compare_retrieval(files, samples, all_representations(embedding), readers, rerank=True)[0]
 
