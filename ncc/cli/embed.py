@@ -21,7 +21,7 @@ from ncc.cli.options import (
     Scheduler,
     takes_compile_options,
 )
-from ncc.cli.running import Input, run_over
+from ncc.cli.running import Input, loaded, run_over
 from ncc.errors import InputError, NccError
 from ncc.runtime.printable import source_name
 from ncc.runtime.writable import check_writable
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from ncc.encoder.pooling import Pooler
     from ncc.inputs import ExpandedInput
     from ncc.runtime.found import FoundFile
     from ncc.search.parts import Rows
@@ -70,6 +69,7 @@ def embed(
     """
     import numpy as np
 
+    from ncc.encoder.pooling import load_pooler
     from ncc.runtime.tables import FORMATS, VectorFile, write_vectors
 
     if output and output.suffix not in FORMATS:
@@ -79,7 +79,7 @@ def embed(
         raise InputError("--scheduler goes with -o FILE.parquet")
     check_writable(output)
     gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
-    name = _pooler(pooling, embedding, encoder).name  # what is wrong with it is said once
+    name = loaded(load_pooler, pooling, embedding, encoder).name  # what is wrong with it is said once
     pooled = None if level == "statement" else name
 
     def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
@@ -125,7 +125,7 @@ def embed(
                 _in_parts,
                 work=work,
                 output=table,
-                plan=(level, _pooler(pooling, embedding, encoder).id),
+                plan=(level, loaded(load_pooler, pooling, embedding, encoder).id),
                 jobs=jobs,
                 scheduler=scheduler,
             )
@@ -208,19 +208,13 @@ def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.
     return _Answer(name, about["fields"], text, labels, columns, vectors_of(rows)), told
 
 
-@functools.lru_cache(maxsize=1)
-def _pooler(name: str | None, embedding: Path | None, encoder: Path | None) -> "Pooler":
-    from ncc.encoder.pooling import load_pooler
-
-    return load_pooler(name, embedding, encoder)
-
-
 def _embed(
     name: Input, *, level: Any, pooling: str | None, embedding: Path | None, encoder: Path | None, options: Any
 ) -> _Answer:
     from ncc import api
+    from ncc.encoder.pooling import load_pooler
 
-    result = api.embed(name, options=options, pooling=_pooler(pooling, embedding, encoder))
+    result = api.embed(name, options=options, pooling=loaded(load_pooler, pooling, embedding, encoder))
     vectors = result.at(level)
     fields = {
         "num_statements": result.num_statements,

@@ -30,9 +30,9 @@ Input = str | os.PathLike[str]
 
 
 @lru_cache(maxsize=8)
-def loaded(load: Callable[[Path | None], _Loaded], folder: Path | None) -> _Loaded:
-    """What an option's folder holds, read once by each process that works on inputs."""
-    return load(folder)
+def loaded(load: Callable[..., _Loaded], *named: Any) -> _Loaded:
+    """What options name, read once by each process that works on inputs."""
+    return load(*named)
 
 
 def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:

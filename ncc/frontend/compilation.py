@@ -12,19 +12,18 @@ from ncc.errors import COMMAND_LINE, CompileError, InputError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.database import with_own_flags
-from ncc.frontend.device_code import compile_device_code
+from ncc.frontend.device_code import MOST_TOLD, compile_device_code
 from ncc.frontend.diagnostics import CompiledSource
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.searching import header_folders
-from ncc.frontend.toolkits import extension_flags, toolkit_flags
+from ncc.frontend.toolkits import toolkit_flags, with_extensions
 from ncc.runtime.limits import refuse_large
 
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
-_MOST_TOLD = 10
 _NO_HEADER = re.compile(r"error: '[^']+' file not found")
 _HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
 
@@ -91,10 +90,10 @@ def compile_source(
         )
         if device is None:
             raise
-        for function, reason in device.left_out[:_MOST_TOLD]:
+        for function, reason in device.left_out[:MOST_TOLD]:
             logger.warning("%s: %s is left out: %s", name, function, reason)
-        if len(device.left_out) > _MOST_TOLD:
-            logger.warning("%s: %d more functions are left out", name, len(device.left_out) - _MOST_TOLD)
+        if len(device.left_out) > MOST_TOLD:
+            logger.warning("%s: %d more functions are left out", name, len(device.left_out) - MOST_TOLD)
         return device
 
 
@@ -108,10 +107,9 @@ def _with_header_folders(
     """Options with further folders that have what a compiler did not find; None where there are none, or no need."""
     if not any(_NO_HEADER.search(line) for line in error.errors):
         return None
-    extension = extension_flags(error.errors, language)
-    if extension and extension[-1] not in options.flags:
-        return replace(options, flags=(*extension, *options.flags))
-    folders = () if isinstance(source, bytes) else header_folders(source, [*roots, Path(source).absolute().parent])
+    if extended := with_extensions(options, error.errors, language):
+        return extended
+    folders = () if isinstance(source, bytes) else header_folders(source, roots)
     return replace(options, searched=folders) if folders and folders != options.searched else None
 
 

@@ -22,9 +22,11 @@ from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
 from ncc.frontend.running import run_compiler
 from ncc.frontend.scopes import Scopes
-from ncc.frontend.toolkits import extension_flags
+from ncc.frontend.toolkits import with_extensions
 
-_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION, _MOST_TOLD = 60, 40, 6, 10
+_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
+MOST_TOLD = 10
+"""Of what is left out."""
 _MOST_BYTES, _LONGEST_HEAD = 2**25, 1000
 _LIBRARIES = {
     **{name: name for name in ("thrust", "cub", "cooperative_groups")},
@@ -69,16 +71,14 @@ def compile_device_code(
     Raises:
         CompileError: Time is up, or no kernel compiles without the headers that were not found.
     """
-    end = time.monotonic() + options.timeout_s
-    run = _Runs(compiler, options, readable, end)
+    run = _Runs(compiler, source, options, readable)
     try:
-        text, empty = run.preprocess(source)
+        text, empty = run.preprocess()
         code = _Mending(text, (*options.searched, *_last_folders(run.options.flags))).compile(run)
     except CompileError as error:
         if error.timed_out:
-            name = "source text" if isinstance(source, bytes) else source
             raise CompileError(
-                f"{name}: leaving out what does not compile took longer than {options.timeout_s:g} seconds; "
+                f"{run.name}: leaving out what does not compile took longer than {options.timeout_s:g} seconds; "
                 "a larger timeout_s gives it longer",
                 timed_out=True,
             ) from error
@@ -88,10 +88,10 @@ def compile_device_code(
     if not _KERNEL.search(code[0]):
         if not empty:
             return None
-        raise _nothing_left("source text" if isinstance(source, bytes) else source, code[1], empty)
+        raise _nothing_left(run.name, code[1], empty)
     return CompiledSource(
         ir=code[0],
-        command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, options),
+        command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, run.options),
         language="cuda",
         warnings="",
         left_out=tuple(code[1].items()),
@@ -102,9 +102,9 @@ def compile_device_code(
 def _nothing_left(name: str, left_out: dict[str, str], empty: Sequence[str]) -> CompileError:
     why = "when what does not compile is left out" if left_out else "without headers that are not there"
     lines = [f"{name}: no kernel is left {why}"]
-    lines += [f"{function}: {reason}" for function, reason in list(left_out.items())[:_MOST_TOLD]]
-    if len(left_out) > _MOST_TOLD:
-        lines.append(f"and {len(left_out) - _MOST_TOLD} more functions")
+    lines += [f"{function}: {reason}" for function, reason in list(left_out.items())[:MOST_TOLD]]
+    if len(left_out) > MOST_TOLD:
+        lines.append(f"and {len(left_out) - MOST_TOLD} more functions")
     lines.append(f"headers that were not found: {', '.join(empty)}; where they are on this machine: -I FOLDER")
     return CompileError("\n  ".join(lines), tuple(left_out.values()))
 
@@ -113,11 +113,17 @@ class _Runs:
     """Runs of the compiler on one file."""
 
     def __init__(
-        self, compiler: Clang, options: CompileOptions, readable: Sequence[str | os.PathLike[str]], end: float
+        self,
+        compiler: Clang,
+        source: str | bytes,
+        options: CompileOptions,
+        readable: Sequence[str | os.PathLike[str]],
     ) -> None:
-        self.compiler, self.options, self.readable, self.end = compiler, options, readable, end
+        self.compiler, self.source, self.options, self.readable = compiler, source, options, readable
+        self.name = "source text" if isinstance(source, bytes) else source
+        self.end = time.monotonic() + options.timeout_s
 
-    def preprocess(self, source: str | bytes) -> tuple[str, list[str]]:
+    def preprocess(self) -> tuple[str, list[str]]:
         """The file as one text, and the headers that were not found."""
         empty: list[str] = []
         with tempfile.TemporaryDirectory(prefix="ncc-headers-") as folder:
@@ -126,14 +132,13 @@ class _Runs:
             while True:
                 flags = (*self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
                 try:
-                    return self._run(source, flags, self.readable).stdout.decode(errors="replace"), empty
+                    return self._run(self.source, flags, self.readable).stdout.decode(errors="replace"), empty
                 except CompileError as error:
                     found = next((found for line in error.errors if (found := _NOT_FOUND.search(line))), None)
                     if found is None or found[1] in empty or len(empty) == _MOST_HEADERS:
                         raise
-                    extension = extension_flags(error.errors, "cuda")
-                    if extension and extension[-1] not in self.options.flags:
-                        self.options = replace(self.options, flags=(*extension, *self.options.flags))
+                    if extended := with_extensions(self.options, error.errors, "cuda"):
+                        self.options = extended
                         continue
                     empty.append(found[1])
                     path = Path(os.path.normpath(root / found[1].lstrip("/")))
@@ -166,8 +171,7 @@ class _Runs:
             raise CompileError("time is up", timed_out=True)
         options = replace(self.options, flags=flags, timeout_s=left_s)
         command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
-        name = "source text" if isinstance(source, bytes) else source
-        return run_compiler(self.compiler, command, options, name=name, source=source, readable=readable)
+        return run_compiler(self.compiler, command, options, name=self.name, source=source, readable=readable)
 
 
 def _last_folders(flags: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ncc.frontend.beside import Look, is_everything
 
@@ -32,32 +33,34 @@ def header_folders(source: str, roots: Sequence[str | os.PathLike[str]]) -> tupl
 
     Args:
         source: Path of the source.
-        roots: Folders to look for them in; none of a user's whole home, or of everybody's temporary files.
+        roots: Folders to look for them in, besides the source's own; none of a user's whole home, or of everybody's
+            temporary files.
 
     Returns:
         Folders in the order in which they are needed. None of a header that the including file has beside itself.
     """
-    by_name: dict[str, list[str]] = {}
-    for root in roots:
-        if not is_everything(root):
-            for name, paths in _files_below(os.fspath(root)).by_name.items():
-                by_name.setdefault(name, []).extend(paths)
+    path, *places = (os.path.abspath(one) for one in (source, *roots))  # noqa: PTH100 - as os.walk writes them
+    own = Path(path).parent
+    if not any(own.is_relative_to(place) for place in places):
+        places.append(str(own))
+    known = [_files_below(place) for place in places if not is_everything(place)]
     folders: dict[str, None] = {}
-    waiting = [os.path.abspath(source)]  # noqa: PTH100 - as os.walk writes them
+    waiting = [path]
     seen = set(waiting)
     while waiting and len(seen) < _MOST_FILES:
         path = waiting.pop(0)
         for name in _included(path):
-            found = _resolve(name, path, folders, by_name)
+            found = _resolve(name, path, folders, known)
             if found and found not in seen and len(folders) < _MOST_FOLDERS:
                 seen.add(found)
                 waiting.append(found)
     return tuple(folders)
 
 
-def _resolve(name: str, path: str, folders: dict[str, None], by_name: Mapping[str, Sequence[str]]) -> str | None:
+def _resolve(name: str, path: str, folders: dict[str, None], known: Sequence[_Files]) -> str | None:
     """The file that an include names, and its folder among the others where that is what finds it."""
-    alike = by_name.get(os.path.basename(name), ())  # noqa: PTH119
+    base = os.path.basename(name)  # noqa: PTH119
+    alike = [other for files in known for other in files.by_name.get(base, ())]
     for folder in (os.path.dirname(path), *folders):  # noqa: PTH120
         beside = os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
         if beside in alike:
@@ -83,7 +86,6 @@ def _included(path: str) -> list[str]:
 
 
 def _files_below(root: str) -> _Files:
-    root = os.path.abspath(root)  # noqa: PTH100
     known = _known.get(root)
     if known is None or not known.holds():
         by_name: dict[str, list[str]] = {}

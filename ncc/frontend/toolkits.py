@@ -4,9 +4,11 @@ import importlib.util
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ncc.errors import InputError
+from ncc.frontend.options import CompileOptions
 
 _VARIABLE = "NCC_CUDA_PATH"
 _VERSION = re.compile(rb"^#define\s+CUDA_VERSION\s+(\d{4,6})\b", re.MULTILINE)
@@ -31,10 +33,11 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
 
 
-def extension_flags(errors: Sequence[str], language: str) -> tuple[str, ...]:
-    """Flags by which PyTorch's headers are found, where one of them is what a compiler did not find.
+def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
+    """Options by which PyTorch's headers are found, where one of them is what a compiler did not find; else None.
 
     Args:
+        options: Those that it had.
         errors: What it said.
         language: Of the source; CUDA's gets what PyTorch declares for it.
     """
@@ -42,8 +45,11 @@ def extension_flags(errors: Sequence[str], language: str) -> tuple[str, ...]:
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]
     folders = [folder for include in includes for folder in (include, include / "torch/csrc/api/include")]
-    flags = tuple(part for folder in folders for part in ("-idirafter", str(folder)))
-    return ("-DUSE_CUDA", *flags) if flags and language == "cuda" else flags
+    if not folders or str(folders[-1]) in options.flags:
+        return None
+    declared = ("-DUSE_CUDA",) if language == "cuda" else ()
+    found = tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+    return replace(options, flags=(*declared, *found, *options.flags))
 
 
 def _of_toolkit(named: str | None, origin: str) -> list[Path]:

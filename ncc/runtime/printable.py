@@ -49,10 +49,10 @@ def source_name(name: str) -> str:
 
 
 def _stands_for(name: str) -> int:
-    """At most how many components a mangled name stands for; one of 200 characters may stand for gigabytes.
+    """How many components a mangled name stands for, at most; one of 200 characters may stand for gigabytes.
 
-    A substitution stands for at most all that comes before the first use of one that is as new; so does a template's
-    parameter, of one name and its own arguments.
+    A substitution stands for no more than what comes before the first use of it, or of a newer one; a template's
+    parameter for no more than what comes before the first use of any, within a name that holds no other.
     """
     total, arguments = len(name), 0
     sizes: dict[int, int] = {}

@@ -15,6 +15,22 @@ def _rows(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
+_LAUNCH = ["--grid", "4", "--block", "64"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["predict-device", "--explain"], ["predict-coarsening"], ["predict-gpu", *_LAUNCH], ["profile", *_LAUNCH]],
+    ids=lambda command: command[0],
+)
+def test_workers_answer_as_one_process_does(ncc, code, tmp_path, command):
+    kernels, broken = code / "two_kernels.cl", tmp_path / "broken.cl"
+    broken.write_text("kernel void f(global float *x) { *x = nothing; }\n")
+    alone, crew = (ncc(*command, kernels, broken, kernels, "--json", *more) for more in ([], ["--jobs", "2"]))
+    assert crew == alone
+    assert [row["ok"] for row in _rows(crew.out)] == [True, False, True]
+
+
 def test_a_graph_is_summed_up(ncc, code):
     finished = ncc("graph", code / "tree.clang22.ll", code / "dot.c")
     assert (finished.code, finished.err) == (0, "")

@@ -238,6 +238,7 @@ def test_blocks_of_cub_and_the_rest_of_libcu_are_there():
       Sort(storage.sort).SortDescending(key, value, 0, 12);
       Exchange(storage.exchange).BlockedToStriped(value);
       Scan(storage.scan).ExclusiveScan(value, value, 0, cub::Max(), all);
+      Scan(storage.scan).InclusiveSum(value[0], value[1]);
       Histogram(storage.histogram).Histogram(value, counts);
       Heads(storage.heads).FlagHeads(heads, value, cub::Inequality());
       for (int i = 0; i < 4; i++) keys[threadIdx.x * 4 + i] = key[i], values[threadIdx.x * 4 + i] = value[i] + heads[i];
@@ -252,6 +253,10 @@ def test_blocks_of_cub_and_the_rest_of_libcu_are_there():
       pipe.producer_commit();
       pipe.consumer_wait();
       cuda::atomic_ref<int, cuda::thread_scope_device>(*count).fetch_add(1, cuda::memory_order_relaxed);
+      __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> in_block;
+      if (threadIdx.x == 0) in_block = 0;
+      block.sync();
+      count[1] = in_block++ + __half2float(halves[2].x);
       to[threadIdx.x] = *cluster.map_shared_rank(part, 1) + cuda::std::numeric_limits<float>::max();
       eighths[0] = __nv_cvt_halfraw2_to_fp8x2(__habs2(halves[0]), __NV_SATFINITE, __NV_E4M3);
       halves[1] = __nv_cvt_fp8x2_to_halfraw2(eighths[1], __NV_E4M3);

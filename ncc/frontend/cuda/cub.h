@@ -49,27 +49,18 @@ enum CacheLoadModifier { LOAD_DEFAULT, LOAD_CA, LOAD_CG, LOAD_CS, LOAD_CV, LOAD_
 struct NullType {};
 
 /* Any value moves as its words. */
-template <typename T>
-NCC_DEVICE T ncc_shuffle_down(T v, int n) {
-  union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;
-  moved.whole = v;
-  for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) moved.words[i] = __shfl_down_sync(0xffffffffu, moved.words[i], n);
-  return moved.whole;
-}
-template <typename T>
-NCC_DEVICE T ncc_shuffle_up(T v, int n) {
-  union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;
-  moved.whole = v;
-  for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) moved.words[i] = __shfl_up_sync(0xffffffffu, moved.words[i], n);
-  return moved.whole;
-}
-template <typename T>
-NCC_DEVICE T ncc_shuffle(T v, int lane, int lanes) {
-  union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;
-  moved.whole = v;
-  for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) moved.words[i] = __shfl_sync(0xffffffffu, moved.words[i], lane, lanes);
-  return moved.whole;
-}
+#define NCC_SHUFFLE(name, shuffle)                                                                 \
+  template <typename T>                                                                            \
+  NCC_DEVICE T name(T v, int n, int lanes = 32) {                                                  \
+    union { T whole; unsigned int words[(sizeof(T) + 3) / 4]; } moved;                             \
+    moved.whole = v;                                                                               \
+    for (unsigned int &word : moved.words) word = shuffle(0xffffffffu, word, n, lanes);            \
+    return moved.whole;                                                                            \
+  }
+NCC_SHUFFLE(ncc_shuffle, __shfl_sync)
+NCC_SHUFFLE(ncc_shuffle_up, __shfl_up_sync)
+NCC_SHUFFLE(ncc_shuffle_down, __shfl_down_sync)
+#undef NCC_SHUFFLE
 NCC_DEVICE unsigned int ncc_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 
 template <typename T, int lanes = 32, int = 0>
@@ -164,23 +155,6 @@ struct BlockScan {
     upto = ncc_shuffle_up(upto, 1);
     return ncc_thread() % 32 == 0 ? before : warp ? operation(before, upto) : upto;
   }
-  template <int n, typename O>
-  NCC_MEMBER void InclusiveScan(const T (&v)[n], T (&out)[n], O operation, T &all) {
-    for (int i = 0; i < n; i++) out[i] = i ? operation(out[i - 1], v[i]) : v[i];
-    const T before = ncc_before(out[n - 1], operation, all);
-    for (int i = 0; i < n; i++) out[i] = ncc_thread() ? operation(before, out[i]) : out[i];
-  }
-  template <int n, typename O>
-  NCC_MEMBER void ExclusiveScan(const T (&v)[n], T (&out)[n], T first, O operation, T &all) {
-    T sum = v[0];
-    for (int i = 1; i < n; i++) sum = operation(sum, v[i]);
-    T before = ncc_before(sum, operation, all);
-    before = ncc_thread() ? operation(first, before) : first;
-    for (int i = 0; i < n; i++) {
-      const T own = v[i];
-      out[i] = before, before = operation(before, own);
-    }
-  }
   /* What comes before the block, by a functor of the block's own that its first warp calls with all. */
   template <typename P>
   NCC_MEMBER T ncc_prefix(T all, P &prefix) {
@@ -191,6 +165,25 @@ struct BlockScan {
     __syncthreads();
     return storage.prefix;
   }
+  template <int n, typename O>
+  NCC_MEMBER static void ncc_spread(const T (&v)[n], T (&out)[n], T before, O operation) {
+    for (int i = 0; i < n; i++) {
+      const T own = v[i];
+      out[i] = before, before = operation(before, own);
+    }
+  }
+  template <int n, typename O>
+  NCC_MEMBER static T ncc_sum(const T (&v)[n], O operation) {
+    T sum = v[0];
+    for (int i = 1; i < n; i++) sum = operation(sum, v[i]);
+    return sum;
+  }
+  template <int n, typename O>
+  NCC_MEMBER void InclusiveScan(const T (&v)[n], T (&out)[n], O operation, T &all) {
+    for (int i = 0; i < n; i++) out[i] = i ? operation(out[i - 1], v[i]) : v[i];
+    const T before = ncc_before(out[n - 1], operation, all);
+    for (int i = 0; i < n; i++) out[i] = ncc_thread() ? operation(before, out[i]) : out[i];
+  }
   template <int n, typename O, typename P>
   NCC_MEMBER void InclusiveScan(const T (&v)[n], T (&out)[n], O operation, P &prefix) {
     T all;
@@ -198,17 +191,17 @@ struct BlockScan {
     all = ncc_prefix(all, prefix);
     for (int i = 0; i < n; i++) out[i] = operation(all, out[i]);
   }
+  template <int n, typename O>
+  NCC_MEMBER void ExclusiveScan(const T (&v)[n], T (&out)[n], T first, O operation, T &all) {
+    const T before = ncc_before(ncc_sum(v, operation), operation, all);
+    ncc_spread(v, out, ncc_thread() ? operation(first, before) : first, operation);
+  }
   template <int n, typename O, typename P>
   NCC_MEMBER void ExclusiveScan(const T (&v)[n], T (&out)[n], O operation, P &prefix) {
-    T sum = v[0], all;
-    for (int i = 1; i < n; i++) sum = operation(sum, v[i]);
-    T before = ncc_before(sum, operation, all);
+    T all;
+    const T before = ncc_before(ncc_sum(v, operation), operation, all);
     all = ncc_prefix(all, prefix);
-    before = ncc_thread() ? operation(all, before) : all;
-    for (int i = 0; i < n; i++) {
-      const T own = v[i];
-      out[i] = before, before = operation(before, own);
-    }
+    ncc_spread(v, out, ncc_thread() ? operation(all, before) : all, operation);
   }
   template <int n, typename O>
   NCC_MEMBER void InclusiveScan(const T (&v)[n], T (&out)[n], O operation) { T all; InclusiveScan(v, out, operation, all); }
@@ -226,25 +219,18 @@ struct BlockScan {
   template <int n>
   NCC_MEMBER void ExclusiveSum(const T (&v)[n], T (&out)[n], T &all) { ExclusiveScan(v, out, T(), cub::Sum(), all); }
   template <typename O>
-  NCC_MEMBER void InclusiveScan(T v, T &out, O operation, T &all) {
-    const T before = ncc_before(v, operation, all);
-    out = ncc_thread() ? operation(before, v) : v;
-  }
-  template <typename O>
-  NCC_MEMBER void ExclusiveScan(T v, T &out, T first, O operation, T &all) {
-    const T before = ncc_before(v, operation, all);
-    out = ncc_thread() ? operation(first, before) : first;
-  }
-  template <typename O>
-  NCC_MEMBER void InclusiveScan(T v, T &out, O operation) { T all; InclusiveScan(v, out, operation, all); }
-  template <typename O>
-  NCC_MEMBER void ExclusiveScan(T v, T &out, T first, O operation) { T all; ExclusiveScan(v, out, first, operation, all); }
-  template <typename O>
   NCC_MEMBER void ExclusiveScan(T v, T &out, O operation) { T all; out = ncc_before(v, operation, all); }
-  NCC_MEMBER void InclusiveSum(T v, T &out) { InclusiveScan(v, out, cub::Sum()); }
-  NCC_MEMBER void InclusiveSum(T v, T &out, T &all) { InclusiveScan(v, out, cub::Sum(), all); }
-  NCC_MEMBER void ExclusiveSum(T v, T &out) { ExclusiveScan(v, out, T(), cub::Sum()); }
-  NCC_MEMBER void ExclusiveSum(T v, T &out, T &all) { ExclusiveScan(v, out, T(), cub::Sum(), all); }
+  /* Of one item. */
+#define NCC_SCAN(name)                                                                             \
+  template <typename... Rest>                                                                      \
+  NCC_MEMBER void name(T v, T &out, Rest &&...rest) {                                              \
+    name(reinterpret_cast<const T(&)[1]>(v), reinterpret_cast<T(&)[1]>(out), rest...);             \
+  }
+  NCC_SCAN(InclusiveScan)
+  NCC_SCAN(ExclusiveScan)
+  NCC_SCAN(InclusiveSum)
+  NCC_SCAN(ExclusiveSum)
+#undef NCC_SCAN
 };
 template <typename T, int x, int n, BlockLoadAlgorithm how = BLOCK_LOAD_DIRECT, int y = 1, int z = 1, int = 0>
 struct BlockLoad {

@@ -33,53 +33,58 @@ using ::std::memory_order_release;
 using ::std::memory_order_seq_cst;
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
-#define NCC_FETCH(name, builtin)                                                                   \
-  NCC_MEMBER T name(T v, memory_order = memory_order_seq_cst) const { return builtin(p, v, __ATOMIC_SEQ_CST); }
+#define NCC_ORDER memory_order = memory_order_seq_cst
+#define NCC_ATOMIC(qualifier)                                                                      \
+  NCC_MEMBER T load(NCC_ORDER) const { return __atomic_load_n(ncc_place(), __ATOMIC_SEQ_CST); }    \
+  NCC_MEMBER void store(T v, NCC_ORDER) qualifier { __atomic_store_n(ncc_place(), v, __ATOMIC_SEQ_CST); } \
+  NCC_MEMBER bool compare_exchange_strong(T &expected, T v, NCC_ORDER, NCC_ORDER) qualifier {      \
+    return __atomic_compare_exchange_n(ncc_place(), &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }                                                                                                \
+  NCC_MEMBER bool compare_exchange_weak(T &expected, T v, NCC_ORDER, NCC_ORDER) qualifier {        \
+    return compare_exchange_strong(expected, v);                                                   \
+  }                                                                                                \
+  NCC_FETCH(exchange, qualifier, __atomic_exchange_n(ncc_place(), v, __ATOMIC_SEQ_CST))            \
+  NCC_FETCH(fetch_add, qualifier, atomicAdd(ncc_place(), v))                                       \
+  NCC_FETCH(fetch_sub, qualifier, atomicAdd(ncc_place(), static_cast<T>(-v)))                      \
+  NCC_FETCH(fetch_and, qualifier, __atomic_fetch_and(ncc_place(), v, __ATOMIC_SEQ_CST))            \
+  NCC_FETCH(fetch_or, qualifier, __atomic_fetch_or(ncc_place(), v, __ATOMIC_SEQ_CST))              \
+  NCC_FETCH(fetch_xor, qualifier, __atomic_fetch_xor(ncc_place(), v, __ATOMIC_SEQ_CST))            \
+  NCC_FETCH(fetch_max, qualifier, __atomic_fetch_max(ncc_place(), v, __ATOMIC_SEQ_CST))            \
+  NCC_FETCH(fetch_min, qualifier, __atomic_fetch_min(ncc_place(), v, __ATOMIC_SEQ_CST))            \
+  NCC_MEMBER T operator++(int) qualifier { return fetch_add(1); }                                  \
+  NCC_MEMBER T operator++() qualifier { return fetch_add(1) + 1; }                                 \
+  NCC_MEMBER T operator--(int) qualifier { return fetch_sub(1); }                                  \
+  NCC_MEMBER T operator--() qualifier { return fetch_sub(1) - 1; }                                 \
+  NCC_MEMBER T operator+=(T v) qualifier { return fetch_add(v) + v; }                              \
+  NCC_MEMBER T operator-=(T v) qualifier { return fetch_sub(v) - v; }                              \
+  NCC_MEMBER T operator=(T v) qualifier { return store(v), v; }                                    \
+  NCC_MEMBER operator T() const { return load(); }                                                 \
+  NCC_MEMBER void wait(T old, NCC_ORDER) const {                                                   \
+    while (load() == old) {}                                                                       \
+  }                                                                                                \
+  NCC_MEMBER void notify_one() const {}                                                            \
+  NCC_MEMBER void notify_all() const {}
+#define NCC_FETCH(name, qualifier, result) \
+  NCC_MEMBER T name(T v, NCC_ORDER) qualifier { return result; }
 template <typename T, thread_scope = thread_scope_system>
 struct atomic_ref {
-  T *p;
-  NCC_MEMBER explicit atomic_ref(T &v) : p(&v) {}
-  NCC_MEMBER T load(memory_order = memory_order_seq_cst) const { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
-  NCC_MEMBER void store(T v, memory_order = memory_order_seq_cst) const { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
-  NCC_MEMBER T exchange(T v, memory_order = memory_order_seq_cst) const {
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
-  }
-  NCC_MEMBER bool compare_exchange_strong(T &expected, T v, memory_order = memory_order_seq_cst,
-                                          memory_order = memory_order_seq_cst) const {
-    return __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  }
-  NCC_MEMBER bool compare_exchange_weak(T &expected, T v, memory_order order = memory_order_seq_cst,
-                                        memory_order = memory_order_seq_cst) const {
-    return compare_exchange_strong(expected, v, order);
-  }
-  NCC_MEMBER T fetch_add(T v, memory_order = memory_order_seq_cst) const { return atomicAdd(p, v); }
-  NCC_MEMBER T fetch_sub(T v, memory_order = memory_order_seq_cst) const { return atomicAdd(p, static_cast<T>(-v)); }
-  NCC_FETCH(fetch_and, __atomic_fetch_and)
-  NCC_FETCH(fetch_or, __atomic_fetch_or)
-  NCC_FETCH(fetch_xor, __atomic_fetch_xor)
-  NCC_FETCH(fetch_max, __atomic_fetch_max)
-  NCC_FETCH(fetch_min, __atomic_fetch_min)
-  NCC_MEMBER T operator++(int) const { return fetch_add(1); }
-  NCC_MEMBER T operator++() const { return fetch_add(1) + 1; }
-  NCC_MEMBER T operator--(int) const { return fetch_sub(1); }
-  NCC_MEMBER T operator--() const { return fetch_sub(1) - 1; }
-  NCC_MEMBER T operator+=(T v) const { return fetch_add(v) + v; }
-  NCC_MEMBER T operator-=(T v) const { return fetch_sub(v) - v; }
-  NCC_MEMBER T operator=(T v) const { return store(v), v; }
-  NCC_MEMBER operator T() const { return load(); }
-  NCC_MEMBER void wait(T old, memory_order = memory_order_seq_cst) const {
-    while (load() == old) {}
-  }
-  NCC_MEMBER void notify_one() const {}
-  NCC_MEMBER void notify_all() const {}
+  T *own;
+  NCC_MEMBER explicit atomic_ref(T &v) : own(&v) {}
+  NCC_MEMBER T *ncc_place() const { return own; }
+  NCC_ATOMIC(const)
 };
-#undef NCC_FETCH
-template <typename T, thread_scope scope = thread_scope_system>
-struct atomic : atomic_ref<T, scope> {
+template <typename T, thread_scope = thread_scope_system>
+struct atomic {
   T own;
-  __host__ __device__ atomic(T v = T()) : atomic_ref<T, scope>(own), own(v) {}
-  using atomic_ref<T, scope>::operator=;
+  atomic() = default;
+  __host__ __device__ constexpr atomic(T v) : own(v) {}
+  NCC_MEMBER T *ncc_place() { return &own; }
+  NCC_MEMBER const T *ncc_place() const { return &own; }
+  NCC_ATOMIC()
 };
+#undef NCC_ATOMIC
+#undef NCC_FETCH
+#undef NCC_ORDER
 NCC_DEVICE void atomic_thread_fence(memory_order, thread_scope = thread_scope_system) { __threadfence(); }
 
 template <thread_scope = thread_scope_system>
