@@ -8,7 +8,7 @@ programs. A batch of w times the size is what w ranks make together; its learnin
 `ncc.training.config.RATE_RULES`. Times are the processor's, so that a busy machine changes them little.
 
 With ``--graphs`` nothing is trained: it counts the shapes of batches as GPUs get them, and how many of a training's
-steps CUDA graphs would compute (see `ncc.training.graphs`, which is asked).
+steps CUDA graphs would compute (see `ncc.training.cuda_graphs`, which is asked).
 """
 
 import argparse
@@ -26,7 +26,7 @@ from ncc.classification.network_model import program_encoder
 from ncc.runtime.provenance import command_line, environment
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.training import TrainingStatistics
-from ncc.training.graphs import GraphedSteps
+from ncc.training.cuda_graphs import GraphedSteps
 
 
 def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:

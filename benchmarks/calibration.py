@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ncc.devices.constants import own_constants
-from ncc.devices.fit import Samples, try_split
+from ncc.devices.fit import LaunchSamples, try_split
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import times_of
 from ncc.devices.table import read_times
@@ -108,7 +108,9 @@ def curve(path: Path, seeds: int, folds: int) -> dict[str, Any]:
                 if len(taken) not in CHECKPOINTS:
                     continue
                 rows = np.array(taken)
-                samples = Samples.of(launches, inputs, own_constants(launches.rows(rows), inputs.rows(rows), None))
+                samples = LaunchSamples.of(
+                    launches, inputs, own_constants(launches.rows(rows), inputs.rows(rows), None)
+                )
                 said = times_of(try_split(samples, rows, test, "gp", 204).said)
                 factor = float(np.exp(np.median(np.abs(said - logs[test]))))
                 right = float((said.argmin(axis=1) == logs[test].argmin(axis=1)).mean())

@@ -22,11 +22,11 @@ import numpy as np
 from ncc import data
 from ncc.errors import NccError
 from ncc.gpus.host import ReadArguments
-from ncc.gpus.launches import work_at
 from ncc.gpus.measured import program_modules
+from ncc.gpus.roofline import count_launch
 from ncc.gpus.sources import host_arguments, make_options
 from ncc.kernels.launch import Launch
-from ncc.kernels.launched import LaunchedKernel
+from ncc.kernels.launch_profile import LaunchedKernel
 from ncc.kernels.names import find_kernel, plain_kernel_name
 from ncc.runtime.provenance import command_line, environment
 
@@ -53,7 +53,7 @@ class Program:
             if told:
                 own = row["exeArgs"].split()
                 known = host_arguments(file, plain_kernel_name(name), launch, self.options, own)
-            return work_at(module, kernel, launch, known).launched
+            return count_launch(module, kernel, launch, known).launched
         return None
 
 

@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from ncc.arrays import Split
 from ncc.devices.columns import CODE, launch_columns, launch_physics
 from ncc.devices.constants import own_constants
-from ncc.devices.fit import Samples, Trial, fit_times, hold_out, owners
+from ncc.devices.fit import LaunchSamples, Trial, fit_times, hold_out, owners
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import sureness
 from ncc.devices.inputs import INTERVAL, KernelInputs
@@ -32,7 +32,7 @@ from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launch
 from ncc.devices.table import LaunchTimes, read_times
 from ncc.embedding import load_embedding
 from ncc.runtime.provenance import command_line, environment
-from ncc.study.confidence import calibration_error
+from ncc.study.calibration_error import calibration_error
 from ncc.study.devices.train_head import describe_launches
 
 Array = NDArray[np.float64]
@@ -111,7 +111,7 @@ def ask(launches: Launches, splits: Iterable[Split], source: str | None, known: 
 def _ask(launches: Launches, train: Any, test: Any, source: str | None, known: Mapping[str, Any]) -> Asked:
     table, inputs = launches
     constants = own_constants(table.rows(train), inputs.rows(train), known.get("sources"))
-    trained, tested = (Samples.of(table.rows(rows), inputs.rows(rows), constants) for rows in (train, test))
+    trained, tested = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), constants) for rows in (train, test))
     trials = hold_out(trained, "gp", 204)
     of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
     head = fit_times(trained.table, inputs.rows(train), trials=of_all, **known)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.encoder.pooling import load_pooler
 from ncc.runtime.provenance import command_line, environment
 from ncc.runtime.storage import write_atomically

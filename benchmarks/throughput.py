@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.runtime.provenance import command_line, environment
 from ncc.training import TrainingConfig, TrainingStatistics, train
 from ncc.training.precision import shared_precisions

@@ -13,21 +13,21 @@ from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.devices.columns import CODE, LAUNCH, launch_columns
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
 from ncc.devices.inputs import KernelInputs
-from ncc.devices.models import Reader, Smooth
+from ncc.devices.models import LSTMTimes, Smooth
 from ncc.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
 from ncc.devices.work import WORK_WIDTH
 from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.encoder.config import EncoderConfig
-from ncc.encoder.discriminant import DiscriminantEncoder
-from ncc.encoder.inference import Ensemble, NumpyNetwork
+from ncc.encoder.linear_encoder import LinearEncoder
+from ncc.encoder.lstm_numpy import Ensemble, NumpyNetwork
 from ncc.encoder.patterns import PatternCounts, count_patterns
 from ncc.encoder.program import EncodedProgram
 from ncc.encoder.trees import Boosted
 from ncc.graph import build_xfg, count_contexts
 from ncc.ir import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES
-from ncc.kernels.coarsening import FEATURE_NAMES as COARSENING_FEATURES
+from ncc.kernels.coarsening_features import FEATURE_NAMES as COARSENING_FEATURES
 
 __all__ = [
     "DIM",
@@ -77,11 +77,11 @@ def pattern_counts(name: str = "saxpy.clang22.ll") -> PatternCounts:
     return count_patterns(module, np.zeros(len(module.function_node), np.int64))
 
 
-def small_encoder(seed: int = 8) -> DiscriminantEncoder:
+def small_encoder(seed: int = 8) -> LinearEncoder:
     """A linear encoder that knows the patterns of `pattern_counts`; half of its directions tell classes apart."""
     rng = np.random.default_rng(seed)
     keys = np.unique(pattern_counts().key)
-    return DiscriminantEncoder(
+    return LinearEncoder(
         keys=keys,
         rarity=rng.uniform(0.5, 2.0, len(keys)).astype(np.float32),
         weights=rng.integers(-127, 128, (len(keys), DIM)).astype(np.int8),
@@ -180,7 +180,7 @@ def _ensemble(rng: np.random.Generator, num_outputs: int, num_auxiliary: int) ->
 def lstm_times_head(seed: int = 5) -> TimesHead:
     """A head of times of two networks that read invented kernels."""
     head, width = times_head(), len(LAUNCH)
-    reader = Reader(_ensemble(np.random.default_rng(seed), 2, width), np.full(width, 2.0), np.ones(width))
+    reader = LSTMTimes(_ensemble(np.random.default_rng(seed), 2, width), np.full(width, 2.0), np.ones(width))
     expert = replace(head.experts[0], model=reader)
     return replace(head, experts=(expert,), embedding_id=small_embedding().fingerprint)
 

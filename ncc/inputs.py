@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ncc.errors import InputError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.ir.agreement import find_mismatch
 from ncc.ir.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_ir_path, modules_of

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ncc.encoder.config import EncoderConfig
-from ncc.encoder.network import (
+from ncc.encoder.lstm import (
     EncoderNetwork,
     places_inside,
     pool_inputs,

@@ -21,11 +21,11 @@ from ncc.coarsening.predict import predict_coarsening
 from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.predict import predict_device
 from ncc.embedding import load_embedding, save_embedding
-from ncc.encoder.inference import Ensemble
+from ncc.encoder.lstm_numpy import Ensemble
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 from ncc.ir import read_module
-from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.kernels.coarsening_features import FEATURE_NAMES
 from ncc.runtime.quantities import LARGEST_BYTES
 
 __all__ = ["TARGETS"]

@@ -16,7 +16,7 @@ from ncc.classification.scoring import ScoringMethod
 from ncc.embedding import Embedding
 from ncc.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
 from ncc.runtime.ranks import rank_and_world

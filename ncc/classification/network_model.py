@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints32
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.inference import NumpyNetwork
+from ncc.encoder.lstm_numpy import NumpyNetwork
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 

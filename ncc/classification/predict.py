@@ -47,7 +47,7 @@ class ProgramClasses:
         classes: The most probable classes, best first; probabilities are calibrated on programs held out.
         fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
-        compiled: How the source compiled, "IR" for IR; see `ncc.frontend.programs.compile_program`.
+        compiled: How the source compiled, "IR" for IR; see `ncc.frontend.mending.compile_program`.
         levels: Optimisation levels that were read; none for IR, which is read as it is.
         num_statements: Statements that were read, at all levels.
         unknown_rate: Share of them that backed off in the embedding.

@@ -11,7 +11,7 @@ from ncc.encoder.program import ProgramTable, describe_program
 from ncc.frontend import CompileOptions, compile_source
 from ncc.frontend.compilers import find_compiler
 from ncc.frontend.database import own_flags
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 from ncc.ir import Abstraction, read_module
 from ncc.ir.objects import is_ir_path
 from ncc.runtime.found import FoundFile, read_file

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ncc.inputs import ExpandedInput
     from ncc.runtime.found import FoundFile
-    from ncc.search.parts import Rows
+    from ncc.search.parts import FileVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +144,12 @@ def _parts_folder(output: Path | None) -> Path:
     return Path(f"{output}.parts")
 
 
-def _rows(file: "FoundFile", *, work: "Callable[[FoundFile], _Answer]") -> "Rows":
+def _rows(file: "FoundFile", *, work: "Callable[[FoundFile], _Answer]") -> "FileVectors":
     """What a batch keeps of an answer."""
-    from ncc.search.parts import Rows
+    from ncc.search.parts import FileVectors
 
     answer = work(file)
-    return Rows(_columns(answer), answer.vectors, {"fields": answer.fields, "text": answer.text})
+    return FileVectors(_columns(answer), answer.vectors, {"fields": answer.fields, "text": answer.text})
 
 
 def _in_parts(

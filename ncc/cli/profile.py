@@ -10,7 +10,7 @@ from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.kernels.launched import LaunchedKernel
+    from ncc.kernels.launch_profile import LaunchedKernel
 
 GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
 BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]

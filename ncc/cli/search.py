@@ -99,9 +99,9 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
 
 
 def _line(found: "Found") -> str:
-    from ncc.search.pages import sureness
+    from ncc.search.pages import similarity_in_words
 
-    return f"  {sureness(found)}  {found.demangled}  {found.place}"
+    return f"  {similarity_in_words(found)}  {found.demangled}  {found.place}"
 
 
 def _objects(answers: "Duplicates | list[Matches]") -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.ir import read_module
-from ncc.kernels.coarsening import coarsening_features
+from ncc.kernels.coarsening_features import coarsening_features
 
 
 def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:

@@ -25,7 +25,7 @@ from ncc.arrays import Floats, Ints
 from ncc.coarsening.head import CoarseningHead
 from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
 from ncc.errors import InputError
-from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.kernels.coarsening_features import FEATURE_NAMES
 
 Scale = Literal["log", "plain"]
 Place = tuple[int, int, int, int]

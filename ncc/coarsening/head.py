@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import AssetError, InputError
-from ncc.kernels.coarsening import coarsening_features
+from ncc.kernels.coarsening_features import coarsening_features
 from ncc.kernels.reading import Kernel
 
 INTERVAL = 0.8

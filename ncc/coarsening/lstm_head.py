@@ -8,7 +8,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Floats32
 from ncc.coarsening.head import LEAST_SPEEDUP, MOST_SPEEDUP, CoarseningPrediction, best_factor, check_axes
-from ncc.encoder.inference import Ensemble
+from ncc.encoder.lstm_numpy import Ensemble
 from ncc.errors import InputError
 from ncc.kernels.reading import Kernel
 

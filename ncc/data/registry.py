@@ -1,7 +1,7 @@
 """The dataset registry: finds a dataset's files and checks them against their checksums.
 
-A local folder (argument or NCC_DATA) serves machines without internet. Files may not be passed
-on, or have no stable address: `fetch` says where they come from and where to put them.
+Nothing is downloaded: the files may not be passed on, or have no stable address. They are looked for in a folder (an
+argument, or NCC_DATA), and `fetch` says where one that is missing comes from and where to put it.
 """
 
 import functools

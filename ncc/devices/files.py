@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats
 from ncc.devices.columns import CODE_WIDTH, LAUNCH, NUM_COLUMNS
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
-from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel
+from ncc.devices.models import COVARIANCES, LSTMTimes, Smooth, TimesModel
 from ncc.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, Physics
 from ncc.encoder.files import HeadFiles, HeadParts, join_ensemble, split_ensemble
 from ncc.encoder.trees import TREE_DTYPES, Boosted, read_trees
@@ -24,9 +24,9 @@ from ncc.errors import InputError
 _KINDS = {
     Smooth: {"mean": "f4", "scale": "f4", "points": "f2", "weights": "f4", "base": "f8"},
     Boosted: TREE_DTYPES,
-    Reader: {"mean": "f4", "scale": "f4"},
+    LSTMTimes: {"mean": "f4", "scale": "f4"},
 }
-_MODELS: dict[str, type[TimesModel]] = {"gp": Smooth, "trees": Boosted, "lstm": Reader}
+_MODELS: dict[str, type[TimesModel]] = {"gp": Smooth, "trees": Boosted, "lstm": LSTMTimes}
 _LARGEST, _LARGEST_LOG = 1e6, 100.0
 
 
@@ -57,7 +57,7 @@ def _split_times(head: TimesHead) -> HeadParts:
         errors = (expert.near, expert.far)
         model = next(name for name, kind in _MODELS.items() if isinstance(expert.model, kind))
         slopes, sharpness = (tuple(getattr(one, name) for one in errors) for name in ("slope", "sharpness"))
-        networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, Reader) else HeadParts({}, {})
+        networks = split_ensemble(expert.model.ensemble) if isinstance(expert.model, LSTMTimes) else HeadParts({}, {})
         covariance = expert.model.covariance if isinstance(expert.model, Smooth) else "code"
         numbers = expert.familiar, expert.strange, expert.reach, slopes, sharpness, covariance
         rest = expert.beyond_constants, expert.fade, networks.card or None, expert.far.is_guess
@@ -104,7 +104,7 @@ def _join_times(parts: HeadParts) -> TimesHead:
         raise ValueError("no experts")
     platform, about = convert(card["platform"], str), convert(card["about"], dict[str, Any])
     embedding_id = convert(card.get("embedding_id"), str | None)  # heads of earlier versions of ncc name none
-    if any(isinstance(expert.model, Reader) for expert in experts) and embedding_id is None:
+    if any(isinstance(expert.model, LSTMTimes) for expert in experts) and embedding_id is None:
         raise ValueError("a model reads statements, but no embedding is named")
     return TimesHead(devices, experts, physics, astray, group, platform, about, embedding_id)
 
@@ -154,7 +154,7 @@ def _model(card: _ExpertCard, tensors: dict[str, NDArray[Any]], prefix: str, dev
         raise ValueError(f"networks that do not take {len(LAUNCH)} numbers, or do not say {devices}")
     mean, scale = (_floats(arrays[name], (len(LAUNCH),)) for name in ("mean", "scale"))
     _check_scale(scale)
-    return Reader(ensemble, mean, scale)
+    return LSTMTimes(ensemble, mean, scale)
 
 
 def _smooth(arrays: dict[str, NDArray[Any]], devices: int, covariance: str) -> Smooth:

@@ -22,7 +22,7 @@ from ncc.devices.constants import fit_constants, knows_launches
 from ncc.devices.folds import balanced_folds
 from ncc.devices.head import LEVELS, Errors, Expert, TimesHead, faded, sureness, times_of
 from ncc.devices.inputs import INTERVAL, KernelInputs
-from ncc.devices.models import COVARIANCES, Reader, Smooth, TimesModel, bent, predict_targets, smooth_covariance
+from ncc.devices.models import COVARIANCES, LSTMTimes, Smooth, TimesModel, bent, predict_targets, smooth_covariance
 from ncc.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, Physics
 from ncc.devices.table import LaunchTimes
 from ncc.encoder.trees import Boosted, trees_of
@@ -97,14 +97,14 @@ def fit_times(
     experts, own = [], constants if launched else None
     for name in names:
         rows = np.flatnonzero(owner == name)
-        samples = Samples.of(table.rows(rows), inputs.rows(rows), own)
+        samples = LaunchSamples.of(table.rows(rows), inputs.rows(rows), own)
         chosen = model if isinstance(model, str) else model[name]
         known = (trials or {}).get(name) or hold_out(samples, chosen, seed)
         expert = _fit_expert(samples, said[rows], name, chosen, seed, known)
         experts.append(replace(expert, reach=_SHORT_REACH) if whole not in (None, name) else expert)
     group = float(np.nanmedian(complete_sizes(inputs, table.sizes)[:, 1]))
     group = group if group >= 1 else 64.0
-    reads = any(isinstance(expert.model, Reader) for expert in experts)
+    reads = any(isinstance(expert.model, LSTMTimes) for expert in experts)
     return TimesHead(
         table.devices, tuple(experts), physics, astray, group, platform, about or {}, embedding_id if reads else None
     )
@@ -116,7 +116,7 @@ def owners(table: LaunchTimes, sources: Mapping[str, str] | None) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class LaunchSamples:
     """Launches as models learn them; row i of every array is launch i.
 
     Attributes:
@@ -136,7 +136,7 @@ class Samples:
     launched: bool
 
     @classmethod
-    def of(cls, table: LaunchTimes, inputs: KernelInputs, constants: Physics | None) -> "Samples":
+    def of(cls, table: LaunchTimes, inputs: KernelInputs, constants: Physics | None) -> "LaunchSamples":
         """Those of a table; constants that were fitted to training, see `own_constants`."""
         columns, targets = launch_columns(inputs, table.sizes), targets_of(table)
         columns = np.where(np.isfinite(columns), columns, 0)
@@ -203,10 +203,10 @@ def fit_model(
     learnt = np.hstack([targets[:, :1], bent(ratios)])
     if kind == "gp":
         return _fit_smooth(columns, learnt, seed, "launch" if launched else "code")
-    from ncc.devices.reader_fit import fit_reader  # with torch
+    from ncc.devices.lstm_fit import fit_lstm_times  # with torch
 
     assert sequences is not None
-    return fit_reader(columns, sequences, learnt, seed)
+    return fit_lstm_times(columns, sequences, learnt, seed)
 
 
 def _fit_smooth(columns: Floats, targets: Floats, seed: int, covariance: str) -> Smooth:
@@ -261,7 +261,7 @@ class Trials(NamedTuple):
     suites: list[Trial]
 
 
-def hold_out(samples: Samples, kind: Model, seed: int) -> Trials:
+def hold_out(samples: LaunchSamples, kind: Model, seed: int) -> Trials:
     """Tries a kind of model on parts that are held out: what it errs there is what intervals are made of."""
     folds = list(balanced_folds(samples.table.groups("kernel"), _FOLDS, seed))
     number = 1 if kind == "lstm" else _FOLDS if len(samples.table) < _MANY else _FOLDS // 2
@@ -269,7 +269,7 @@ def hold_out(samples: Samples, kind: Model, seed: int) -> Trials:
     return Trials(kernels, [try_split(samples, *split, kind, seed) for split in _suites(samples.table)])
 
 
-def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -> Trial:
+def try_split(samples: LaunchSamples, train: Any, test: Any, kind: Model, seed: int) -> Trial:
     """What a kind of model says of rows when it learns from others."""
     model, columns = samples.fit(kind, train, seed), samples.columns
     distance = code_distances(*(_distinct(columns[rows]) for rows in (test, train))).min(axis=1)
@@ -278,7 +278,7 @@ def try_split(samples: Samples, train: Any, test: Any, kind: Model, seed: int) -
     return Trial(test, samples.base[test] + faded(said, distance, samples.fade), distance, model)
 
 
-def _fit_expert(samples: Samples, physics: Floats, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
+def _fit_expert(samples: LaunchSamples, physics: Floats, source: str, kind: Model, seed: int, trials: Trials) -> Expert:
     columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
     rows = np.concatenate([one.rows for one in trials.kernels])
     near = _errors(np.concatenate([one.said for one in trials.kernels]), targets[rows], logs[rows], 1.0)

@@ -37,7 +37,7 @@ class KernelInputs(Rows):
     """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
 
     Attributes:
-        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.graph.profile_kernel`.
+        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.profile.profile_kernel`.
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
         vectors: (n, dim) float64 means of the vectors of the kernels' statements.
         work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.devices.work.launch_work`.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.devices.columns import CODE, LAUNCH, NUM_PUBLISHED, OPCODE_COLUMNS, PROFILE_COLUMNS, scaled_distances
-from ncc.encoder.inference import Ensemble
+from ncc.encoder.lstm_numpy import Ensemble
 from ncc.encoder.trees import Boosted
 
 _BEND, _MOST_BENT = 3.0, 5.5
@@ -95,7 +95,7 @@ def _standard(columns: Floats, mean: Floats, scale: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Reader:
+class LSTMTimes:
     """LSTMs that read a kernel's statements, and take sizes and what a thread does at the launch beside.
 
     Attributes:
@@ -147,9 +147,9 @@ def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], In
     return kernels, np.array([known[id(sequence)] for sequence in sequences])
 
 
-TimesModel = Boosted | Smooth | Reader
+TimesModel = Boosted | Smooth | LSTMTimes
 
 
 def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
-    """(n, targets) float64 of any model; see `Reader.predict`."""
-    return model.predict(columns, sequences) if isinstance(model, Reader) else model.predict(columns)
+    """(n, targets) float64 of any model; see `LSTMTimes.predict`."""
+    return model.predict(columns, sequences) if isinstance(model, LSTMTimes) else model.predict(columns)

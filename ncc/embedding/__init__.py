@@ -2,11 +2,7 @@
 
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
-from ncc.embedding.extension import extend_embedding
-from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
-from ncc.embedding.gensim_engine import GensimConfig
-from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
-from ncc.embedding.table import (
+from ncc.embedding.embedding import (
     AnyEmbedding,
     Embedding,
     Lookup,
@@ -16,6 +12,10 @@ from ncc.embedding.table import (
     load_embedding,
     save_embedding,
 )
+from ncc.embedding.extension import extend_embedding
+from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
+from ncc.embedding.gensim_engine import GensimConfig
+from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
 
 __all__ = [

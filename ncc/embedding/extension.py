@@ -16,8 +16,8 @@ import numpy as np
 from ncc.arrays import Floats32, Ints, Ints32
 from ncc.embedding.backoff import BackoffLevel
 from ncc.embedding.counts import CorpusCounts
-from ncc.embedding.parts import part_matrix
-from ncc.embedding.table import Embedding, compose_missing, normalised
+from ncc.embedding.embedding import Embedding, compose_missing, normalised
+from ncc.embedding.statement_parts import part_matrix
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.errors import InputError
 from ncc.ir import Abstraction

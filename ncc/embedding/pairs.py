@@ -1,4 +1,4 @@
-"""Pairs of words with their weights, sorted by centre: cut into blocks for training, and what a model makes of them.
+"""Pairs of words with their weights, sorted by centre: cut into blocks for training, and the softmax loss on a block.
 
 Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases", sections 2 (skip-gram, full softmax)
 and 2.3 (subsampling).

@@ -1,8 +1,8 @@
 """Exact skip-gram on counts: full softmax over the vocabulary, as matrix products over the distinct pairs.
 
-With counts C the likelihood of a corpus is the sum of C[i, j] log softmax(U V^T)[i, j]; an epoch costs the same for a
-thousand pairs and for a billion. Pairs are never sampled and negatives never drawn: a step takes some of the centre
-words with all their contexts. Ranks share the tables of both (see `ncc.embedding.skipgram_model`).
+With counts C the likelihood of a corpus is the sum of C[i, j] log softmax(U V^T)[i, j]; an epoch costs what the
+distinct pairs cost, however often each was seen. Pairs are never sampled and negatives never drawn: a step takes some
+of the centre words with all their contexts. Ranks share the tables of both (see `ncc.embedding.skipgram_model`).
 
 Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases", sections 2 (skip-gram, full softmax)
 and 2.3 (subsampling); Ben-Nun et al. 2018, section 4.2.
@@ -35,8 +35,8 @@ class SkipGramConfig:
         learning_rate: Of Adam, decayed to a tenth along a half cosine.
         subsample: A word with more than this share of all pairs is thinned to the square root of the excess, on both
             sides of a pair, in expectation and over the whole corpus; 0 turns it off.
-        share_parts: Statements share vectors of their parts (see `ncc.embedding.parts`); False learns every statement
-            by itself, as the paper does.
+        share_parts: Statements share vectors of their parts (see `ncc.embedding.statement_parts`); False learns every
+            statement by itself, as the paper does.
         own_decay: With ``share_parts``, decay of the statements' own vectors a step, times the learning rate: the
             higher, the more must be said by the parts.
         rows: Centre words a block, to bound memory at about ``rows * columns * 4`` bytes; the result is the same.

@@ -20,7 +20,7 @@ import torch
 from ncc.arrays import Floats32, Ints
 from ncc.embedding.checkpoint import load_checkpoint
 from ncc.embedding.pairs import Blocks, PairBlock, Softmax, WeightedPairs
-from ncc.embedding.parts import PartMatrix, part_matrix
+from ncc.embedding.statement_parts import PartMatrix, part_matrix
 from ncc.runtime.ranks import found_by_first, gathered_rows, rank_and_world, sum_over_ranks
 
 if TYPE_CHECKING:

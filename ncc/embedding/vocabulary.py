@@ -31,7 +31,7 @@ class Vocabulary:
     """Words (forms of statements at any `BackoffLevel`) and how often each stood for a statement of the corpus.
 
     Attributes:
-        words: Distinct forms; the last is the word of opcodes that LLVM had not yet invented.
+        words: Distinct forms; the last stands for opcodes that are not known.
         counts: (num_words,) int64 statements of the corpus that this word stands for; 0 for words that are there
             only to be fallen back to.
     """

@@ -1,7 +1,7 @@
-"""From a function's or program's statements to one vector: the one LSTM of ncc, which every task puts a head on.
+"""From the statements of a function or program to one vector: the LSTM that tasks put a head on, and a linear encoder.
 
-`network` is the LSTM in torch, for training; `inference` the same in NumPy, for answering; `batches` lays sequences of
-different lengths side by side; `program`, `literals` and `names` say what is read of a program. The LSTM that
-ships is the classifier's (``ncc/assets/classify``); the heads of devices and of coarsening that ship are no networks,
-and ``ncc train devmap --model lstm`` and ``ncc train coarsening --model lstm`` train those that are.
+`lstm` is the one LSTM in torch, for training, and `lstm_numpy` the same in NumPy, for answering. The classifier that
+ships is such an LSTM (``ncc/assets/classify``, its sizes in `ncc.classification.network_model`); the heads of devices
+and of coarsening that ship are no networks, and ``--model lstm`` trains those that are. `linear_encoder` is what ships
+for vectors of functions and modules (``ncc/assets/encoder``); `lstm_encoder` is the LSTM in its place.
 """

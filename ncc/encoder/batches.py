@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 
 CUTS = ("samples", "tokens")
 """What batches have alike: samples, or words with padding; then lengths in a batch differ by `_BUCKET` at most."""

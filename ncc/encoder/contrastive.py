@@ -20,9 +20,9 @@ from torch import distributed as dist
 from ncc.arrays import Bools, Floats32, Ints
 from ncc.encoder.batches import SequenceBatch, Sequences
 from ncc.encoder.config import EncoderConfig
-from ncc.encoder.inference import NumpyEncoder
-from ncc.encoder.lstm import LSTMEncoder
-from ncc.encoder.network import Encoder
+from ncc.encoder.lstm import Encoder
+from ncc.encoder.lstm_encoder import LSTMEncoder
+from ncc.encoder.lstm_numpy import NumpyEncoder
 from ncc.errors import InputError
 from ncc.runtime.ranks import gathered_rows, rank_and_world
 from ncc.training import TrainingConfig, TrainingStatistics, train

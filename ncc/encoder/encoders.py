@@ -3,19 +3,19 @@
 import os
 from pathlib import Path
 
-from ncc.encoder.discriminant import (
-    DiscriminantEncoder,
-    load_discriminant_encoder,
+from ncc.encoder.linear_encoder import (
+    LinearEncoder,
+    load_linear_encoder,
     load_shipped_encoder,
-    save_discriminant_encoder,
+    save_linear_encoder,
 )
-from ncc.encoder.lstm import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
+from ncc.encoder.lstm_encoder import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 
-AnyEncoder = DiscriminantEncoder | LSTMEncoder | str | os.PathLike[str]
+AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
 """An encoder, or the folder that it is in."""
 
 
-def load_encoder(folder: AnyEncoder | None = None) -> DiscriminantEncoder | LSTMEncoder:
+def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncoder:
     """Reads an encoder of functions and modules.
 
     Args:
@@ -25,14 +25,14 @@ def load_encoder(folder: AnyEncoder | None = None) -> DiscriminantEncoder | LSTM
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    if isinstance(folder, DiscriminantEncoder | LSTMEncoder):
+    if isinstance(folder, LinearEncoder | LSTMEncoder):
         return folder
     if folder is None:
         return load_shipped_encoder()
-    return load_lstm_encoder(folder) if (Path(folder) / "lstm.json").exists() else load_discriminant_encoder(folder)
+    return load_lstm_encoder(folder) if (Path(folder) / "lstm.json").exists() else load_linear_encoder(folder)
 
 
-def save_encoder(encoder: DiscriminantEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
+def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
     """Writes an encoder that `ncc.train_encoder` made.
 
     Args:
@@ -45,4 +45,4 @@ def save_encoder(encoder: DiscriminantEncoder | LSTMEncoder, folder: str | os.Pa
     if isinstance(encoder, LSTMEncoder):
         save_lstm_encoder(encoder, folder)
     else:
-        save_discriminant_encoder(encoder, folder)
+        save_linear_encoder(encoder, folder)

@@ -12,7 +12,7 @@ from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.encoder.config import EncoderConfig
-from ncc.encoder.inference import Ensemble, NumpyNetwork
+from ncc.encoder.lstm_numpy import Ensemble, NumpyNetwork
 from ncc.errors import AssetError, InputError
 from ncc.runtime.storage import read_model, write_model
 

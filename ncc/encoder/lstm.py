@@ -1,111 +1,248 @@
-"""A trained LSTM as an encoder of functions and programs: statements and literals → LSTM layers → pooling → a vector.
+"""The one LSTM in torch, to be trained: statement vectors and literals → LSTM layers → pooling → vector → a head.
 
-`ncc train encoder --model lstm` writes one. What ships is `ncc.encoder.discriminant`, better on unseen classes.
+Of what ships, the classifier is one (`ncc.classification.network_model`); it answers by `ncc.encoder.lstm_numpy`.
+
+References: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalisation, Dense(32), Dense(n)); attention as in
+Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one query; gates that begin by remembering:
+Tallec and Ollivier, "Can recurrent neural networks warp time?", ICLR 2018. Mean, maximum and literals are ours.
 """
 
-import hashlib
-import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
-from msgspec import ValidationError, convert
-from numpy.typing import NDArray
+import torch
+from torch import Tensor, nn
 
 from ncc.arrays import Floats32
-from ncc.encoder.config import EncoderConfig
-from ncc.encoder.inference import NumpyEncoder
-from ncc.errors import AssetError, InputError
-from ncc.runtime.storage import read_model, write_model
-
-_FORMAT_VERSION = 1
-_OWN = ("vectors", "projection")
+from ncc.encoder.config import EncoderConfig, HeadConfig, Pooling
 
 
-@dataclass(frozen=True, eq=False)
-class LSTMEncoder:
-    """An encoder trained by contrast, answering in NumPy.
+class Encoder(nn.Module):
+    """Vectors ⊕ literals → LSTM layers → pooling → a vector for each sequence."""
 
-    Attributes:
-        vectors: (num_words, statement_dim) float32 vectors of an embedding's statements, as they were trained.
-        encoder: LSTM layers and pooling.
-        projection: (dim, encoder.vector_size) float32, the last layer.
-        longest: Statements that it reads, the first ones.
-        about: How it was made.
-    """
+    def __init__(self, vectors: Floats32, config: EncoderConfig) -> None:
+        """Makes an encoder on (num_words, dim) float32 vectors, which are copied."""
+        super().__init__()
+        self.config = config
+        dim = vectors.shape[1]
+        self.vectors = nn.Parameter(torch.tensor(vectors), requires_grad=config.train_vectors)
+        self.literals = nn.EmbeddingBag(config.buckets, dim, mode="sum") if config.buckets else None
+        if self.literals is not None:
+            nn.init.normal_(self.literals.weight, std=dim**-0.5 / 2)
+        sizes = [dim] + [config.num_states] * (config.layers - 1)
+        self.ahead = nn.ModuleList(nn.LSTM(size, config.hidden, batch_first=True) for size in sizes)
+        back = sizes if config.bidirectional else []
+        self.back = nn.ModuleList(nn.LSTM(size, config.hidden, batch_first=True) for size in back)
+        if config.memory is not None:
+            for layer in (*self.ahead, *self.back):
+                _remember(layer, config.memory)
+        self.query = nn.Linear(config.num_states, 1) if "attention" in config.pooling else None
+        self.dropout, self.last_dropout = nn.Dropout(config.dropout), nn.Dropout(config.last_dropout)
 
-    vectors: Floats32
-    encoder: NumpyEncoder
-    projection: Floats32
-    longest: int
-    about: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        """Checks that its parts fit each other."""
-        if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
-            raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
-        if self.longest < 1:
-            raise InputError(f"an LSTM that reads {self.longest} statements")
-
-    def __repr__(self) -> str:
-        return f"LSTMEncoder({len(self.vectors)} statements, {self.encoder.config.hidden} units → {self.dim})"
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short hash of what it learnt."""
-        digest = hashlib.sha256(repr((self.encoder.config, self.longest)).encode())
-        halves = self.vectors.astype(np.float16)  # as they are kept
-        for array in (halves, self.projection, *(tensor for _, tensor in sorted(self.encoder.tensors.items()))):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:12]
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions of the vectors that it makes."""
-        return len(self.projection)
-
-    def encode(
-        self, words: NDArray[np.integer], literals: NDArray[np.uint32], literal_start: NDArray[np.integer]
-    ) -> Floats32:
-        """The vector of a function or a program, (dim,) float32 of length 1.
+    def forward(self, words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
+        """Vectors of sequences, (batch, ``config.vector_size(dim)``) float32.
 
         Args:
-            words: (m,) row of `vectors` of each statement, m at least 1.
-            literals: uint32 hashes, see `ncc.encoder.program.ProgramTable`.
-            literal_start: (m + 1,) offsets of the statements' literals.
+            words: As in `ncc.encoder.batches.SequenceBatch`.
+            lengths: See there.
+            literals: See there.
+            literal_start: See there.
         """
-        start = np.asarray(literal_start[: self.longest + 1], np.int32)
-        vector = self.projection @ self.encoder.encode(self.vectors[words[: self.longest]], literals, start)
-        return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), np.float32)
+        inside = places_inside(words, lengths)
+        features = statement_features(self, words, literals, literal_start)
+        pooled = [*pool_inputs(self.config, features, inside)]
+        for number, ahead in enumerate(self.ahead):
+            if number:
+                features = self.dropout(features)
+            features = run_layer(ahead, self.back[number] if self.back else None, features, inside, lengths)
+        features = self.last_dropout(features)
+        return torch.cat([*pooled, *pool_states(self.config, self.query, features, inside, lengths)], dim=1)
 
 
-def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> None:
-    """Writes ``lstm.safetensors`` and ``lstm.json``; vectors of statements as halves.
+class Head(nn.Module):
+    """A sequence's vector ⊕ auxiliary numbers → normalisation → dense layer → outputs."""
 
-    Raises:
-        OutputError: The folder can't be written.
+    def __init__(self, vector_size: int, num_outputs: int, num_auxiliary: int, config: HeadConfig) -> None:
+        """Makes a head on vectors of so many dimensions, and on numbers that the caller standardised."""
+        super().__init__()
+        num_features = vector_size + num_auxiliary
+        self.norm = nn.BatchNorm1d(num_features) if config.norm == "batch" else nn.LayerNorm(num_features)
+        self.dropout, self.dense_dropout = nn.Dropout(config.dropout), nn.Dropout(config.dense_dropout)
+        self.dense = nn.Linear(num_features, config.dense)
+        self.output = nn.Linear(config.dense, num_outputs)
+        self.code_output = nn.Linear(vector_size, num_outputs) if config.code_outputs else None
+
+    def forward(self, vector: Tensor, auxiliary: Tensor | None = None) -> Tensor:
+        """Outputs, (samples, num_outputs) float32, then those of the vector alone where the head has them.
+
+        Args:
+            vector: (samples, vector_size) float32.
+            auxiliary: (samples, num_auxiliary) float32; None where there are none.
+        """
+        features = vector if auxiliary is None else torch.cat([vector, auxiliary], dim=1)
+        state = torch.relu(self.dense(self.dropout(self.norm(features))))
+        outputs: Tensor = self.output(self.dense_dropout(state))
+        return outputs if self.code_output is None else torch.cat([outputs, self.code_output(vector)], dim=1)
+
+
+class EncoderNetwork(nn.Module):
+    """The encoder with a head: what is trained for a task."""
+
+    def __init__(
+        self,
+        vectors: Floats32,
+        num_outputs: int,
+        encoder: EncoderConfig,
+        head: HeadConfig,
+        num_auxiliary: int = 0,
+    ) -> None:
+        """Makes a network on (num_words, dim) float32 vectors; the other arguments are those of its two parts."""
+        super().__init__()
+        self.encoder = Encoder(vectors, encoder)
+        self.head = Head(encoder.vector_size(vectors.shape[1]), num_outputs, num_auxiliary, head)
+
+    def forward(
+        self,
+        words: Tensor,
+        lengths: Tensor,
+        literals: Tensor,
+        literal_start: Tensor,
+        auxiliary: Tensor | None = None,
+        owner: Tensor | None = None,
+    ) -> Tensor:
+        """Outputs of samples that may share a sequence, as `Head` gives them; arguments as in `SequenceBatch`."""
+        vector = self.encoder(words, lengths, literals, literal_start)
+        return self.head(vector if owner is None else vector[owner], auxiliary)
+
+    def to_arrays(self) -> dict[str, Floats32]:
+        """All that was learnt, as float32 arrays by the names that files and `ncc.encoder.lstm_numpy` have for it."""
+        return {
+            name.split(".", 1)[1]: tensor.detach().cpu().numpy().astype(np.float32)
+            for name, tensor in self.state_dict().items()
+            if tensor.is_floating_point()  # batch normalisation counts its batches
+        }
+
+    def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
+        """Goes on from what `to_arrays` gave.
+
+        Raises:
+            KeyError, RuntimeError: One is missing, or of another shape.
+        """
+        state = self.state_dict()
+        known = {name: arrays[name.split(".", 1)[1]] for name in state if state[name].is_floating_point()}
+        self.load_state_dict(state | {name: torch.tensor(array) for name, array in known.items()})
+
+
+def statement_features(encoder: Encoder, words: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
+    """What the first layer reads, (batch, time, dim) float32: vectors of statements and sums of their literals'."""
+    share = encoder.config.word_dropout if encoder.training else 0.0
+    features = _partly_hidden(nn.functional.embedding(words, encoder.vectors), share)
+    if encoder.literals is not None:
+        found = encoder.literals(literals, literal_start)[: words.numel()]  # without what pads batches
+        features = features + _partly_hidden(found.view_as(features), share)
+    return features
+
+
+def _partly_hidden(features: Tensor, share: float) -> Tensor:
+    """Features with those of a share of the statements 0, drawn anew."""
+    return features * (torch.rand_like(features[:, :, :1]) >= share) if share else features
+
+
+def places_inside(words: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, time) bool: which places are before their sequence's end."""
+    return torch.arange(words.shape[1], device=words.device)[None, :] < lengths[:, None]
+
+
+def run_layer(ahead: nn.Module, back: nn.Module | None, features: Tensor, inside: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, time, num_states) outputs of a layer that reads each sequence from its start, or from both of its ends.
+
+    Each direction runs forward over its own copy: what comes behind a sequence's end then reaches neither, and no
+    packing is needed, which costs ten times as long on a CPU.
     """
-    card = {"config": asdict(encoder.encoder.config), "longest": encoder.longest, "about": dict(encoder.about)}
-    own: dict[str, NDArray[Any]] = {"vectors": encoder.vectors.astype(np.float16), "projection": encoder.projection}
-    write_model(Path(folder), "lstm", {"format_version": _FORMAT_VERSION, **card}, {**encoder.encoder.tensors, **own})
+    one: Tensor
+    if back is None:
+        one, _ = ahead(features)
+        return one
+    time = torch.arange(inside.shape[1], device=inside.device)[None, :]
+    flip = torch.where(inside, lengths[:, None] - 1 - time, 0)
+    with _beside(features):
+        one, _ = ahead(features)
+    other, _ = back(_gather(features, flip))
+    if features.is_cuda:
+        torch.cuda.current_stream().wait_stream(_side_stream(features.device))
+        one.record_stream(torch.cuda.current_stream())
+    return torch.cat([one, _gather(other, flip)], dim=2)
 
 
-def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
-    """Reads what `save_lstm_encoder` wrote.
+@contextmanager
+def _beside(features: Tensor) -> Iterator[None]:
+    """What a GPU is told inside, it does beside what it is told afterwards: one direction alone leaves it half idle.
 
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
+    Autograd does the same in backward.
     """
-    card, arrays = read_model(Path(folder), "lstm", _FORMAT_VERSION, _OWN, kinds="f", others=r"(?s).*")
-    tensors = {name: array.astype(np.float32) for name, array in arrays.items()}
-    try:
-        own = [tensors.pop(name) for name in _OWN]
-        if not all(np.isfinite(array).all() for array in (*own, *tensors.values())):
-            raise ValueError("a number is not finite")
-        encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
-        return LSTMEncoder(own[0], encoder, own[1], convert(card["longest"], int), dict(card["about"]))
-    except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
-        raise AssetError(f"{folder}: is not an LSTM encoder ({error}); it is damaged") from error
+    if not features.is_cuda:
+        yield
+        return
+    side = _side_stream(features.device)
+    side.wait_stream(torch.cuda.current_stream())
+    features.record_stream(side)
+    with torch.cuda.stream(side):
+        yield
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+
+def _gather(features: Tensor, index: Tensor) -> Tensor:
+    return features.gather(1, index[:, :, None].expand(-1, -1, features.shape[2]))
+
+
+def pool_inputs(config: EncoderConfig, features: Tensor, inside: Tensor) -> Sequence[Tensor]:
+    """Mean and maximum over time of what the first layer reads, where the configuration asks for them."""
+    return (_mean(features, inside), _highest(features, inside)) if config.pool_inputs else ()
+
+
+def pool_states(
+    config: EncoderConfig, query: nn.Module | None, features: Tensor, inside: Tensor, lengths: Tensor
+) -> list[Tensor]:
+    """What is made of the last layer's (batch, time, num_states) outputs: (batch, num_states) for each pooling."""
+
+    def pool(kind: Pooling) -> Tensor:
+        if kind == "mean":
+            return _mean(features, inside)
+        if kind == "max":
+            return _highest(features, inside)
+        if kind == "last":
+            last = features[torch.arange(len(features), device=features.device), lengths - 1]
+            # the other direction ends where the sequence begins
+            hidden = config.hidden
+            return torch.cat([last[:, :hidden], features[:, 0, hidden:]], dim=1) if config.bidirectional else last
+        assert query is not None
+        found = query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf)
+        return (found.softmax(dim=1)[:, :, None] * features).sum(dim=1)
+
+    return [pool(kind) for kind in config.pooling]
+
+
+def _mean(features: Tensor, inside: Tensor) -> Tensor:
+    return (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
+
+
+def _highest(features: Tensor, inside: Tensor) -> Tensor:
+    return features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
+
+
+def _remember(layer: nn.Module, memory: int) -> None:
+    """Sets the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialisation."""
+    biases, others = layer.get_parameter("bias_ih_l0"), layer.get_parameter("bias_hh_l0")
+    hidden = len(biases) // 4
+    with torch.no_grad():
+        forget = torch.empty(hidden).uniform_(1, memory - 1).log()
+        others.zero_()
+        biases.zero_()
+        biases[:hidden] = -forget  # the input gate; torch keeps input, forget, cell and output in this order
+        biases[hidden : 2 * hidden] = forget

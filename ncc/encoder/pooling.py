@@ -14,10 +14,10 @@ import numpy as np
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
-from ncc.encoder.discriminant import DiscriminantEncoder, load_shipped_encoder
 from ncc.encoder.encoders import AnyEncoder, load_encoder
+from ncc.encoder.linear_encoder import LinearEncoder, load_shipped_encoder
 from ncc.encoder.literals import statement_literals
-from ncc.encoder.lstm import LSTMEncoder
+from ncc.encoder.lstm_encoder import LSTMEncoder
 from ncc.encoder.program import own_functions
 from ncc.errors import InputError
 from ncc.ir import Abstraction, Module
@@ -139,7 +139,7 @@ class EncoderPooler(Pooler):
         encoder: Default the one that ships with ncc.
     """
 
-    encoder: DiscriminantEncoder = field(default_factory=load_shipped_encoder)
+    encoder: LinearEncoder = field(default_factory=load_shipped_encoder)
     name: ClassVar[str] = "encoder"
 
     @property

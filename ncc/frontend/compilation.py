@@ -1,4 +1,4 @@
-"""Compile a source file to LLVM IR: the door of this room, which the rooms after it call."""
+"""Compile a source file to LLVM IR: the entry point of `ncc.frontend`."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from ncc.frontend.device_code import MOST_TOLD, compile_device_code
 from ncc.frontend.diagnostics import CompiledSource
 from ncc.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.frontend.options import CompileOptions
-from ncc.frontend.running import run_compiler
+from ncc.frontend.run_compiler import run_compiler
 from ncc.frontend.searching import header_folders
 from ncc.frontend.toolkits import toolkit_flags, with_extensions
 from ncc.runtime.limits import refuse_large

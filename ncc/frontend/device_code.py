@@ -20,7 +20,7 @@ from ncc.frontend.compilers import Clang
 from ncc.frontend.diagnostics import CompiledSource, FinishedProcess
 from ncc.frontend.headers import OWN_HEADERS
 from ncc.frontend.options import CompileOptions
-from ncc.frontend.running import run_compiler
+from ncc.frontend.run_compiler import run_compiler
 from ncc.frontend.scopes import Scopes
 from ncc.frontend.toolkits import with_extensions
 

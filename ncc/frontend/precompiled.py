@@ -12,7 +12,7 @@ from ncc.errors import COMMAND_LINE, CompileError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.options import CompileOptions
-from ncc.frontend.running import run_compiler
+from ncc.frontend.run_compiler import run_compiler
 
 
 def with_header(

@@ -60,7 +60,7 @@ def split_arguments(text: str) -> list[str]:
     return split_fields(text, "([{)]}") if text.strip() else []
 
 
-def value_of(
+def evaluate_expression(
     text: str,
     name: Callable[[str], Value],
     call: Callable[[str, list[str]], Value],

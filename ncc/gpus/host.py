@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ncc.gpus.expressions import SIZES, Value, call_known, split_arguments, value_of
+from ncc.gpus.expressions import SIZES, Value, call_known, evaluate_expression, split_arguments
 from ncc.gpus.texts import closing, expression_at, substituted
 from ncc.kernels.launch import Launch
 
@@ -100,7 +100,7 @@ class HostCode:
         self._depth = 0
 
     def arguments_of(self, kernel: str, launch: Launch) -> ReadArguments:
-        """What is told of a kernel's launch with certain sizes."""
+        """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best."""
         self.solved = {}
         sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, kernel))]
         if not sites:
@@ -172,7 +172,7 @@ class HostCode:
             return None
         self._depth += 1
         try:
-            return value_of(
+            return evaluate_expression(
                 text,
                 lambda name: self._named(name, at),
                 lambda function, texts: self._called(function, texts, at),

@@ -15,7 +15,7 @@ from ncc.arrays import Bools, Floats, Rows
 from ncc.errors import CompileError, InputError, NccError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.gpus.cards import Card
-from ncc.gpus.launches import columns_of, work_at
+from ncc.gpus.roofline import columns_of, count_launch
 from ncc.gpus.sources import HOST_SUFFIXES, device_sources, host_arguments
 from ncc.gpus.table import MeasuredLaunch
 from ncc.ir import Abstraction, Module, read_module
@@ -35,7 +35,7 @@ class Launches(Rows):
 
     Attributes:
         columns: Names of the k columns.
-        values: (n, k) float64, see `ncc.gpus.launches.columns_of`.
+        values: (n, k) float64, see `ncc.gpus.roofline.columns_of`.
         program: (n,) what is held out together.
         kernel: (n,) names.
         log_time: (n,) float64 logarithm to base 10 of seconds.
@@ -137,7 +137,7 @@ class _Reader:
                 continue
             own = measured.program_arguments if told else None
             known = host_arguments(file, plain_kernel_name(measured.kernel), measured.launch, self.options, own)
-            return columns_of(work_at(module, kernel, measured.launch, known), self.card)
+            return columns_of(count_launch(module, kernel, measured.launch, known), self.card)
         logger.warning("%s: no source that compiles has it; it is left out", measured.kernel)
         return {}
 

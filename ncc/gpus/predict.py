@@ -12,10 +12,10 @@ from ncc.frontend import CompileOptions, language_of
 from ncc.gpus.cards import CARDS, Card, find_card
 from ncc.gpus.head import GpuHead, load_gpu_head
 from ncc.gpus.host import ReadArguments
-from ncc.gpus.launches import Work, columns_of, roofline_times, work_at
+from ncc.gpus.roofline import Work, columns_of, count_launch, roofline_times
 from ncc.gpus.sources import host_arguments
 from ncc.kernels.launch import Launch
-from ncc.kernels.launched import load_kernels
+from ncc.kernels.launch_profile import load_kernels
 from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.printable import source_name
 from ncc.runtime.quantities import readable_estimate
@@ -149,7 +149,7 @@ def predict_gpu(
         if isinstance(source, bytes) or (Path(source).is_file() and language_of(source)):
             plain = plain_kernel_name(module.function_names[number])
             known = host_arguments(source, plain, launch, options, program_arguments)
-        answers.append(_answer(work_at(module, number, launch, known), trained, card))
+        answers.append(_answer(count_launch(module, number, launch, known), trained, card))
     return tuple(answers)
 
 

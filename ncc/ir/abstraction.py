@@ -1,4 +1,7 @@
-"""What a statement keeps when it becomes a word of the vocabulary, and the external names that mean something.
+"""Abstraction of statements: what is kept when one becomes a word, and the external names that mean something.
+
+These are the settings. It is done in C while a module is read: `ncc/native/statements.c` writes each statement, and
+`ncc/native/values.c` what becomes of its locals, globals and constants.
 
 Reference: Ben-Nun et al. 2018, section 4.1. What callees, immediates and large structures keep is ours to choose.
 """

@@ -1,6 +1,7 @@
 """Text of older LLVMs as today's reads it: typed pointers as opaque ones, and no expressions that are gone.
 
-LLVM 17 and later read no typed pointers, and dropped most constant expressions one by one.
+LLVM 17 and later read no typed pointers, and dropped most constant expressions one by one. Only what LLVM itself is to
+work on goes through here (`ncc.ir.optimised`); `ncc.ir.reader` reads older text as it is.
 """
 
 import re

@@ -43,7 +43,7 @@ def read_module(
         source: Path of a file of IR: text, bitcode, or an object with bitcode in it; or the file's bytes.
         name: What messages call it; default the path, or "<bytes>".
         abstraction: What statements keep; default `Abstraction()`.
-        verify: Have LLVM's verifier allow it first, which reads no typed pointers in text.
+        verify: Run LLVM's verifier first; text with typed pointers is refused then.
 
     Returns:
         The module; one without functions is valid and has no statements.

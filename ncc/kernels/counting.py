@@ -69,8 +69,8 @@ class KernelCounts:
     """Counts of a kernel.
 
     Attributes:
-        once: Kind of work, or of access → how many statements there are.
-        weighted: The same → how many a thread runs.
+        once: Kind of work, or of access → its amount (lanes, bytes) where every statement runs once.
+        weighted: The same → the amount that a thread does.
         shape: What loops and statements there are.
         dimensions: Those whose thread numbers the kernel asks for.
         rows: The statements that were counted; those of a function for every call of it.

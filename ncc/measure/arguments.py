@@ -101,7 +101,7 @@ class Argument:
         """
         told = self.rule(rules, "size")
         names = shape.names
-        count = names["L" if self.space == "local" else "N"] if told is None else evaluate(told, names)
+        count = names["L" if self.space == "local" else "N"] if told is None else evaluate_size(told, names)
         if not 0 < count < _MOST_ELEMENTS:
             raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
         return int(count)
@@ -123,19 +123,19 @@ def read_rules(source: str) -> Rules:
             key, _, value = part.strip().partition(" ")
             if key not in _KEYS or not value.strip():
                 raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is none of {', '.join(_KEYS)}")
-            evaluate(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
+            evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
             rules.setdefault(name, {})[key] = value.strip()
     return rules
 
 
-def evaluate(text: str, names: Mapping[str, Any]) -> Any:
+def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
     """The value of an expression of +, -, *, / (rounded down), %, numbers and names.
 
     Raises:
         InputError: It is no such expression, or divides by 0.
 
     Examples:
-        >>> evaluate("2 * (N + 1) / 3", {"N": 10})
+        >>> evaluate_size("2 * (N + 1) / 3", {"N": 10})
         7
     """
 
@@ -164,8 +164,8 @@ def shape_of(kernel: str, rules: Rules, dimensions: int, size: int, wgsize: int)
     """
     told = rules.get(kernel, {})
     names = {"W": size, "N": size, "L": wgsize}
-    group = int(evaluate(told["local"], names)) if "local" in told else wgsize
-    total = int(evaluate(told["items"], names | {"L": group})) if "items" in told else size
+    group = int(evaluate_size(told["local"], names)) if "local" in told else wgsize
+    total = int(evaluate_size(told["items"], names | {"L": group})) if "items" in told else size
     across = group if dimensions < 2 else 2 ** ((group.bit_length()) // 2)
     local = (across,) if dimensions < 2 else (across, max(1, group // across))
     side = total if dimensions < 2 else int(total**0.5)
@@ -192,13 +192,13 @@ def fill(argument: Argument, rules: Rules, shape: Shape, rng: np.random.Generato
     values, below = argument.rule(rules, "values"), argument.rule(rules, "below")
     if values is not None:
         index = np.arange(count // width).repeat(width)
-        made = np.broadcast_to(evaluate(values, names | {"i": index}), count)
+        made = np.broadcast_to(evaluate_size(values, names | {"i": index}), count)
     elif np.issubdtype(dtype, np.floating):
         made = rng.random(count, np.float32)
     elif is_scalar and below is None:
         made = np.full(count, min(names["N"] if len(shape.items) < 2 else names["X"], np.iinfo(dtype).max))
     else:
-        most = names["N"] if below is None else int(evaluate(below, names))
+        most = names["N"] if below is None else int(evaluate_size(below, names))
         made = rng.integers(0, max(1, min(most, np.iinfo(dtype).max + 1)), count)
     return np.ascontiguousarray(made, dtype)
 

@@ -15,8 +15,8 @@ from ncc.kernels.counting import count_kernel
 from ncc.kernels.profile import profile_kernel
 from ncc.measure.arguments import read_rules, shape_of
 from ncc.measure.opencl import Device, list_devices
-from ncc.measure.running import Job, run_job
-from ncc.measure.table import Row
+from ncc.measure.table import MeasuredTime
+from ncc.measure.timing import Job, run_job
 from ncc.runtime.found import read_file
 from ncc.runtime.limits import fair_share
 from ncc.runtime.workers import Workers
@@ -145,7 +145,7 @@ class Bench:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._workers.close()
 
-    def measure(self, device: Device, size: int, wgsize: int, factor: int = 1) -> Row | None:
+    def measure(self, device: Device, size: int, wgsize: int, factor: int = 1) -> MeasuredTime | None:
         """A row, or None where the kernel failed on the device, now or before; `failed` says why."""
         name = device.name if factor == 1 else f"{device.name}, coarsened"
         if not self.failed.keys().isdisjoint((device.name, name)):
@@ -175,7 +175,7 @@ class Bench:
             if timing.time_ms > 1e3 * self._seconds:
                 took = f"takes {timing.time_ms / 1e3:.2g} s at {size:,} on {device.name}"
                 self.failed[name] = f"kernel {self.kernel.name}: {took}; larger sizes are left out"
-            return Row(
+            return MeasuredTime(
                 kernel_file=os.path.relpath(self.kernel.file, self._folder),
                 kernel=self.kernel.name,
                 device=device.name,

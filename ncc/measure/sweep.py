@@ -9,7 +9,7 @@ from typing import Any
 
 from ncc.errors import InputError, NccError
 from ncc.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
-from ncc.measure.coarsening import check_factors
+from ncc.measure.merging import check_factors
 from ncc.measure.opencl import Device, choose_devices
 from ncc.measure.sizes import parse_sizes
 from ncc.measure.table import MeasuredTable

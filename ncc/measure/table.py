@@ -13,7 +13,7 @@ _METADATA = b"ncc.measure"
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasuredTime:
     """A measured time.
 
     Attributes:
@@ -77,7 +77,7 @@ class MeasuredTable:
     """
 
     path: Path
-    rows: list[Row] = field(default_factory=list)
+    rows: list[MeasuredTime] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -95,7 +95,7 @@ class MeasuredTable:
         try:
             found = pyarrow.parquet.read_table(path)
             failed = json.loads((found.schema.metadata or {})[_METADATA])
-            rows = [Row(**row) for row in found.to_pylist()]
+            rows = [MeasuredTime(**row) for row in found.to_pylist()]
         except (pyarrow.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             raise InputError(f"{path}: is no table of 'ncc measure' to go on with; name another file") from error
         return cls(path, rows, failed)
@@ -108,7 +108,7 @@ class MeasuredTable:
         """
         self.rows = [row for row in self.rows if source_ids.get(row.launch[:2], row.source_id) == row.source_id]
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[MeasuredTime]) -> None:
         """Adds rows, but for launches that are there: several sizes may come to the same launch."""
         known = {row.launch for row in self.rows}
         self.rows += [row for row in rows if row.launch not in known]
@@ -124,7 +124,7 @@ class MeasuredTable:
 
         types = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
         schema = pyarrow.schema(
-            [(one.name, types[one.type]) for one in fields(Row)],  # type: ignore[index]
+            [(one.name, types[one.type]) for one in fields(MeasuredTime)],  # type: ignore[index]
             metadata={_METADATA: json.dumps(self.failed).encode()},
         )
         out = io.BytesIO()

@@ -170,7 +170,7 @@ int32_t read_invoke(reader *r, opcode op);
 void read_landingpad(reader *r);
 void read_pad(reader *r, opcode op);
 
-/* instructions.c */
+/* statements.c */
 void emit_word(reader *r, word w);
 void read_operand(reader *r);
 int read_statement(reader *r);

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ncc.embedding import AnyEmbedding, save_embedding
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.encoder.encoders import AnyEncoder, save_encoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
@@ -28,7 +28,7 @@ from ncc.runtime.streams import STDIN
 from ncc.runtime.tables import vectors_of
 from ncc.runtime.writable import check_folder, only_writer
 from ncc.search.index import Index, IndexReport, load_index
-from ncc.search.parts import Part, Rows, in_parts
+from ncc.search.parts import FileVectors, Part, in_parts
 from ncc.search.store import IndexCard, Store, Writer, writing
 
 Place = str | os.PathLike[str]
@@ -49,7 +49,7 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 
 def read_functions(
     file: FoundFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
-) -> Rows:
+) -> FileVectors:
     """The functions of a file, where they are, and their vectors, of length 1.
 
     Args:
@@ -72,7 +72,7 @@ def read_functions(
         "last_line": [place.last_line for place in places],
         "num_statements": np.diff(module.function_start).tolist(),
     }
-    return Rows(columns, normalised(pooler.vectors(module, range(module.num_functions))))
+    return FileVectors(columns, normalised(pooler.vectors(module, range(module.num_functions))))
 
 
 def index(

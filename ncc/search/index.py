@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
 from ncc.frontend import CompileOptions
@@ -61,7 +61,7 @@ class Found:
     """A function and where it is.
 
     Attributes:
-        file: That was read.
+        file: Path of the file that it was read from.
         function: Its name, as the compiler mangled it.
         source: File of its source by debug information; empty where there is none, and lines are those of the IR.
         first_line: From 1; 0 where nobody knows.

@@ -80,7 +80,7 @@ def pairs_of(answer: Matches | Duplicates) -> Iterator[tuple[str, list[tuple[Fou
         yield title, [(group[0], other) for other in group.functions[1 : _MOST_COPIES + 1]]
 
 
-def sureness(found: Found) -> str:
+def similarity_in_words(found: Found) -> str:
     """How alike a function is, and how sure that is, in a word."""
     return f"{found.similarity:.3f}" + (f" ({found.share:.0%} sure)" if found.share is not None else "")
 
@@ -95,7 +95,7 @@ def side_by_side(left: Found, right: Found) -> "Table":
     for side in sides:
         table.add_column(Text(f"{side.found.demangled}\n{printable(side.found.place, lines=False)}"), ratio=1)
     table.add_row(*(Text("\n".join([*(f"{n:5} {text}" for n, text in side.lines), side.note])) for side in sides))
-    table.title = sureness(right)
+    table.title = similarity_in_words(right)
     return table
 
 
@@ -103,7 +103,7 @@ def similar_page(answers: Iterable[Matches] | Duplicates, *, title: str, about: 
     """A page of answers with both places' source: whole, loading nothing."""
     several = [answers] if isinstance(answers, Duplicates) else answers
     groups = [
-        (name, [(source_lines(left), source_lines(right), sureness(right)) for left, right in pairs])
+        (name, [(source_lines(left), source_lines(right), similarity_in_words(right)) for left, right in pairs])
         for answer in several
         for name, pairs in pairs_of(answer)
     ]

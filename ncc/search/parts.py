@@ -29,7 +29,7 @@ BATCH_FILES = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class FileVectors:
     """What came of a file.
 
     Attributes:
@@ -49,7 +49,8 @@ class Part:
 
     Attributes:
         files: Of the batch.
-        abouts: What is to be said of each file: ``error``, a message or None, ``num_rows``, and what `Rows.about` had.
+        abouts: What is to be said of each file: ``error``, a message or None, ``num_rows``, and what
+            `FileVectors.about` had.
         table: The rows of all files, in order; None where there are none.
     """
 
@@ -69,7 +70,7 @@ class Part:
 @dataclass(frozen=True)
 class _Batch(CrewTask):
     files: tuple[FoundFile, ...]
-    work: Callable[[FoundFile], Rows]
+    work: Callable[[FoundFile], FileVectors]
     folder: Path
     seconds: float
 
@@ -101,7 +102,7 @@ class _Batch(CrewTask):
                 pyarrow.parquet.write_table(pyarrow.concat_tables(tables), out)
         write_atomically(self.folder / "files.json", json.dumps(abouts).encode())
 
-    def _read(self, file: FoundFile) -> tuple[str | None, Rows | None]:
+    def _read(self, file: FoundFile) -> tuple[str | None, FileVectors | None]:
         with Warnings() as told:
             try:
                 rows = self.work(file)
@@ -145,7 +146,7 @@ class _Batch(CrewTask):
 
 def in_parts(
     files: Sequence[FoundFile],
-    work: Callable[[FoundFile], Rows],
+    work: Callable[[FoundFile], FileVectors],
     folder: Path,
     *,
     jobs: int,

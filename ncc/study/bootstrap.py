@@ -43,7 +43,7 @@ class Estimate:
     Args:
         value: Mean over the seeds.
         low: Lower end of the bootstrap interval.
-        high: Upper end. With few groups (the 7 suites) take both ends as an indication only.
+        high: Upper end. With few groups take both ends as an indication only.
         per_seed: The figure of each seed, (seeds,) float64.
     """
 

@@ -98,7 +98,7 @@ class Score(Generic[M]):
         protocol: The protocol.
         platform: Name of the samples where a task has several tables; else empty.
         seeds: Seeds of the runs; nothing that was run is left out.
-        num_samples: Ints that are tested, each once per seed.
+        num_samples: Rows that are tested, each once per seed.
         interval_unit: What the intervals' bootstrap draws.
         num_groups: How many of these there are.
         metrics: The scores, means over the seeds.

@@ -42,7 +42,7 @@ class TrainingConfig:
             Batch normalisation sees pieces.
         checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
         cuda_graphs: On a GPU, compute batches of shapes that come again by CUDA graphs, where these turn out to give
-            what is computed without (see `ncc.training.graphs`).
+            what is computed without (see `ncc.training.cuda_graphs`).
     """
 
     epochs: int = 30

@@ -34,7 +34,7 @@ class Exchange:
             work.wait()
 
     def swap(self, messages: Tensor) -> Tensor:
-        """(world, n): a message from each rank, which gave (world, n): one for each rank."""
+        """All-to-all of (world, n): row r goes to rank r, and row r of the result came from rank r."""
         if self.world == 1:
             return messages
         self.bytes_sent += (self.world - 1) * messages[0].nbytes

@@ -19,9 +19,9 @@ from ncc.arrays import Ints
 from ncc.runtime.ranks import check_alike, rank_and_world, sum_over_ranks
 from ncc.training.checkpoint import CheckpointClock, Checkpoints, Position
 from ncc.training.config import TrainingConfig, TrainingStatistics
+from ncc.training.cuda_graphs import Compute, GraphedSteps
 from ncc.training.draws import Draws
 from ncc.training.exchange import from_first_rank
-from ncc.training.graphs import Compute, GraphedSteps
 from ncc.training.phases import PhaseTimer
 from ncc.training.precision import Precision, shared_precisions
 from ncc.training.strategies import Strategy, make_strategy

@@ -1,4 +1,6 @@
-"""The precision that a training computes in: decided here alone, by trial, once per device, and by all ranks alike.
+"""The precision that networks are trained in: decided here, by trial, once per device, and by all ranks alike.
+
+Skip-gram has no LSTM, and decides for its products itself (`ncc.embedding.skipgram_model`).
 
 Not every device runs LSTMs in bfloat16 where autocast is asked to: oneDNN's need AVX-512 on a CPU, and CUDA's autocast
 runs LSTMs in float16 whatever type it is asked for, where small gradients vanish without loss scaling. There all is
@@ -28,12 +30,12 @@ class Precision(StrEnum):
     FLOAT32 = "float32"
 
     def autocast(self, device: torch.device) -> torch.autocast:
-        """Surrounds forward."""
+        """Context for the forward pass."""
         return torch.autocast(device.type, torch.bfloat16, enabled=self is Precision.BFLOAT16)
 
     @contextmanager
     def products(self) -> Iterator[None]:
-        """Surrounds a training: float32 products of GPUs are TF32 inside, or exact, and as before behind it."""
+        """Surrounds a training: float32 products on GPUs are TF32 inside, or exact; restored afterwards."""
         backends: list[Any] = [torch.backends.cuda.matmul, torch.backends.cudnn.rnn]
         before = [backend.fp32_precision for backend in backends]
         for backend in backends:

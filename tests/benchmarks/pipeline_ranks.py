@@ -19,7 +19,7 @@ from benchmarks.pipeline import schedule
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.stage import PipelineStatistics
 from ncc.classification.network_model import program_encoder, program_head
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.runtime.ranks import process_group
 from ncc.training import TrainingConfig
 from ncc.training.optimizer import ClippedAdamW

@@ -10,7 +10,7 @@ from torch import nn
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.errors import InputError, NccError
 from ncc.training import TrainingConfig, train
 from ncc.training.precision import Precision, shared_precisions

@@ -11,7 +11,7 @@ from ncc.classification.files import load_classifier, save_classifier
 from ncc.classification.head import ClassifierHead
 from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import AssetError, OutputError
 

@@ -15,7 +15,7 @@ from ncc.classification.network_fit import (
 )
 from ncc.classification.network_model import program_encoder, program_head
 from ncc.embedding import load_embedding
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.errors import InputError
 from ncc.training import TrainingConfig
 

@@ -6,7 +6,7 @@ import torch
 
 from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.encoder.batches import Sequences
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
 

@@ -15,7 +15,7 @@ from ncc.classification.predict import classify
 from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
 from ncc.data import FileState, extracted, verify
 from ncc.embedding import load_embedding
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.encoder.program import describe_program
 from ncc.errors import AssetError, CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
@@ -101,11 +101,11 @@ def test_a_program_is_read_at_all_levels_of_the_head(untrained):
     )
 
 
-def test_statements_that_backed_off_are_counted_at_all_levels(untrained, tmp_path):
+def test_statements_that_backed_off_are_counted_at_all_levels(untrained, headers):
     odd, embedding, unknown, total = "_BitInt(23) f(_BitInt(23) a) { return a * a; }\n", load_embedding(), 0.0, 0
     for level in ("-O1", "-O0"):
         options = CompileOptions(language="c")
-        (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=tmp_path)
+        (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=headers)
         program = describe_program(module)
         lookup = embedding.look_up(program.texts).over(program.text_id)
         unknown, total = unknown + lookup.unknown_rate * len(lookup.word), total + len(lookup.word)

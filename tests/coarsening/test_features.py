@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from ncc.coarsening.features import opcode_histograms
 from ncc.coarsening.samples import CoarseningSamples
 from ncc.ir import OPCODES, read_module
-from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
+from ncc.kernels.coarsening_features import FEATURE_NAMES, coarsening_features
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ncc.coarsening.fit import Candidate, ChosenLine, LineGrid, fit_lines
 from ncc.coarsening.samples import CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
-from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.kernels.coarsening_features import FEATURE_NAMES
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate
 

@@ -16,7 +16,7 @@ from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.errors import AssetError, InputError
 from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
-from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
+from ncc.kernels.coarsening_features import FEATURE_NAMES, coarsening_features
 from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening
 
 

@@ -112,7 +112,7 @@ def test_the_card_says_how_it_was_measured(head):
     assert json.dumps(head.about)
 
 
-@pytest.mark.parametrize("model", ["gp", "trees", "lstm"])
+@pytest.mark.parametrize("model", ["gp", pytest.param("trees", marks=pytest.mark.full), "lstm"])
 def test_files_keep_a_head(table, tmp_path, model):
     head: Any = train_devmap(tmp_path / "h", tables=[table], model=model)
     kernel = table.with_name("k3.cl")

@@ -18,7 +18,7 @@ from ncc.embedding import (
     load_embedding,
     save_embedding,
 )
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.errors import AssetError, InputError
 from ncc.ir import OPCODES, Abstraction
 

@@ -8,7 +8,7 @@ import torch
 
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 
 
 def _words(*lengths: int) -> list[np.ndarray]:

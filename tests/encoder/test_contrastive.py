@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from ncc.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.encoder.lstm import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
+from ncc.encoder.lstm_encoder import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 from ncc.errors import AssetError, InputError
 from ncc.training import TrainingConfig
 from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401

@@ -305,7 +305,7 @@ def _by_reader(text: bytes, at: list[int]) -> list[list[str]]:
     return [found[one:two] for one, two in pairwise([0, *stop.tolist()])]
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.full), "-O2"])
 def test_the_readers_literals_are_those_of_the_expression(level):
     num_functions = 0
     library = b"#define SIZE 2\n" + (SOURCES / "library.cpp").read_bytes()

@@ -10,7 +10,7 @@ from ncc.data import FileState, extracted, verify
 from ncc.encoder.names import is_library_function
 from ncc.encoder.program import ProgramTable, describe_program
 from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 from ncc.ir import OPCODES, Abstraction, Module, read_module
 
 LIBRARY = """

@@ -11,7 +11,7 @@ from ncc.corpus.files import find_files
 from ncc.corpus.recipe import load_recipe
 from ncc.errors import CompileError, InputError
 from ncc.frontend import CompileOptions
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 from ncc.ir import Abstraction
 from ncc.runtime.found import FoundFile
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.gpus.expressions import split_arguments, value_of
+from ncc.gpus.expressions import evaluate_expression, split_arguments
 from ncc.gpus.host import HostCode
 from ncc.gpus.sources import host_arguments
 from ncc.kernels.launch import Launch
@@ -61,9 +61,9 @@ def test_expressions_have_the_values_that_c_gives_them(text, value):
     from ncc.gpus.expressions import call_known
 
     def call(function, texts):
-        return call_known(function, [value_of(one, {"a": 3}.get, lambda *_: None) for one in texts])
+        return call_known(function, [evaluate_expression(one, {"a": 3}.get, lambda *_: None) for one in texts])
 
-    assert value_of(text, {"a": 3}.get, call) == value
+    assert evaluate_expression(text, {"a": 3}.get, call) == value
 
 
 def test_arguments_are_split_outside_of_brackets():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.measure.arguments import Argument, Shape, evaluate, fill, num_bytes, read_rules, shape_of
+from ncc.measure.arguments import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
 
 LINE = Shape((1024,), (64,), 1024)
 SQUARE = Shape((32, 32), (8, 8), 1024)
@@ -70,7 +70,7 @@ def test_images_and_the_like_are_refused_by_name(type_name):
 @pytest.mark.parametrize("text", ["N ** 9", "__import__('os')", "M", "N /", "N / 0", "f(N)", "'a'"])
 def test_expressions_are_of_numbers_and_names_alone(text):
     with pytest.raises(InputError):
-        evaluate(text, {"N": 4})
+        evaluate_size(text, {"N": 4})
 
 
 def test_comments_that_nobody_understands_are_refused():

@@ -4,7 +4,7 @@ import pytest
 
 from ncc.errors import InputError
 from ncc.measure.bench import SHIPPED_KERNELS, find_kernels
-from ncc.measure.running import Job, run_job
+from ncc.measure.timing import Job, run_job
 from ncc.runtime.workers import Workers
 
 

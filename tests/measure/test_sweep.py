@@ -10,8 +10,8 @@ import ncc
 from ncc.devices.table import COLUMNS, read_times
 from ncc.errors import InputError, NccError
 from ncc.measure import list_devices, measure_kernels
-from ncc.measure.running import run_job
 from ncc.measure.table import MeasuredTable
+from ncc.measure.timing import run_job
 from ncc.runtime.workers import Workers
 from tests.measure.conftest import KERNELS
 
@@ -204,6 +204,7 @@ def test_one_that_crashes_costs_itself(pocl, tmp_path):
     assert "kernel crash: its worker was killed by signal 11" in found.failed[f"crash on {pocl[1]}"]
 
 
+@pytest.mark.full
 def test_one_that_never_ends_is_ended(pocl, tmp_path):
     found = _measure(["endless"], tmp_path / "t.parquet", pocl[1:], timeout_s=4)
     assert "kernel endless: took longer than 4 s (at 1,024" in found.failed[f"endless on {pocl[1]}"]

@@ -8,8 +8,8 @@ import pytest
 
 from ncc.errors import CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
+from ncc.frontend.mending import compile_program
 from ncc.frontend.precompiled import with_header
-from ncc.frontend.programs import compile_program
 from ncc.inputs import expand_inputs, load_module, load_program
 from ncc.runtime.confinement import (
     landlock_version,

@@ -12,11 +12,11 @@ import pytest
 
 from ncc.corpus.compiler import Compiler
 from ncc.corpus.files import CorpusFile
-from ncc.embedding.table import load_embedding
+from ncc.embedding.embedding import load_embedding
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from ncc.frontend import CompileOptions, compile_source, running
+from ncc.frontend import CompileOptions, compile_source, run_compiler
 from ncc.frontend.diagnostics import FinishedProcess, compile_error
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 from ncc.ir import read_module
 from ncc.runtime import limits
 from ncc.runtime.limits import GIGABYTE, input_limit, memory_limit, output_limit
@@ -149,7 +149,7 @@ def test_a_full_disk_is_no_fault_of_the_source(monkeypatch):
 
 @pytest.mark.parametrize("full", [False, True])
 def test_a_disk_that_fills_up_while_the_compiler_writes(monkeypatch, full):
-    monkeypatch.setattr(running, "_is_disk_full", lambda: full)
+    monkeypatch.setattr(run_compiler, "_is_disk_full", lambda: full)
     text = b"#error IO failure on output stream: No space left on device\n"
     with pytest.raises(OutputError if full else CompileError, match="disk is full" if full else "does not compile"):
         compile_source(text, CompileOptions(language="c"))

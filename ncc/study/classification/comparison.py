@@ -32,7 +32,7 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
     Attributes:
         classes: Names of the classes.
         num_programs: Programs that compile.
-        ways: How they compiled, see `ncc.frontend.programs.compile_program`.
+        ways: How they compiled, see `ncc.frontend.mending.compile_program`.
         failures: File → reason, of those that don't.
     """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.study.bootstrap import Bootstrap, Estimate, estimate
-from ncc.study.confidence import calibration_error
+from ncc.study.calibration_error import calibration_error
 
 _BINS = 15
 
@@ -21,11 +21,11 @@ class ClassificationMetrics:
 
     Attributes:
         accuracy: Share of programs whose most probable class is theirs.
-        accuracy_without_twins: The same, of the programs that have no near-duplicate in training.
+        accuracy_without_twins: The same, of the programs that have no near-duplicate in training or validation.
         top5: Share of programs whose class is among the five most probable.
         macro_f1: Mean over the classes that occur of F1, mean over the seeds.
         calibration_error: Mean distance between confidence and accuracy, mean over the seeds.
-        num_twins: Programs that have a near-duplicate in training.
+        num_twins: Programs that have a near-duplicate in training or validation.
         confusion: (num_classes, num_classes) int64, true class by predicted class, all seeds together.
         num_training: Programs that were trained on; 0 where that is not known.
     """
@@ -53,7 +53,7 @@ def measure(
         probability: (seeds, n, num_classes) float64.
         label: (n,) int64 true classes.
         groups: (n,) int64; rows of a group are drawn together for intervals.
-        twins: (n,) bool, whether a program has a near-duplicate in training.
+        twins: (n,) bool, whether a program has a near-duplicate in training or validation.
         bootstrap: How intervals are drawn; None for the defaults.
     """
     own = probability[:, np.arange(len(label)), label]

@@ -10,7 +10,7 @@ from ncc.arrays import Floats, Ints
 from ncc.classification.reading import ProgramReader
 from ncc.classification.samples import LabelledFiles, ProgramSamples
 from ncc.classification.scoring import ScoringMethod
-from ncc.encoder.discriminant import pattern_values
+from ncc.encoder.linear_encoder import pattern_values
 from ncc.encoder.patterns import PatternCounts, count_patterns
 from ncc.errors import NccError
 from ncc.ir import Abstraction, read_module

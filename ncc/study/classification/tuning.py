@@ -11,7 +11,7 @@ from ncc.classification.network_fit import NetworkMethod, NetworkTraining
 from ncc.classification.samples import ProgramSamples
 from ncc.embedding import Embedding
 from ncc.study.classification.task import load_split
-from ncc.training.search import SearchTrial, search
+from ncc.training.tuning import SearchTrial, search
 
 if TYPE_CHECKING:
     import optuna
@@ -47,7 +47,7 @@ def tune_training(
         The best training, and all trials as plain values, for the card.
 
     Raises:
-        NccError: As for `ncc.training.search.search`.
+        NccError: As for `ncc.training.tuning.search`.
     """
     split, _ = load_split(samples)
     level = next(iter(samples.views))

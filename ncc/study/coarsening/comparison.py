@@ -17,7 +17,7 @@ from ncc.coarsening.samples import CoarseningSamples, load_kernel_ir, load_sampl
 from ncc.data.registry import Folder
 from ncc.devices.samples import load_samples as load_device_samples
 from ncc.embedding import load_embedding
-from ncc.kernels.coarsening import FEATURE_NAMES
+from ncc.kernels.coarsening_features import FEATURE_NAMES
 from ncc.runtime.storage import write_atomically
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import CoarseningMetrics
@@ -120,7 +120,7 @@ def evaluate_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
-    from ncc.coarsening.lstm import LSTMMethod, load_words  # with torch
+    from ncc.coarsening.lstm_fit import LSTMMethod, load_words  # with torch
     from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune
 
     protocols = choose("protocol", protocol, PROTOCOLS)

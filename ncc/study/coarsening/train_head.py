@@ -17,7 +17,7 @@ from ncc.coarsening.samples import CoarseningSamples, clamp_to_measured, load_ke
 from ncc.coarsening.table import read_times
 from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import DataError, InputError
-from ncc.kernels.coarsening import FEATURE_NAMES, coarsening_features
+from ncc.kernels.coarsening_features import FEATURE_NAMES, coarsening_features
 from ncc.kernels.reading import kernel_words, read_named_kernels
 from ncc.runtime.writable import check_folder
 from ncc.study.coarsening.controls import BestConstant, constant_factor
@@ -25,7 +25,7 @@ from ncc.study.coarsening.task import CoarseningMethod, CoarseningScore, ThreadC
 from ncc.study.evaluation import SEED, evaluate, evaluate_all
 
 if TYPE_CHECKING:
-    from ncc.coarsening.lstm import LSTMMethod
+    from ncc.coarsening.lstm_fit import LSTMMethod
 
 
 _LEAST_KERNELS = 8
@@ -74,7 +74,7 @@ def train_coarsening(
     )
     head: AnyCoarseningHead
     if model == "lstm":
-        from ncc.coarsening.lstm import LSTMMethod  # with torch
+        from ncc.coarsening.lstm_fit import LSTMMethod  # with torch
 
         head = fit_lstm_head(samples, LSTMMethod(embedding, words), seed)
     else:
@@ -94,7 +94,7 @@ def _published(
     samples, ir = load_samples(data), load_kernel_ir(data)
     words: list[Ints] = []
     if with_words:
-        from ncc.coarsening.lstm import load_words  # with torch
+        from ncc.coarsening.lstm_fit import load_words  # with torch
 
         words = load_words(samples, ir, embedding)
     return samples, sample_features(samples, ir), words

@@ -22,7 +22,7 @@ NUM_TREES = 300
 Target = Literal["label", "log_ratio"]
 
 
-class Majority(controls.Majority[DeviceMappingSamples]):
+class MajorityDevice(controls.Majority[DeviceMappingSamples]):
     """The device that is faster in most training rows; the CPU in a tie."""
 
     def __init__(self) -> None:
@@ -95,6 +95,10 @@ def standard_controls(
     histograms: NDArray[np.floating] | None = None, num_trees: int = NUM_TREES
 ) -> tuple[DeviceMethod, ...]:
     """Return every control, to be put beside every score; arguments as for `learned_controls`."""
-    constants: tuple[DeviceMethod, ...] = (Majority(), Constant("always CPU", [-1.0]), Constant("always GPU", [1.0]))
+    constants: tuple[DeviceMethod, ...] = (
+        MajorityDevice(),
+        Constant("always CPU", [-1.0]),
+        Constant("always GPU", [1.0]),
+    )
     targets: tuple[Target, ...] = ("label", "log_ratio")
     return (*constants, *(one for target in targets for one in learned_controls(target, num_trees, histograms)))

@@ -19,11 +19,11 @@ from scipy.special import ndtr
 
 from ncc.arrays import Floats
 from ncc.devices.columns import CODE
-from ncc.devices.fit import NOISE, Model, Samples, Trial, Trials, try_split
+from ncc.devices.fit import NOISE, LaunchSamples, Model, Trial, Trials, try_split
 from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
 from ncc.devices.inputs import INTERVAL, RatioPrediction
 from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
-from ncc.study.confidence import accuracy_of_surest, calibration_error
+from ncc.study.calibration_error import accuracy_of_surest, calibration_error
 
 _PERCENTS = (100, 75, 50, 25)
 _BINS = 10
@@ -76,7 +76,7 @@ def score_claims(claims: Claims, measured: Floats) -> IntervalScore:
     )
 
 
-def group_trials(samples: Samples, trials: Trials, kind: Model, seed: int) -> list[Trial]:
+def group_trials(samples: LaunchSamples, trials: Trials, kind: Model, seed: int) -> list[Trial]:
     """Suites held out, or where there are fewer than four of them, clusters of kernels of like code."""
     from sklearn.cluster import KMeans
 
@@ -101,7 +101,7 @@ class _Errors(NamedTuple):
         return np.abs(self.said - self.measured)
 
 
-def _errors_of(head: TimesHead, samples: Samples, trials: Sequence[Trial], physics: Floats | None) -> _Errors:
+def _errors_of(head: TimesHead, samples: LaunchSamples, trials: Sequence[Trial], physics: Floats | None) -> _Errors:
     """Errors of answers, constants' say included."""
     expert = head.experts[0]
     said, measured = [], []
@@ -116,9 +116,9 @@ def _errors_of(head: TimesHead, samples: Samples, trials: Sequence[Trial], physi
 
 def compare_intervals(
     head: TimesHead,
-    samples: Samples,
+    samples: LaunchSamples,
     trials: tuple[Trials, Sequence[Trial]],
-    tested: Samples,
+    tested: LaunchSamples,
     answers: Sequence[RatioPrediction],
     physics: Floats | None,
 ) -> dict[str, Claims]:
@@ -221,7 +221,7 @@ def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
     return np.asarray(np.maximum(fitted.predict_proba(inputs(ratio, inside))[:, 1], 0.5), np.float64)
 
 
-def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples, ratio: Floats) -> Claims:
+def _variance(expert: Expert, samples: LaunchSamples, trials: Trials, tested: LaunchSamples, ratio: Floats) -> Claims:
     """A process's own variance, or how far models of parts of the data differ, with the error that is left in training.
 
     Of more than two devices the ratio with the second stands for all.
@@ -244,7 +244,7 @@ def _variance(expert: Expert, samples: Samples, trials: Trials, tested: Samples,
     return Claims(ratio, ratio - width, ratio + width, ndtr(np.abs(ratio) / deviation))
 
 
-def _process_deviation(model: Smooth, samples: Samples, tested: Samples) -> Floats:
+def _process_deviation(model: Smooth, samples: LaunchSamples, tested: LaunchSamples) -> Floats:
     """(n,) standard deviations of the bent ratio."""
     points, rows = model.points, model.standardise(samples.columns)
     inner, cross = (smooth_covariance(points, some, model.covariance) for some in (points, rows))

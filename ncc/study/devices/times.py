@@ -13,14 +13,14 @@ import numpy as np
 from ncc.arrays import Floats, Ints, Split
 from ncc.devices.columns import launch_columns, launch_physics
 from ncc.devices.constants import own_constants
-from ncc.devices.fit import MODELS, Samples, fit_times, hold_out, owners, targets_of
+from ncc.devices.fit import MODELS, LaunchSamples, fit_times, hold_out, owners, targets_of
 from ncc.devices.folds import balanced_folds
 from ncc.devices.inputs import KernelInputs, RatioPrediction
 from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.devices.table import LaunchTimes, LaunchUnit
 from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.study.confidence import accuracy_of_surest
+from ncc.study.calibration_error import accuracy_of_surest
 from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
@@ -137,7 +137,7 @@ def _held_out(
     source = "suites" if is_suite else None
     for train, test in splits:
         constants = own_constants(table.rows(train), inputs.rows(train), known.get("sources"))
-        trained, asked = (Samples.of(table.rows(one), inputs.rows(one), constants) for one in (train, test))
+        trained, asked = (LaunchSamples.of(table.rows(one), inputs.rows(one), constants) for one in (train, test))
         trials = hold_out(trained, model, seed)  # type: ignore[arg-type]
         of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
         head = fit_times(trained.table, inputs.rows(train), model=model, seed=seed, trials=of_all, **known)  # type: ignore[arg-type]

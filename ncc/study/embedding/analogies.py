@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.embedding.table import Embedding, normalised
+from ncc.embedding.embedding import Embedding, normalised
 from ncc.errors import InputError
 from ncc.study.embedding.questions import GROUPS, QuestionSet, generate_questions
 

@@ -18,7 +18,7 @@ import numpy as np
 from ncc.arrays import Floats32, Ints32
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.embedding.backoff import opcode_of
-from ncc.embedding.table import Embedding, normalised
+from ncc.embedding.embedding import Embedding, normalised
 from ncc.errors import InputError
 from ncc.runtime.pages import render_page
 from ncc.runtime.storage import write_output

@@ -13,9 +13,9 @@ from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.gpus.cards import CARDS, MEASURED
 from ncc.gpus.fit import fit_gpus, program_folds
-from ncc.gpus.launches import KINDS
 from ncc.gpus.measured import Launches
-from ncc.study.confidence import accuracy_of_surest
+from ncc.gpus.roofline import KINDS
+from ncc.study.calibration_error import accuracy_of_surest
 from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 from ncc.study.gpus.train_head import published_launches
 

@@ -98,8 +98,8 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
     """
     from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
     from ncc.encoder.config import EncoderConfig, HeadConfig
-    from ncc.encoder.fit import fit_network
-    from ncc.encoder.network import EncoderNetwork
+    from ncc.encoder.lstm import EncoderNetwork
+    from ncc.encoder.lstm_fit import fit_network
     from ncc.training import TrainingConfig
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9

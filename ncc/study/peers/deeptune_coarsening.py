@@ -17,7 +17,7 @@ import torch
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.devices.samples import DeviceMappingSamples
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
 from ncc.study.coarsening.controls import device_inputs
 from ncc.study.peers.deeptune import DeepTune, SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words

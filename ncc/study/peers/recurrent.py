@@ -23,8 +23,8 @@ from ncc.arrays import Floats, Floats32, Ints
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.fit import fit_network
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
+from ncc.encoder.lstm_fit import fit_network
 from ncc.errors import InputError
 from ncc.study.runs import fitted
 from ncc.training import TrainingConfig

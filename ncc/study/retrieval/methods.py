@@ -168,7 +168,7 @@ def _untrained(table: ProgramTable, embedding: Embedding, seed: int) -> Matrix:
 
     from ncc.encoder.batches import Sequences
     from ncc.encoder.config import EncoderConfig
-    from ncc.encoder.network import Encoder
+    from ncc.encoder.lstm import Encoder
 
     config = EncoderConfig(hidden=128, layers=1, bidirectional=True, pooling=("mean", "max"), buckets=8192)
     with torch.random.fork_rng():

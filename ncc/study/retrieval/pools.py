@@ -113,7 +113,7 @@ def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...],
     return text, tuple(plain_name(name) for _, name in heads), internal
 
 
-def read_functions(ir: bytes, file: str, abstraction: Abstraction, *, keep_callees: bool) -> Functions:
+def own_functions_of(ir: bytes, file: str, abstraction: Abstraction, *, keep_callees: bool) -> Functions:
     """The functions of a module that are its author's, of `LEAST` statements or more.
 
     Raises:
@@ -172,7 +172,7 @@ def make_pool(
     for file in files:
         try:
             there, asked = (
-                read_functions(ir_of(file, build), file.path, abstraction, keep_callees=keep_callees)
+                own_functions_of(ir_of(file, build), file.path, abstraction, keep_callees=keep_callees)
                 for build in (pool, query)
             )
         except NccError as error:

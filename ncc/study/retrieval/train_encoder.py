@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ncc.embedding import AnyEmbedding, Embedding
     from ncc.encoder.batches import Sequences
     from ncc.encoder.contrastive import ContrastiveTraining
-    from ncc.encoder.discriminant import DiscriminantEncoder
-    from ncc.encoder.discriminant_fit import LabelledPatterns
-    from ncc.encoder.lstm import LSTMEncoder
+    from ncc.encoder.linear_encoder import LinearEncoder
+    from ncc.encoder.linear_encoder_fit import LabelledPatterns
+    from ncc.encoder.lstm_encoder import LSTMEncoder
 
 Progress = Callable[[str], None]
 
@@ -35,7 +35,7 @@ def train_encoder(
     classes: str = "1-64",
     per_class: int | None = None,
     functions: "str | Path | Recipe | None" = None,
-    functions_of: "str | Path | DiscriminantEncoder | None" = None,
+    functions_of: "str | Path | LinearEncoder | None" = None,
     clangs: Sequence[str | Path] = (),
     model: str = "linear",
     dim: int = 256,
@@ -59,7 +59,7 @@ def train_encoder(
     data: str | None = None,
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
-) -> "DiscriminantEncoder | LSTMEncoder":
+) -> "LinearEncoder | LSTMEncoder":
     """Trains the encoder on classes of programs and on builds of the same functions, and writes it.
 
     The linear one is what ships: it finds classes that it has not seen better than the LSTM does.
@@ -108,7 +108,7 @@ def train_encoder(
     from ncc.corpus import load_recipe
     from ncc.embedding import load_embedding
     from ncc.encoder.encoders import load_encoder, save_encoder
-    from ncc.encoder.lstm import LSTMEncoder
+    from ncc.encoder.lstm_encoder import LSTMEncoder
     from ncc.runtime.writable import check_folder
 
     if model not in ("linear", "lstm"):
@@ -231,14 +231,14 @@ def _functions(
 
 def _fit_linear(
     programs: "Iterable[tuple[Module, int]]",
-    functions: "Iterable[tuple[Module, list[int], list[int]]] | DiscriminantEncoder",
+    functions: "Iterable[tuple[Module, list[int], list[int]]] | LinearEncoder",
     *,
     dim: int,
     least: int,
     **options: Any,
-) -> "DiscriminantEncoder":
-    from ncc.encoder.discriminant import DiscriminantEncoder
-    from ncc.encoder.discriminant_fit import DiscriminantTraining, fit_encoder
+) -> "LinearEncoder":
+    from ncc.encoder.linear_encoder import LinearEncoder
+    from ncc.encoder.linear_encoder_fit import LinearEncoderTraining, fit_encoder
     from ncc.encoder.patterns import count_patterns
     from ncc.encoder.program import own_functions
 
@@ -250,10 +250,10 @@ def _fit_linear(
     labelled = _joined((count_patterns(module, own_functions(module)), [label]) for module, label in programs)
     builds = (
         functions
-        if isinstance(functions, DiscriminantEncoder)
+        if isinstance(functions, LinearEncoder)
         else _joined((bags(module, kept), numbers) for module, kept, numbers in functions)
     )
-    return fit_encoder(labelled, builds, DiscriminantTraining(dim=dim, least=least), **options)
+    return fit_encoder(labelled, builds, LinearEncoderTraining(dim=dim, least=least), **options)
 
 
 def _train_lstm(
@@ -269,7 +269,7 @@ def _train_lstm(
 ) -> "LSTMEncoder":
     """The first rank compiles, and the others read what it has compiled."""
     from ncc.encoder.contrastive import fit_contrastive
-    from ncc.encoder.lstm import save_lstm_encoder
+    from ncc.encoder.lstm_encoder import save_lstm_encoder
     from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads, wait_for_ranks
 
     checkpoint = output / "checkpoint.safetensors"
@@ -353,7 +353,7 @@ def _read_all(
 
 
 def _joined(found: "Iterable[tuple[Any, list[int]]]") -> "LabelledPatterns":
-    from ncc.encoder.discriminant_fit import LabelledPatterns
+    from ncc.encoder.linear_encoder_fit import LabelledPatterns
     from ncc.encoder.patterns import PatternCounts
 
     bags = list(found)

@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any, Literal
 
 from ncc.errors import InputError
-from ncc.study.scaling.launch import start_run
 from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.prediction import LINKS, Prediction, predict_scaling
+from ncc.study.scaling.processes import start_run
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.study.scaling.results import RunResult
 from ncc.study.scaling.scores import BreakEven, SettingScore, break_even, score_settings
@@ -33,7 +33,7 @@ class Overhead:
 
     @property
     def share(self) -> float:
-        """Of all of it in the time of runs and measuring."""
+        """Share of the total time, of runs and of measuring, that went into measuring."""
         return (self.inside_s + self.around_s) / (self.runs_s + self.around_s)
 
     def to_text(self) -> str:

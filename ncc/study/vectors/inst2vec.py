@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.embedding.table import Embedding, normalised
+from ncc.embedding.embedding import Embedding, normalised
 from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError
 from ncc.ir import Abstraction

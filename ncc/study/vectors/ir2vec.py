@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.embedding.backoff import opcode_of
-from ncc.embedding.table import Embedding, normalised
+from ncc.embedding.embedding import Embedding, normalised
 from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
 from ncc.ir import Abstraction

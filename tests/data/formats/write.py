@@ -18,21 +18,21 @@ from ncc.coarsening.files import FILES as COARSENING_HEADS
 from ncc.devices.files import FILES as DEVICE_HEADS
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.work import WORK_WIDTH
-from ncc.embedding import counts, load_counts, load_embedding, save_counts, save_embedding, table
-from ncc.encoder import discriminant
+from ncc.embedding import counts, embedding, load_counts, load_embedding, save_counts, save_embedding
+from ncc.encoder import linear_encoder
 from ncc.encoder.encoders import load_encoder, save_encoder
 from ncc.encoder.program import EncodedProgram
 
 HERE = Path(__file__).parent
 VERSIONS = {
-    "embedding": table.FORMAT_VERSION,
+    "embedding": embedding.FORMAT_VERSION,
     "counts": counts.FORMAT_VERSION,
     "coarsening": COARSENING_HEADS.version,
     "classifier": CLASSIFIERS.version,
     "times-lstm": DEVICE_HEADS.version,
     "times": DEVICE_HEADS.version,
     "coarsening-lstm": COARSENING_HEADS.version,
-    "encoder": discriminant.FORMAT_VERSION,
+    "encoder": linear_encoder.FORMAT_VERSION,
 }
 STATEMENTS = (
     "<%ID> = load float, ptr <%ID>, align 4",
@@ -195,7 +195,7 @@ def ask_encoder(folder: Path) -> dict[str, Any]:
     from fuzz import samples
 
     encoder = load_encoder(folder)
-    assert isinstance(encoder, discriminant.DiscriminantEncoder)
+    assert isinstance(encoder, linear_encoder.LinearEncoder)
     counts = samples.pattern_counts()
     vectors = {level: encoder.encode(counts, level).tolist() for level in ("module", "function")}
     return {"fingerprint": encoder.fingerprint, "vectors": vectors}

@@ -13,7 +13,7 @@ from ncc.errors import InputError
 from ncc.study.devices import comparison as module
 from ncc.study.devices import methods as methods_module
 from ncc.study.devices.comparison import DeviceComparison, evaluate_devmap
-from ncc.study.devices.controls import Majority, learned_controls
+from ncc.study.devices.controls import MajorityDevice, learned_controls
 from ncc.study.devices.methods import opcode_histograms, standard_methods
 from ncc.study.devices.protocols import audit_leakage
 from ncc.study.devices.task import DeviceMapping
@@ -61,7 +61,7 @@ def test_every_method_has_its_name(toy: DeviceMappingSamples, monkeypatch: pytes
 
 
 def test_networks_are_run_from_fewer_seeds(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Majority, "slow", True)
+    monkeypatch.setattr(MajorityDevice, "slow", True)
     found = run("suite", "amd", method=("majority", "always*"), seed=3, seeds=3, network_seeds=2)
     seeds = {score.method: score.seeds for score in found.scores}
     assert seeds == {"majority": (3, 4), "always CPU": (3, 4, 5), "always GPU": (3, 4, 5)}

@@ -9,7 +9,7 @@ from joblib import hash as content_hash
 from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.devices.controls import (
-    Majority,
+    MajorityDevice,
     Trees,
     learned_controls,
     standard_controls,
@@ -51,7 +51,7 @@ def test_constants(toy: DeviceMappingSamples) -> None:
 
 def test_majority_counts_training_rows_only(toy: DeviceMappingSamples) -> None:
     gpu_rows = np.flatnonzero(toy.is_gpu)
-    method = Majority()
+    method = MajorityDevice()
     assert (fit_rows(method, toy, gpu_rows[:3], TEST) > 0).all()
     assert (fit_rows(method, toy, np.flatnonzero(~toy.is_gpu)[:3], TEST) < 0).all()
     assert (fit_rows(method, toy, np.array([0, 1]), TEST) == 0).all()  # a tie: CPU

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fuzz import samples as invented
-from ncc.devices.fit import Samples, fit_times, hold_out
+from ncc.devices.fit import LaunchSamples, fit_times, hold_out
 from ncc.devices.inputs import KernelInputs
 from ncc.devices.table import LaunchTimes
-from ncc.study.confidence import calibration_error
+from ncc.study.calibration_error import calibration_error
 from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
 KERNELS, SIZES = 24, 6
@@ -63,7 +63,7 @@ def launches() -> tuple[LaunchTimes, KernelInputs]:
 def test_all_kinds_claim_about_the_same_answers(launches, model):
     table, inputs = launches
     train, test = (np.flatnonzero((np.arange(len(table)) // SIZES % 4 == 0) == one) for one in (False, True))
-    trained, asked = (Samples.of(table.rows(rows), inputs.rows(rows), None) for rows in (train, test))
+    trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in (train, test))
     trials = hold_out(trained, model, 3)
     groups = group_trials(trained, trials, model, 3)
     assert len(groups) > 1

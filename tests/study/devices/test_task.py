@@ -12,7 +12,7 @@ from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
 from ncc.study.bootstrap import Bootstrap
 from ncc.study.controls import Constant
-from ncc.study.devices.controls import Majority, learned_controls
+from ncc.study.devices.controls import MajorityDevice, learned_controls
 from ncc.study.devices.protocols import PROTOCOLS, splits
 from ncc.study.devices.task import DeviceMapping, fold_seed
 from ncc.study.evaluation import evaluate
@@ -165,7 +165,7 @@ def test_evaluation_is_kept(toy: DeviceMappingSamples, tmp_path: Path) -> None:
 
 def test_no_seeds_or_a_wrong_shape_is_refused(toy: DeviceMappingSamples) -> None:
     with pytest.raises(InputError, match="at least one seed"):
-        evaluate(DeviceMapping(toy), Majority(), "suite", ())
+        evaluate(DeviceMapping(toy), MajorityDevice(), "suite", ())
 
     class Short(Cheat):
         def predict(self, samples: DeviceMappingSamples, test_idx: np.ndarray) -> np.ndarray:
@@ -178,7 +178,7 @@ def test_no_seeds_or_a_wrong_shape_is_refused(toy: DeviceMappingSamples) -> None
 @pytest.mark.parametrize(("platform", "majority", "auxiliary"), [("amd", 58.8, 88.5), ("nvidia", 56.9, 81.0)])
 def test_published_figures(published: Published, platform: str, majority: float, auxiliary: float) -> None:
     samples = published(platform)
-    score = evaluate(DeviceMapping(samples), Majority(), "published", bootstrap=FEW)
+    score = evaluate(DeviceMapping(samples), MajorityDevice(), "published", bootstrap=FEW)
     assert round(100 * score.metrics.accuracy.value, 1) == majority
     assert score.metrics.geomean_speedup.value == 1
     trees = 40

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.errors import InputError
 from ncc.study.embedding.analogies import (
     PUBLISHED_ANALOGIES,

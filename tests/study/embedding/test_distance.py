@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.study.embedding.distance import CATEGORIES, score_distance
 
 ADDS = [f"<%ID> = add {type_} <%ID>, <%ID>" for type_ in ("i8", "i16", "i32", "i64")]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.errors import InputError, OutputError
 from ncc.study.embedding.picture import FAMILIES, MARKS, Projection, project, write_html, write_png
 

@@ -12,7 +12,7 @@ from ncc.ir import read_module
 from ncc.ir.optimised import as_if_optimised
 from ncc.study.retrieval.ir2vec import IR2VecWheel, is_installed
 from ncc.study.retrieval.methods import Units
-from ncc.study.retrieval.pools import LEAST, anonymous, read_functions
+from ncc.study.retrieval.pools import LEAST, anonymous, own_functions_of
 
 MODULE = b"""; ModuleID = 'secret.c'
 source_filename = "secret.c"
@@ -85,7 +85,7 @@ def test_callees_that_are_hidden_read_the_same():
     other = MODULE.replace(b"elsewhere", b"anything")
     abstraction = load_embedding().abstraction
     tables = [
-        read_functions(ir, "a", abstraction, keep_callees=keep).table
+        own_functions_of(ir, "a", abstraction, keep_callees=keep).table
         for ir in (MODULE, other)
         for keep in (False, True)
     ]
@@ -97,11 +97,11 @@ def test_callees_that_are_hidden_read_the_same():
 
 
 def test_small_functions_and_those_of_the_library_are_left_out():
-    found = read_functions(MODULE, "a", load_embedding().abstraction, keep_callees=True)
+    found = own_functions_of(MODULE, "a", load_embedding().abstraction, keep_callees=True)
     assert found.names == ("secret",)  # of exactly as many statements as are asked for
     assert np.diff(found.table.start).tolist() == [LEAST + 1]
     library = MODULE.replace(b"@secret", b"@_ZNSt6vectorIiSaIiEE9push_backERKi")
-    assert not read_functions(library, "a", load_embedding().abstraction, keep_callees=True).names
+    assert not own_functions_of(library, "a", load_embedding().abstraction, keep_callees=True).names
 
 
 def test_functions_of_a_project_find_themselves(project, tmp_path):
@@ -139,7 +139,7 @@ def test_projects_without_functions_are_refused(tmp_path):
 
 @pytest.mark.skipif(not is_installed(), reason="needs the ir2vec wheel")
 def test_the_wheel_gives_vectors_and_survives_what_it_can_not_read():
-    table = read_functions(MODULE, "a", load_embedding().abstraction, keep_callees=True).table
+    table = own_functions_of(MODULE, "a", load_embedding().abstraction, keep_callees=True).table
     three = Units(
         table.rows(np.array([0, 0, 0])), [(MODULE, "secret"), (b"define nonsense", None), (MODULE, None)].__getitem__
     )

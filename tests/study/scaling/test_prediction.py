@@ -43,7 +43,7 @@ def results(plain, result):
 
 def test_sizes_of_the_network_count_as_they_are():
     from ncc.classification.network_model import program_encoder, program_head
-    from ncc.encoder.network import EncoderNetwork
+    from ncc.encoder.lstm import EncoderNetwork
 
     def weights(hidden: int) -> int:
         vectors = np.zeros((3, 200), np.float32)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ncc.cli import app
 from ncc.errors import InputError
-from ncc.study.scaling import launch
+from ncc.study.scaling import processes
 from ncc.study.scaling.plan import SweepConfig
 from ncc.study.scaling.results import Phases, save
 from ncc.study.scaling.sweep import run_sweep
@@ -64,6 +64,7 @@ def test_a_sweep_over_one_and_two_ranks(bench, tmp_path):
         assert part in page
 
 
+@pytest.mark.full
 def test_a_run_that_fails_is_listed_and_the_others_are_kept(bench, measured, monkeypatch, tmp_path):
     short = Phases(**dict.fromkeys((field.name for field in fields(Phases)), 1e-4))
     save(measured(phases=short), tmp_path / "result.json")
@@ -74,7 +75,7 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(bench, measured, mon
             return [sys.executable, "-c", "raise SystemExit('the second device is on fire')"]
         return [sys.executable, "-c", copy, str(tmp_path / "result.json"), str(job_file.parent / "result.json")]
 
-    monkeypatch.setattr(launch, "worker_command", command)
+    monkeypatch.setattr(processes, "worker_command", command)
     arguments = ("--hidden", "8", "--repeats", "2", "--report", tmp_path / "report.html")
     finished = bench(*arguments, "--json", "-o", tmp_path / "figures.json")
     assert finished.exit_code == 1

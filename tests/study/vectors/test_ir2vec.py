@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ncc.embedding import Vocabulary, load_embedding
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.errors import AssetError
 from ncc.ir import OPCODES
 from ncc.study.vectors import load_ir2vec

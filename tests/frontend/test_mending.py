@@ -7,7 +7,7 @@ import pytest
 
 from ncc.errors import CompileError, InputError
 from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.programs import compile_program
+from ncc.frontend.mending import compile_program
 
 LOOP = "for (int i = 0; i < 4; ++i) s += i * i;"
 NO_HEADERS = "int main() { int n, s = 0; cin >> n; " + LOOP + " cout << s + n << endl; }\n"
@@ -22,12 +22,6 @@ WAYS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """Shared by these tests: a precompiled header takes a second."""
-    return tmp_path_factory.mktemp("headers")
-
-
 @pytest.fixture
 def write(tmp_path):
     def write(text, name="a.cpp"):
@@ -39,11 +33,11 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def way_of(write, cache):
+def way_of(write, headers):
     """Writes a program down and compiles it by what the options say when nothing is chosen."""
 
     def way_of(text, name="a.cpp"):
-        return compile_program(write(text, name), CompileOptions(), cache)
+        return compile_program(write(text, name), CompileOptions(), headers)
 
     return way_of
 
@@ -195,38 +189,38 @@ def test_what_is_called_like_something_in_std(name, text, way_of):
         ("a.cpp", "#include <nowhere.h>\nint main() { }"),
     ],
 )
-def test_what_is_wrong_is_refused_with_what_the_first_attempt_said(name, text, write, cache):
+def test_what_is_wrong_is_refused_with_what_the_first_attempt_said(name, text, write, headers):
     path = write(text, name)
     with pytest.raises(CompileError) as expected:
         compile_source(path, CompileOptions(is_strict=True))
     with pytest.raises(CompileError) as caught:
-        compile_program(path, CompileOptions(), cache)
+        compile_program(path, CompileOptions(), headers)
     assert str(caught.value) == str(expected.value)
     assert caught.value.errors == expected.value.errors
     assert len(caught.value.errors) >= 1
 
 
 @pytest.mark.parametrize("text", ["int main() { int x = ; cout << x; }", "int main() { cout << foo(3); }"])
-def test_the_first_attempt_at_a_program_without_include_lines_has_headers(text, write, cache):
+def test_the_first_attempt_at_a_program_without_include_lines_has_headers(text, write, headers):
     path = write(text)
     with pytest.raises(CompileError, match=r"a\.cpp: does not compile\n  .*a\.cpp:1:\d+: error: ") as caught:
-        compile_program(path, CompileOptions(), cache)
+        compile_program(path, CompileOptions(), headers)
     assert "-x c++ " in str(caught.value)
     assert "cout" not in str(caught.value.errors)
 
 
 @pytest.mark.parametrize(("way", "name", "text"), WAYS)
-def test_source_text_takes_the_same_way_as_a_file(way, name, text, write, cache):
+def test_source_text_takes_the_same_way_as_a_file(way, name, text, write, headers):
     path = write(text, name)
     language = "c" if name.endswith(".c") else "c++"
-    program = compile_program(text.encode(), CompileOptions(language=language), cache)
+    program = compile_program(text.encode(), CompileOptions(language=language), headers)
     assert program.way == way
-    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), cache).ir)
+    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), headers).ir)
 
 
-def test_source_text_needs_a_language(cache):
+def test_source_text_needs_a_language(headers):
     with pytest.raises(InputError, match="set language to one of"):
-        compile_program(NO_HEADERS.encode(), CompileOptions(), cache)
+        compile_program(NO_HEADERS.encode(), CompileOptions(), headers)
 
 
 @pytest.mark.parametrize("name", ["atomics.cl", "no_includes.cu"])
@@ -237,32 +231,32 @@ def test_other_languages_compile_as_they_are(name, sources, tmp_path):
     assert not (tmp_path / "headers").exists()
 
 
-def test_a_wrong_program_of_another_language_is_refused(write, cache):
+def test_a_wrong_program_of_another_language_is_refused(write, headers):
     with pytest.raises(CompileError, match=r"a\.cl:1:\d+: error"):
-        compile_program(write("__kernel void f(int a) { a = N; }", "a.cl"), CompileOptions(), cache)
+        compile_program(write("__kernel void f(int a) { a = N; }", "a.cl"), CompileOptions(), headers)
 
 
 @pytest.mark.parametrize("name", ["nowhere.c", "nowhere.cpp", "nowhere.cl", "nowhere"])
-def test_a_missing_file_is_named(name, tmp_path, cache):
+def test_a_missing_file_is_named(name, tmp_path, headers):
     with pytest.raises(InputError, match=rf"{name}: (can't be read: No such file|no such file)"):
-        compile_program(tmp_path / name, CompileOptions(), cache)
+        compile_program(tmp_path / name, CompileOptions(), headers)
 
 
-def test_folders_and_unknown_extensions_are_refused(tmp_path, write, cache):
+def test_folders_and_unknown_extensions_are_refused(tmp_path, write, headers):
     (tmp_path / "folder.cpp").mkdir()
     with pytest.raises(InputError, match=r"folder\.cpp: "):
-        compile_program(str(tmp_path / "folder.cpp"), CompileOptions(), cache)
+        compile_program(str(tmp_path / "folder.cpp"), CompileOptions(), headers)
     with pytest.raises(InputError, match=r"extension '\.md' is not"):
-        compile_program(write("# Notes", "a.md"), CompileOptions(), cache)
+        compile_program(write("# Notes", "a.md"), CompileOptions(), headers)
 
 
 @pytest.mark.parametrize(("way", "name", "text"), WAYS[1:])
-def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write, cache, tmp_path):
+def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write, headers, tmp_path):
     (tmp_path / "file").write_text("")
     path = write(text, name)
     program = compile_program(path, CompileOptions(), tmp_path / "file" / "headers")
     assert program.way == way
-    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), cache).ir)
+    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), headers).ir)
 
 
 def test_headers_are_precompiled_once(write, tmp_path):
@@ -275,9 +269,9 @@ def test_headers_are_precompiled_once(write, tmp_path):
 
 
 @pytest.mark.parametrize(("way", "name", "text"), WAYS)
-def test_the_level_is_obeyed(way, name, text, write, cache):
+def test_the_level_is_obeyed(way, name, text, write, headers):
     path = write(text, name)
-    plain, optimized = (compile_program(path, CompileOptions(optimization=level), cache) for level in ("0", "2"))
+    plain, optimized = (compile_program(path, CompileOptions(optimization=level), headers) for level in ("0", "2"))
     assert (plain.way, optimized.way) == (way, way)
     author = [next(f for f in _functions(program.ir) if re.search(r"@(main|f)\(", f)) for program in (plain, optimized)]
     # two of the loop's variables at least are in registers
@@ -285,25 +279,25 @@ def test_the_level_is_obeyed(way, name, text, write, cache):
 
 
 @pytest.mark.parametrize("choice", [{"defines": ("N=17",)}, {"flags": ("-DN=17", "-Werror")}])
-def test_options_count_and_warnings_do_not(choice, write, cache):
-    program = compile_program(write(NO_MACRO + "int warned() { }\n"), CompileOptions(**choice), cache)
+def test_options_count_and_warnings_do_not(choice, write, headers):
+    program = compile_program(write(NO_MACRO + "int warned() { }\n"), CompileOptions(**choice), headers)
     assert (program.way, program.macros) == ("with headers", {})
     assert b"[17 x i32]" in program.ir
 
 
-def test_lines_keep_their_numbers_under_macros(write, cache):
+def test_lines_keep_their_numbers_under_macros(write, headers):
     text = "int a[N];\nint main()\n{\n  cin >> a[M];\n}\n"
-    program = compile_program(write(text), CompileOptions(debug_lines=True, optimization="0"), cache)
+    program = compile_program(write(text), CompileOptions(debug_lines=True, optimization="0"), headers)
     assert program.macros == {"N": "100", "M": "100"}
     lines = {int(line) for line in re.findall(r"!DILocation\(line: (\d+), .*scope: !\d+\)", program.ir.decode())}
     assert {4, 5} <= lines
 
 
 @pytest.mark.parametrize("text", ["#include <vector>\nint main() { return 0 ", "void main() { cout << 1; }"])
-def test_flags_of_one_language_only(text, tmp_path):
+def test_flags_of_one_language_only(text, headers):
     options = CompileOptions(language="c++", flags=("-std=c++17",))
     try:
-        assert compile_program(text.encode(), options, tmp_path).way == "mended"
+        assert compile_program(text.encode(), options, headers).way == "mended"
     except CompileError as error:
         assert "expected ';'" in str(error)  # and not: usual.h: invalid argument '-std=c++17' not allowed with 'C'
 

@@ -9,7 +9,7 @@ import pytest
 
 from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
 from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.lstm import LSTMMethod, SpeedupTraining, load_words
+from ncc.coarsening.lstm_fit import LSTMMethod, SpeedupTraining, load_words
 from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
 from ncc.coarsening.predict import predict_coarsening
 from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples

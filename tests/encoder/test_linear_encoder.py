@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.encoder.discriminant import DiscriminantEncoder
-from ncc.encoder.discriminant_fit import DiscriminantTraining, LabelledPatterns, fit_encoder
 from ncc.encoder.encoders import load_encoder, save_encoder
+from ncc.encoder.linear_encoder import LinearEncoder
+from ncc.encoder.linear_encoder_fit import LabelledPatterns, LinearEncoderTraining, fit_encoder
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.encoder.pooling import load_pooler
 from ncc.errors import AssetError, InputError
@@ -16,7 +16,7 @@ from ncc.frontend import CompileOptions, compile_source
 from ncc.ir import read_module
 from ncc.ir.optimised import as_if_optimised
 
-TRAINING = DiscriminantTraining(dim=8, least=2, directions=20)
+TRAINING = LinearEncoderTraining(dim=8, least=2, directions=20)
 SOURCE = b"""
 int sum(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }
 int most(const int *p, int n) { int m = p[0]; for (int i = 1; i < n; i++) if (p[i] > m) m = p[i]; return m; }
@@ -40,11 +40,11 @@ def groups(num_groups: int, size: int, seed: int) -> LabelledPatterns:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> DiscriminantEncoder:
+def encoder() -> LinearEncoder:
     return fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING, about={"command": "a test"})
 
 
-def test_bags_of_a_class_are_near_each_other(encoder: DiscriminantEncoder) -> None:
+def test_bags_of_a_class_are_near_each_other(encoder: LinearEncoder) -> None:
     programs = groups(4, 20, 1)
     vectors = encoder.encode(programs.counts, "module")
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
@@ -53,12 +53,12 @@ def test_bags_of_a_class_are_near_each_other(encoder: DiscriminantEncoder) -> No
     assert (programs.label[cosines.argmax(axis=1)] == programs.label).mean() > 0.95
 
 
-def test_the_same_data_and_seed_give_the_same_encoder(encoder: DiscriminantEncoder) -> None:
+def test_the_same_data_and_seed_give_the_same_encoder(encoder: LinearEncoder) -> None:
     again = fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING)
     assert again.fingerprint == encoder.fingerprint
 
 
-def test_it_is_read_as_it_was_written(encoder: DiscriminantEncoder, tmp_path: Path) -> None:
+def test_it_is_read_as_it_was_written(encoder: LinearEncoder, tmp_path: Path) -> None:
     save_encoder(encoder, tmp_path)
     read = load_encoder(tmp_path)
     assert read.fingerprint == encoder.fingerprint
@@ -66,7 +66,7 @@ def test_it_is_read_as_it_was_written(encoder: DiscriminantEncoder, tmp_path: Pa
     assert load_encoder(read) is read
 
 
-def test_damage_is_named(encoder: DiscriminantEncoder, tmp_path: Path) -> None:
+def test_damage_is_named(encoder: LinearEncoder, tmp_path: Path) -> None:
     save_encoder(encoder, tmp_path)
     (tmp_path / "encoder.json").write_text((tmp_path / "encoder.json").read_text().replace('"function"', '"program"'))
     with pytest.raises(AssetError, match="is not an encoder"):
@@ -79,10 +79,10 @@ def test_too_few_classes_or_patterns_are_refused() -> None:
     with pytest.raises(InputError, match="two functions"):
         fit_encoder(groups(4, 20, 1), groups(1, 6, 2), TRAINING)
     with pytest.raises(InputError, match="patterns are in"):
-        fit_encoder(groups(2, 4, 1), groups(3, 3, 2), DiscriminantTraining(dim=8, least=1000))
+        fit_encoder(groups(2, 4, 1), groups(3, 3, 2), LinearEncoderTraining(dim=8, least=1000))
 
 
-def test_code_of_new_classes_leaves_those_that_are_known(encoder: DiscriminantEncoder) -> None:
+def test_code_of_new_classes_leaves_those_that_are_known(encoder: LinearEncoder) -> None:
     new = groups(6, 10, 3)
     counts = PatternCounts(new.counts.start, encoder.keys[new.counts.key % len(encoder.keys)], new.counts.times)
     first = slice(0, encoder.num_classes)
@@ -97,7 +97,7 @@ def test_code_of_new_classes_leaves_those_that_are_known(encoder: DiscriminantEn
     )
 
 
-def test_what_is_known_of_functions_is_kept(encoder: DiscriminantEncoder) -> None:
+def test_what_is_known_of_functions_is_kept(encoder: LinearEncoder) -> None:
     programs = groups(5, 20, 7)
     key = encoder.keys[programs.counts.key % len(encoder.keys)]
     key[programs.counts.start[1::2] - 1] = 1 << BITS | 7  # of a kind that the encoder has not seen
@@ -113,7 +113,7 @@ def test_what_is_known_of_functions_is_kept(encoder: DiscriminantEncoder) -> Non
     assert (more.about["functions_of"], more.about["builds"]) == ("a test", 72)
 
 
-def test_unknown_patterns_alone_have_no_vector(encoder: DiscriminantEncoder) -> None:
+def test_unknown_patterns_alone_have_no_vector(encoder: LinearEncoder) -> None:
     unknown = PatternCounts(np.array([0, 1]), np.array([9 << BITS | 5], np.uint32), np.ones(1, np.int32))
     assert not encoder.encode(unknown, "function").any()
 

@@ -15,7 +15,7 @@ from ncc.gpus.host import ReadArguments
 from ncc.ir import Module, NodeKind
 from ncc.kernels.arguments import argument_names
 from ncc.kernels.launch import Launch
-from ncc.kernels.launched import LaunchedKernel, profile_launch
+from ncc.kernels.launch_profile import LaunchedKernel, profile_launch
 from ncc.kernels.memory import Access, access_pattern
 from ncc.kernels.threads import POINTER_STEPS
 
@@ -71,7 +71,7 @@ class Work:
         return self.launched.per_thread.get(kind, 0.0) * self.launch.num_threads
 
 
-def work_at(module: Module, kernel: int, launch: Launch, known: ReadArguments) -> Work:
+def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArguments) -> Work:
     """Counts a launch, with arguments that host code tells where none are given."""
     arguments = module.operands(int(module.function_start[kernel]))
     names = list(argument_names(module, kernel).values())

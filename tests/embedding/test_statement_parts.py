@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ncc.embedding import generalise
 from ncc.embedding.backoff import opcode_of
-from ncc.embedding.parts import part_matrix, parts_of
+from ncc.embedding.statement_parts import part_matrix, parts_of
 
 # statement, then its parts: those of an instruction first, then forms that statements are generalised to
 TABLE = [

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ncc.encoder.batches import SequenceData
-from ncc.encoder.inference import Ensemble, NumpyNetwork
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
+from ncc.encoder.lstm_numpy import Ensemble, NumpyNetwork
 from ncc.training import TrainingConfig, train
 
 Loss = Callable[[Tensor, Tensor], Tensor]

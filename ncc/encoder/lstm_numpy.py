@@ -19,7 +19,7 @@ _HEAD = ("norm.", "dense.", "output.", "code_output.")
 
 @dataclass(frozen=True, eq=False)
 class NumpyEncoder:
-    """A trained `ncc.encoder.network.Encoder`, without the vectors of statements.
+    """A trained `ncc.encoder.lstm.Encoder`, without the vectors of statements.
 
     Attributes:
         tensors: What was learnt, by torch's names, float32.
@@ -108,7 +108,7 @@ class NumpyEncoder:
 
 @dataclass(frozen=True, eq=False)
 class NumpyHead:
-    """A trained `ncc.encoder.network.Head` in evaluation mode.
+    """A trained `ncc.encoder.lstm.Head` in evaluation mode.
 
     Attributes:
         tensors: What was learnt, by torch's names, float32; what was there for training alone may be missing.
@@ -168,7 +168,7 @@ class NumpyHead:
 
 @dataclass(frozen=True, eq=False)
 class NumpyNetwork:
-    """A trained `ncc.encoder.network.EncoderNetwork`, without the vectors of statements."""
+    """A trained `ncc.encoder.lstm.EncoderNetwork`, without the vectors of statements."""
 
     encoder: NumpyEncoder
     head: NumpyHead

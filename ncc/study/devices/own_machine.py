@@ -1,4 +1,4 @@
-"""``ncc calibrate``: measures the kernels that ship, those that teach most first, and trains a head on their times."""
+"""``ncc calibrate``: measures the kernels that ship, the most informative first, and trains a head on their times."""
 
 import time
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Run a compiler on one source: confined, with an environment of its own, and with its end put into words."""
+"""Run a compiler on one source: confined, with an environment of its own, and its failure told in a readable error."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Fits a `Reader`: LSTMs on a kernel's statements, with the sizes of the launch and what a thread does at it beside.
+"""Fits an `LSTMTimes`: LSTMs on a kernel's statements, beside sizes of the launch and what a thread does at it.
 
 Reference: Ben-Nun et al. 2018, section 6.2 (statements and auxiliary inputs); times on every device are ours.
 """
@@ -12,20 +12,20 @@ from torch import nn
 
 from ncc.arrays import Floats
 from ncc.devices.columns import LAUNCH
-from ncc.devices.models import Reader, distinct_kernels
+from ncc.devices.models import LSTMTimes, distinct_kernels
 from ncc.encoder.batches import SequenceData, Sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.fit import fit_ensemble
-from ncc.encoder.inference import Ensemble
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
+from ncc.encoder.lstm_fit import fit_ensemble
+from ncc.encoder.lstm_numpy import Ensemble
 from ncc.training import TrainingConfig
 
 _EPOCHS = (5, 30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderTraining:
-    """How a `Reader` is trained.
+class LSTMTimesTraining:
+    """How an `LSTMTimes` is trained.
 
     Attributes:
         members: Networks.
@@ -49,13 +49,13 @@ class ReaderTraining:
         return TrainingConfig(epochs=epochs, batch_size=self.batch_size)
 
 
-def fit_reader(
+def fit_lstm_times(
     columns: Floats,
     sequences: NDArray[np.object_],
     targets: Floats,
     seed: int,
-    training: ReaderTraining | None = None,
-) -> Reader:
+    training: LSTMTimesTraining | None = None,
+) -> LSTMTimes:
     """Trains on n launches.
 
     Args:
@@ -65,13 +65,13 @@ def fit_reader(
         seed: Of weights and of training.
         training: How.
     """
-    training = training or ReaderTraining()
+    training = training or LSTMTimesTraining()
     chosen = columns[:, LAUNCH]
     scale = np.where(np.ptp(chosen, axis=0) > 0, chosen.std(axis=0), 0.0)
     kernels, owner = distinct_kernels(sequences)
     ends = np.cumsum([len(kernel) for kernel in kernels])
     middle, spread = targets.mean(axis=0), np.maximum(targets.std(axis=0), 1e-6)
-    untrained = Reader(Ensemble(()), chosen.mean(axis=0), scale)
+    untrained = LSTMTimes(Ensemble(()), chosen.mean(axis=0), scale)
     data = SequenceData(
         Sequences.of([np.arange(end - len(kernel), end) for kernel, end in zip(kernels, ends.tolist(), strict=True)]),
         ((targets - middle) / spread).astype(np.float32),
@@ -86,4 +86,4 @@ def fit_reader(
         make, data, partial(nn.functional.huber_loss, delta=0.3), training.loop(len(columns)), seeds
     )
     outputs = middle.astype(np.float32), spread.astype(np.float32)
-    return Reader(ensemble.rescaled(*outputs), untrained.mean, untrained.scale)
+    return LSTMTimes(ensemble.rescaled(*outputs), untrained.mean, untrained.scale)

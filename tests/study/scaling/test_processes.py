@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ncc.study.scaling import launch
+from ncc.study.scaling import processes
 from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.results import Measured, RunOrder, load, save
 
@@ -18,7 +18,7 @@ def commands(monkeypatch):
     """Lets runs start other commands than their worker, made from the job's file."""
 
     def replace_by(make) -> None:
-        monkeypatch.setattr(launch, "worker_command", make)
+        monkeypatch.setattr(processes, "worker_command", make)
 
     return replace_by
 
@@ -29,8 +29,13 @@ def run(plain):
 
 
 def test_several_ranks_start_under_torchrun_and_one_alone():
-    assert launch.worker_command(Path("job.json"), 1) == [sys.executable, "-m", "ncc.study.scaling.worker", "job.json"]
-    command = launch.worker_command(Path("job.json"), 3)
+    assert processes.worker_command(Path("job.json"), 1) == [
+        sys.executable,
+        "-m",
+        "ncc.study.scaling.worker",
+        "job.json",
+    ]
+    command = processes.worker_command(Path("job.json"), 3)
     assert command[1:3] == ["-m", "torch.distributed.run"]
     assert command[command.index("--nproc-per-node") + 1] == "3"
 
@@ -45,7 +50,7 @@ def test_jobs_and_figures_survive_files(run, source, measured, tmp_path):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="the device is there")
 def test_a_rank_says_why_it_failed(run, source):
-    found = launch.start_run(run, source, device="cuda")
+    found = processes.start_run(run, source, device="cuda")
     assert found.error == "NccError: device cuda: this torch sees no CUDA device; use cpu"
     assert found.measured is None
     assert found.to_dict()["ok"] is False
@@ -61,7 +66,7 @@ def test_a_rank_says_why_it_failed(run, source):
 )
 def test_a_command_that_dies_is_recorded(run, source, commands, code, error):
     commands(lambda job_file, world: [sys.executable, "-c", code])
-    found = launch.start_run(run, source)
+    found = processes.start_run(run, source)
     assert (found.error, found.measured) == (error, None)
     assert found.wall_s > 0
 
@@ -84,7 +89,7 @@ open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
 time.sleep(600)
 """
     commands(lambda job_file, world: [sys.executable, "-c", code])
-    found = launch.start_run(run, source, timeout_s=2.0)
+    found = processes.start_run(run, source, timeout_s=2.0)
     assert found.error == "not done after 2 s, and ended"
     assert found.wall_s < 10
     assert _has_gone(int((tmp_path / "pid").read_text()))
@@ -101,6 +106,6 @@ def test_ranks_that_hang_are_ended_by_torchrun(run, source, commands, tmp_path):
     )
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     commands(lambda job_file, world: [*launcher, str(script), str(tmp_path)])
-    found = launch.start_run(run, source, timeout_s=30.0)
+    found = processes.start_run(run, source, timeout_s=30.0)
     assert found.error == "not done after 30 s, and ended"
     assert all(_has_gone(int((tmp_path / rank).read_text())) for rank in "01")

@@ -1,4 +1,4 @@
-"""What stated confidence is worth, beside what was right.
+"""Calibration error of stated confidence, and accuracy among the most confident answers.
 
 Reference: Guo et al. 2017, section 2 (calibration).
 """

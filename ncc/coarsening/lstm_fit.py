@@ -19,8 +19,8 @@ from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_spee
 from ncc.embedding import Embedding
 from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.fit import fit_ensemble
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
+from ncc.encoder.lstm_fit import fit_ensemble
 from ncc.errors import InputError
 from ncc.ir import read_module
 from ncc.kernels.reading import kernel_words

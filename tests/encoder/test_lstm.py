@@ -8,8 +8,8 @@ import torch
 
 from ncc.encoder.batches import Sequences
 from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.inference import NumpyNetwork
-from ncc.encoder.network import EncoderNetwork
+from ncc.encoder.lstm import EncoderNetwork
+from ncc.encoder.lstm_numpy import NumpyNetwork
 from ncc.errors import InputError
 
 WORDS, DIM, AUXILIARY, LENGTHS = 40, 10, 6, (1, 2, 7, 30)

@@ -9,8 +9,8 @@ import ncc
 from ncc.errors import InputError, NccError
 from ncc.measure import Device
 from ncc.measure.bench import SHIPPED_KERNELS, Bench
-from ncc.measure.table import MeasuredTable, Row
-from ncc.study.devices import calibration
+from ncc.measure.table import MeasuredTable, MeasuredTime
+from ncc.study.devices import own_machine
 
 FILES = [SHIPPED_KERNELS / f"{name}.cl" for name in ("vectors", "polynomials")]
 DEVICES = [Device(name, "CPU", "none", 1, 1024, 2**30, 2**15) for name in ("slow start", "slow work")]
@@ -28,7 +28,7 @@ def pretended(monkeypatch):
             return None
         measured.append((kernel.name, size, device.name))
         time_ms = 1.0 + size * 1e-6 if device.name == "slow start" else 1e-3 + size * 1e-5
-        return Row(
+        return MeasuredTime(
             kernel_file=str(kernel.file), kernel=kernel.name, device=device.name, global_size=size, local_size=wgsize,
             transfer_bytes=8 * size, time_ms=time_ms, kernel_ms=time_ms, transfer_ms=0.0, time_low=time_ms,
             time_high=time_ms, family=kernel.family, size=size, device_kind=device.kind, source_id=kernel.source_id,
@@ -36,7 +36,7 @@ def pretended(monkeypatch):
         )  # fmt: skip
 
     monkeypatch.setattr(Bench, "measure", measure)
-    monkeypatch.setattr(calibration, "choose_devices", lambda *_: DEVICES)
+    monkeypatch.setattr(own_machine, "choose_devices", lambda *_: DEVICES)
     return measured
 
 
@@ -110,7 +110,7 @@ def test_bad_input_is_refused(pretended, tmp_path, options, message):
 
 
 def test_one_device_is_not_enough(tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "choose_devices", lambda *_: DEVICES[:1])
+    monkeypatch.setattr(own_machine, "choose_devices", lambda *_: DEVICES[:1])
     with pytest.raises(InputError, match="slow start is the only device; expected two or more"):
         ncc.calibrate(tmp_path)
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ncc.training import TrainingConfig, TrainingStatistics, train
-from ncc.training.graphs import GraphedSteps
+from ncc.training.cuda_graphs import GraphedSteps
 
 
 def _model() -> nn.Module:
@@ -78,7 +78,7 @@ def test_where_capture_fails_all_is_computed_as_without(caplog):
         run()
         raise RuntimeError("operation not permitted when stream is capturing")
 
-    caplog.set_level(logging.INFO, "ncc.training.graphs")
+    caplog.set_level(logging.INFO, "ncc.training.cuda_graphs")
     batches = _batches(SIZES)
     found, steps = _run(batches, lambda compute, model: GraphedSteps(compute, model, fail))
     _equal(found, _run(batches)[0])
@@ -109,7 +109,7 @@ def _one_off(run):
 
 @pytest.mark.parametrize("capture", [_forgetful, _one_off])
 def test_a_graph_that_gives_something_else_is_found_out_before_it_is_used(capture, caplog):
-    caplog.set_level(logging.INFO, "ncc.training.graphs")
+    caplog.set_level(logging.INFO, "ncc.training.cuda_graphs")
     batches = _batches(SIZES)
     found, steps = _run(batches, lambda compute, model: GraphedSteps(compute, model, capture))
     _equal(found, _run(batches)[0])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.embedding import AnyEmbedding
-from ncc.embedding.table import normalised
+from ncc.embedding.embedding import normalised
 from ncc.encoder.encoders import AnyEncoder
 from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError

@@ -1,4 +1,4 @@
-"""Fits the encoder of `ncc.encoder.discriminant`: to classes of programs, and to builds of the same functions.
+"""Fits the encoder of `ncc.encoder.linear_encoder`: to classes of programs, and to builds of the same functions.
 
 References: Hastie, Buja, Tibshirani 1995 (discriminants by ridge regression on indicators); Halko, Martinsson, Tropp
 2011 (randomised singular values); Hatch et al. 2006 (within-class covariance).
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.encoder.discriminant import DiscriminantEncoder, Level, pattern_values, unit_rows
+from ncc.encoder.linear_encoder import Level, LinearEncoder, pattern_values, unit_rows
 from ncc.encoder.patterns import BITS, PatternCounts
 from ncc.errors import InputError
 
@@ -23,7 +23,7 @@ _OVERSAMPLED = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscriminantTraining:
+class LinearEncoderTraining:
     """How an encoder is fitted.
 
     Attributes:
@@ -62,13 +62,13 @@ class LabelledPatterns:
 
 def fit_encoder(
     programs: LabelledPatterns,
-    functions: LabelledPatterns | DiscriminantEncoder,
-    training: DiscriminantTraining | None = None,
+    functions: LabelledPatterns | LinearEncoder,
+    training: LinearEncoderTraining | None = None,
     *,
     about: Mapping[str, Any] | None = None,
     seed: int = 204,
     progress: Callable[[str], None] | None = None,
-) -> DiscriminantEncoder:
+) -> LinearEncoder:
     """Fits an encoder, the same for the same data and seed.
 
     Args:
@@ -82,12 +82,12 @@ def fit_encoder(
     Raises:
         InputError: There are too few classes, functions or patterns.
     """
-    training, tell = training or DiscriminantTraining(), progress or (lambda _: None)
+    training, tell = training or LinearEncoderTraining(), progress or (lambda _: None)
     classes = len(np.unique(programs.label))
     if classes < 2:
         raise InputError("expected programs of two classes or more")
     num = training.dim - classes + 1
-    if isinstance(functions, DiscriminantEncoder):
+    if isinstance(functions, LinearEncoder):
         part = _part_of(functions, programs.counts, training.least)
     else:
         part = _fit_functions(functions, programs.counts, num, training, np.random.default_rng(seed))
@@ -99,7 +99,7 @@ def fit_encoder(
     anchors = _class_means((bags @ by_class - centre).astype(np.float64), programs.label)[0]
     weights = np.concatenate([by_class, part.weights], axis=1)
     scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _LARGEST
-    return DiscriminantEncoder(
+    return LinearEncoder(
         keys=part.keys,
         rarity=part.rarity,
         weights=np.round(weights / scale[:, None]).astype(np.int8),
@@ -141,7 +141,7 @@ class _FunctionPart:
     about: Mapping[str, Any]
 
 
-def _part_of(encoder: DiscriminantEncoder, programs: PatternCounts, least: int) -> _FunctionPart:
+def _part_of(encoder: LinearEncoder, programs: PatternCounts, least: int) -> _FunctionPart:
     """The part that an encoder has learnt from functions, and patterns of kinds that it does not know, which get none.
 
     Its weights have been rounded, and stay so.
@@ -167,7 +167,7 @@ def _fit_functions(
     functions: LabelledPatterns,
     programs: PatternCounts,
     num: int,
-    training: DiscriminantTraining,
+    training: LinearEncoderTraining,
     rng: np.random.Generator,
 ) -> _FunctionPart:
     if len(np.unique(functions.label)) < 2:
@@ -232,7 +232,7 @@ def _class_directions(rows: csr_array, label: Ints, penalty: float, steps: int =
 
 
 def _function_directions(
-    rows: csr_array, label: Ints, num: int, training: DiscriminantTraining, rng: np.random.Generator
+    rows: csr_array, label: Ints, num: int, training: LinearEncoderTraining, rng: np.random.Generator
 ) -> Floats32:
     """(m, num) directions in which functions vary most, measured by how much their builds do."""
     basis = _singular_vectors(rows, min(training.directions, min(rows.shape) - _OVERSAMPLED - 1), rng)

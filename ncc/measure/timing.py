@@ -20,7 +20,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
 from ncc.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
-from ncc.measure.coarsening import coarsen_source
+from ncc.measure.merging import coarsen_source
 from ncc.measure.opencl import open_device, refusal
 from ncc.runtime.quantities import readable_bytes
 

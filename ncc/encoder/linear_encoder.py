@@ -38,7 +38,7 @@ _ANCHORS = "anchors"
 
 
 @dataclass(frozen=True, eq=False)
-class DiscriminantEncoder:
+class LinearEncoder:
     """A linear map of patterns.
 
     Attributes:
@@ -88,7 +88,7 @@ class DiscriminantEncoder:
             raise InputError(f"an encoder with the shares {dict(self.share)}")
 
     def __repr__(self) -> str:
-        return f"DiscriminantEncoder({len(self.keys)} patterns → {self.dim})"
+        return f"LinearEncoder({len(self.keys)} patterns → {self.dim})"
 
     @property
     def dim(self) -> int:
@@ -165,7 +165,7 @@ def pattern_values(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floa
     return start, column, (value / np.maximum(length[group], _SMALLEST)).astype(np.float32)
 
 
-def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.PathLike[str]) -> None:
+def save_linear_encoder(encoder: LinearEncoder, folder: str | os.PathLike[str]) -> None:
     """Writes ``encoder.safetensors`` and ``encoder.json``.
 
     Raises:
@@ -183,17 +183,17 @@ def save_discriminant_encoder(encoder: DiscriminantEncoder, folder: str | os.Pat
 
 
 @cache
-def load_shipped_encoder() -> DiscriminantEncoder:
+def load_shipped_encoder() -> LinearEncoder:
     """The encoder that ships with ncc, read once a process.
 
     Raises:
-        AssetError: As for `load_discriminant_encoder`.
+        AssetError: As for `load_linear_encoder`.
     """
-    return load_discriminant_encoder(Path(__file__).parents[1] / "assets" / "encoder")
+    return load_linear_encoder(Path(__file__).parents[1] / "assets" / "encoder")
 
 
-def load_discriminant_encoder(folder: str | os.PathLike[str]) -> DiscriminantEncoder:
-    """Reads what `save_discriminant_encoder` wrote, by this version of ncc or an earlier one.
+def load_linear_encoder(folder: str | os.PathLike[str]) -> LinearEncoder:
+    """Reads what `save_linear_encoder` wrote, by this version of ncc or an earlier one.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -203,7 +203,7 @@ def load_discriminant_encoder(folder: str | os.PathLike[str]) -> DiscriminantEnc
         if card["format_version"] == 1:
             arrays[_ANCHORS] = np.zeros((0, int(card["num_classes"])), np.float32)
             card |= {"repulsion": 0.0, "sharpness": 0.0}
-        return DiscriminantEncoder(
+        return LinearEncoder(
             **{name: arrays[name] for name in (*_ARRAYS, _ANCHORS)},
             num_classes=int(card["num_classes"]),
             repulsion=float(card["repulsion"]),
