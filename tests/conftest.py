@@ -9,7 +9,7 @@ import random
 import runpy
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -23,7 +23,7 @@ hypothesis.settings.register_profile("ncc", deadline=None)
 hypothesis.settings.load_profile("ncc")
 
 COMMAND = Path(__file__).parent / "samples" / "command.py"
-PRELOADED = ["torch", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]
+PRELOADED = ["torch", "torch._dynamo", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -115,21 +115,27 @@ class Killer:
     def _start(
         self, arguments: tuple[object, ...], environment: Mapping[str, str] | None, file_bytes: int | None = None
     ) -> BaseProcess:
-        given = {
-            "ARGUMENTS": [str(argument) for argument in arguments],
-            "ENVIRONMENT": {"OMP_NUM_THREADS": "1", **(environment or {})},
-            "LOG": str(self.log),
-            "FILE_BYTES": file_bytes,
-        }
-        process = _prepared().Process(target=runpy.run_path, args=(str(COMMAND), given, "__main__"))
-        process.start()
-        return process
+        return start_prepared(arguments, self.log, environment, file_bytes)
 
 
-def _prepared():
+def start_prepared(
+    arguments: Sequence[object],
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    file_bytes: int | None = None,
+) -> BaseProcess:
+    """Starts what ``command.py`` says in a process that has imported what takes long."""
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    return context
+    given = {
+        "ARGUMENTS": [str(argument) for argument in arguments],
+        "ENVIRONMENT": {"OMP_NUM_THREADS": "1", **(environment or {})},
+        "LOG": str(log),
+        "FILE_BYTES": file_bytes,
+    }
+    process = context.Process(target=runpy.run_path, args=(str(COMMAND), given, "__main__"))
+    process.start()
+    return process
 
 
 def _tree(folder: Path) -> set[tuple[str, int, int]]:

@@ -9,6 +9,7 @@ from ncc.coarsening.samples import CoarseningSamples
 from tests.fixtures.coarsening import toy, toy_features  # noqa: F401
 
 
+@pytest.mark.full
 def test_chance_is_far_from_features_that_tell(
     toy: CoarseningSamples,  # noqa: F811
     toy_features: NDArray[np.float64],  # noqa: F811

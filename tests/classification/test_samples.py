@@ -72,7 +72,7 @@ def test_pipes_are_not_waited_for(classes, tmp_path):
         find_labelled_files(tmp_path / "code")
 
 
-def test_a_program_that_asks_too_much_costs_itself(classes, tmp_path, monkeypatch):
+def test_a_program_that_asks_too_much_costs_itself(classes, fresh, monkeypatch):
     """Read in this process: what fails so is no `NccError`."""
     paths = find_labelled_files(classes).paths[:3]
 
@@ -84,29 +84,29 @@ def test_a_program_that_asks_too_much_costs_itself(classes, tmp_path, monkeypatc
     read = ProgramReader.read
     monkeypatch.setattr(ProgramReader, "read", asks_too_much)
     monkeypatch.setattr(under_test, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
-    found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=tmp_path)
+    found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=fresh)
     assert found.row.tolist() == [0, 2]
     assert found.failures == {paths[1]: f"{paths[1]}: needs more memory than it may take"}
 
 
-def test_a_program_that_kills_who_reads_it_costs_itself(tmp_path, monkeypatch):
+def test_a_program_that_kills_who_reads_it_costs_itself(tmp_path, fresh, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(DEADLY))
     for name in ("a/f0", "a/f1_killed", "b/f2", "b/f3_exits"):
         (tmp_path / "code" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "code" / f"{name}.ll").write_text("define void @f() {\n  ret void\n}\n")
     steps = []
     files = find_labelled_files(tmp_path / "code")
-    found = load_programs(files, cache=tmp_path / "cache", progress=lambda *step: steps.append(step))
+    found = load_programs(files, cache=fresh, progress=lambda *step: steps.append(step))
     assert found.row.tolist() == [0, 2]
     assert found.failures == {
         files.paths[1]: f"{files.paths[1]}: its worker was killed by signal 9 (SIGKILL), for want of memory perhaps",
         files.paths[3]: f"{files.paths[3]}: its worker ended with exit code 3",
     }
     assert steps == [(0, 1), (1, 1)]
-    assert load_programs(files, cache=tmp_path / "cache").failures == found.failures  # and nobody dies once more
+    assert load_programs(files, cache=fresh).failures == found.failures  # and nobody dies once more
 
 
-def test_a_table_holds_what_each_file_says(classes, samples, tmp_path):
+def test_a_table_holds_what_each_file_says(classes, samples, fresh):
     files = find_labelled_files(classes)
     assert len(samples) == 40
     assert samples.failures == {}
@@ -114,7 +114,7 @@ def test_a_table_holds_what_each_file_says(classes, samples, tmp_path):
     abstraction = load_embedding().abstraction
     for level, table in samples.views.items():
         for row in (0, 7, 39):
-            (module,), way = load_program(files.paths[row], [level], abstraction=abstraction, cache=tmp_path)
+            (module,), way = load_program(files.paths[row], [level], abstraction=abstraction, cache=fresh)
             program = describe_program(module)
             part = table.rows(np.array([row]))
             assert way in samples.ways
@@ -149,50 +149,50 @@ def test_what_was_read_is_not_read_again(classes, samples, cache, monkeypatch):
     assert again.views["-O1"].text_id.tolist() == samples.views["-O1"].text_id.tolist()
 
 
-def test_a_damaged_batch_is_read_again(classes, tmp_path):
+def test_a_damaged_batch_is_read_again(classes, fresh):
     files = find_labelled_files(classes)
     few = LabelledFiles(files.paths[18:22], files.label[18:22], files.classes)
-    first = load_programs(few, cache=tmp_path)
-    (batch,) = (tmp_path / "programs").rglob("*.safetensors")
+    first = load_programs(few, cache=fresh)
+    (batch,) = (fresh / "programs").rglob("*.safetensors")
     batch.write_bytes(batch.read_bytes()[:-5])
-    again = load_programs(few, cache=tmp_path)
+    again = load_programs(few, cache=fresh)
     assert again.views["-O1"].text_id.tolist() == first.views["-O1"].text_id.tolist()
 
 
-def test_a_compiler_that_does_not_work_is_no_fault_of_programs(classes, tmp_path, monkeypatch):
+def test_a_compiler_that_does_not_work_is_no_fault_of_programs(classes, fresh, monkeypatch):
     files = find_labelled_files(classes)
     few = LabelledFiles(files.paths[18:22], files.label[18:22], files.classes)
     monkeypatch.setenv("NCC_CLANG", "/bin/false")
     with pytest.raises(CompileError, match="/bin/false"):
-        load_programs(few, cache=tmp_path)
+        load_programs(few, cache=fresh)
     monkeypatch.delenv("NCC_CLANG")
-    assert len(load_programs(few, cache=tmp_path)) == 4
+    assert len(load_programs(few, cache=fresh)) == 4
     monkeypatch.setenv("NCC_CLANG", "/bin/false")  # what another compiler made is not taken for this one's
     with pytest.raises(CompileError, match="/bin/false"):
-        load_programs(few, cache=tmp_path)
+        load_programs(few, cache=fresh)
 
 
-def test_files_that_fail_are_left_out_and_named(classes, tmp_path):
+def test_files_that_fail_are_left_out_and_named(classes, tmp_path, fresh):
     files = find_labelled_files(classes)
     broken, empty = tmp_path / "broken.c", tmp_path / "empty.c"
     broken.write_text("int f( { }\n")
     empty.write_text("int x;\n")
     some = LabelledFiles((files.paths[0], str(broken), str(empty)), np.array([0, 1, 1]), files.classes)
-    found = load_programs(some, cache=tmp_path)
+    found = load_programs(some, cache=fresh)
     assert found.row.tolist() == [0]
     assert "expected" in found.failures[str(broken)]
     assert "no function has a body" in found.failures[str(empty)]
     with pytest.raises(InputError, match="none of 1 files can be read"):
-        load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=tmp_path)
+        load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=fresh)
 
 
-def test_files_of_ir_are_read_as_they_are(classes, tmp_path):
+def test_files_of_ir_are_read_as_they_are(classes, tmp_path, fresh):
     source = find_labelled_files(classes).paths[0]
-    (module,), _ = load_program(source, ["-O1"], cache=tmp_path)
+    (module,), _ = load_program(source, ["-O1"], cache=fresh)
     for name in ("a", "b"):
         (tmp_path / "ir" / name).mkdir(parents=True)
         (tmp_path / "ir" / name / "x.ll").write_bytes(module._ir)
-    found = load_programs(find_labelled_files(tmp_path / "ir"), cache=tmp_path)
+    found = load_programs(find_labelled_files(tmp_path / "ir"), cache=fresh)
     assert found.ways == {"IR": 2}
     assert (
         found.views["-O1"].rows(np.array([0])).text_id.tolist()

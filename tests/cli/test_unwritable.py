@@ -124,6 +124,7 @@ def test_an_evaluation_on_a_full_disk(killer, programs, tmp_path, what):
     assert what == "--cache" or out.read_bytes() == OLD
 
 
+@pytest.mark.full
 def test_heads_of_devices_on_a_full_disk(killer, tmp_path):
     _has("coarsening", "legacy_ir")
     (tmp_path / "out").mkdir()

@@ -82,6 +82,7 @@ def test_programs_compile_and_can_be_read(tmp_path, name):
         assert not any(re.search(r"\b(internal|private)\b", function) for function in functions), file
 
 
+@pytest.mark.full
 def test_programs_of_eigen_compile_and_can_be_read(tmp_path):
     options = CompileOptions(include_paths=(eigen_folder(),), flags=("-w",))
     for file, text in generate("eigen", 3):

@@ -1,4 +1,4 @@
-"""Ranks of a data-parallel training, started by torchrun: one result however many they are, and one writer."""
+"""Ranks of a data-parallel training: one result however many they are, and one writer; and a command under torchrun."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from ncc.api import build_corpus
 from ncc.embedding import load_embedding
 from ncc.errors import NccError
 from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
@@ -102,9 +103,9 @@ def _python(*arguments) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.full)])
-def ranks(tmp_path_factory, request) -> Path:
+def ranks(run_ranks, tmp_path_factory, request) -> Path:
     folder = tmp_path_factory.mktemp("ranks")
-    _python(*TORCHRUN, request.param, "--master-port", _free_port(), SCRIPT, folder)
+    run_ranks(SCRIPT, request.param, folder, request.param)
     return folder
 
 
@@ -160,7 +161,7 @@ def trained(tmp_path_factory) -> dict[str, tuple[Path, subprocess.CompletedProce
     """The command line's embeddings of a small corpus: of one process and of two."""
     folder = tmp_path_factory.mktemp("trained")
     _free_port()  # skips at once where there is none
-    _python("-m", "ncc", "corpus", "build", "datasets/samples", "-o", folder / "corpus", "--jobs", 1)
+    build_corpus(ROOT / "datasets" / "samples", folder / "corpus", jobs=1)
     runs = {}
     for name in ("one", "two"):
         launcher = (*TORCHRUN, 2, "--master-port", _free_port()) if name == "two" else ()

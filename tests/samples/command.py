@@ -1,11 +1,12 @@
-"""One command of ncc, or a program after ``-c``, in a process group of its own; what it prints goes to a file.
+"""One command of ncc, a script, or a program after ``-c``, in a process group of its own; its output goes to a file.
 
-For tests that kill it. Run by ``runpy`` with ``ARGUMENTS``, ``LOG``, ``ENVIRONMENT`` and ``FILE_BYTES`` (of a file, at
-most, or None) in a process that has imported what takes long.
+For tests that kill it, or start several. Run by ``runpy`` with ``ARGUMENTS``, ``LOG``, ``ENVIRONMENT`` and
+``FILE_BYTES`` (of a file, at most, or None) in a process that has imported what takes long.
 """
 
 import os
 import resource
+import runpy
 import sys
 from pathlib import Path
 
@@ -20,6 +21,9 @@ if __name__ == "__main__":
     if ARGUMENTS[0] == "-c":  # noqa: F821
         sys.argv = ["-c", *ARGUMENTS[2:]]  # noqa: F821
         exec(ARGUMENTS[1], {"__name__": "__main__"})  # noqa: F821
+    elif ARGUMENTS[0].endswith(".py"):  # noqa: F821
+        sys.argv = ARGUMENTS  # noqa: F821
+        runpy.run_path(ARGUMENTS[0], run_name="__main__")  # noqa: F821
     else:
         sys.argv = ["ncc", *ARGUMENTS]  # noqa: F821
         from ncc.cli import main

@@ -1,9 +1,10 @@
-"""Small skip-grams for the test of data-parallel training: each rank that torchrun starts writes what it ended with.
+"""Small skip-grams for the test of data-parallel training: each rank writes what it ended with.
 
-Argument: a folder for the results. Each rank is given a checkpoint of its own name, to see who writes one; a training
-that stops half way leaves ``NAME.stopped.safetensors``, from which all ranks go on.
+Arguments: the rank, how many there are, and a folder for the results. Each rank is given a checkpoint of its own name,
+to see who writes one; a training that stops half way leaves ``NAME.stopped.safetensors``, from which all ranks go on.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 from torch import distributed
 
 from ncc.embedding import SkipGramConfig, SkipGramResult, train_skipgram
-from ncc.runtime.ranks import process_group, rank_and_world
+from ncc.runtime.ranks import process_group
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))
 CASES = {
@@ -53,11 +54,10 @@ def save(result: SkipGramResult, path: Path) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    folder = Path(sys.argv[1])
-    with process_group() as device:
+    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
+    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}") as device:
         assert device == "cpu"
-        rank, world = rank_and_world()
-        assert world in {2, 4}
         for case in CASES:
             own = folder / f"{case}.checkpoint-of-rank{rank}.safetensors"
             save(run(case, own), folder / f"{case}.rank{rank}.npz")
