@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Ints32
-from ncc.embedding.pairs import WeightedPairs, skipgram_loss
+from ncc.embedding.pairs import WeightedPairs
 from ncc.embedding.skipgram import SkipGramResult
+from ncc.embedding.skipgram_loss import skipgram_loss
 from ncc.errors import InputError
 
 _CHUNK = 1 << 16

@@ -19,7 +19,8 @@ import torch
 
 from ncc.arrays import Floats32, Ints
 from ncc.embedding.checkpoint import load_checkpoint
-from ncc.embedding.pairs import Blocks, PairBlock, Softmax, WeightedPairs
+from ncc.embedding.pairs import PairBlock, WeightedPairs
+from ncc.embedding.skipgram_loss import Blocks, Softmax
 from ncc.embedding.statement_parts import PartMatrix, part_matrix
 from ncc.runtime.ranks import found_by_first, gathered_rows, rank_and_world, sum_over_ranks
 

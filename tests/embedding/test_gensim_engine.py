@@ -7,7 +7,8 @@ import pytest
 
 from ncc.embedding import SkipGramConfig, fit_embedding, load_embedding, save_embedding, train_skipgram
 from ncc.embedding.gensim_engine import GensimConfig, PairStream, train_gensim
-from ncc.embedding.pairs import pair_weights, skipgram_loss
+from ncc.embedding.pairs import pair_weights
+from ncc.embedding.skipgram_loss import skipgram_loss
 from ncc.errors import InputError
 
 WORDS = tuple(f"w{i}" for i in range(12))

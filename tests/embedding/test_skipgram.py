@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.embedding.pairs import Blocks, WeightedPairs, pair_weights, skipgram_loss
+from ncc.embedding.pairs import WeightedPairs, pair_weights
+from ncc.embedding.skipgram_loss import Blocks, skipgram_loss
 from ncc.embedding.skipgram_model import _add_gradients
 from ncc.errors import InputError
 
