@@ -149,7 +149,9 @@ class EmbeddedModule:
         try:
             import pandas
         except ModuleNotFoundError as error:
-            raise NccError("a data frame needs pandas: pip install 'ncc[viz]'") from error
+            raise NccError(
+                "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
+            ) from error
 
         if level != "statement":
             return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))

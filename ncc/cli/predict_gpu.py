@@ -40,7 +40,7 @@ def predict_gpu(
     *,
     options: Any,
 ) -> None:
-    """Predict how long a launch of GPU kernels takes, and whether computing or bandwidth bounds it.
+    """Predict how long a launch of GPU kernels takes, and whether compute or bandwidth bounds it.
 
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """

@@ -82,7 +82,7 @@ def parse_arguments(given: list[str] | None) -> dict[str, float]:
 def _table(found: "LaunchedKernel") -> str:
     from ncc.runtime.columns import aligned
 
-    lines = [f"{found}, for a thread of {found.launch.num_threads:,}:"]
+    lines = [f"{found}, per thread, mean over {found.launch.num_threads:,} threads:"]
     rows = [
         [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(found.per_thread.items())
     ]

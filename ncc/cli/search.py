@@ -1,6 +1,7 @@
-"""``ncc search``: functions like one, and groups of functions that are alike."""
+"""``ncc search``: functions similar to one, and groups of similar functions."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,18 +20,25 @@ def search(
     index: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder that ncc index made.")],
     query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="File of code, or - for IR.")] = None,
     function: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The function of QUERY to search for; default all.")
+        str | None, typer.Option(metavar="NAME", help="Function of QUERY to search for; default: all.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="Functions to find for each, or groups to show.")] = 10,
-    duplicates: Annotated[bool, typer.Option("--duplicates", help="Find groups of alike functions instead.")] = False,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="K", help="How many functions to find for each, or groups to show.")
+    ] = 10,
+    duplicates: Annotated[bool, typer.Option("--duplicates", help="Find groups of similar functions instead.")] = False,
     threshold: Annotated[
-        float | None, typer.Option(metavar="T", help="Least similarity in a group; default one that is sure.")
+        float | None,
+        typer.Option(metavar="T", help="Least similarity in a group; default: where nine pairs in ten are copies."),
     ] = None,
     calibration: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json", help="How sure similarities are, by ncc train calibration; default shipped."),
+        typer.Option(
+            metavar="FILE.json", help="Calibration file from ncc train calibration; default: the shipped one."
+        ),
     ] = None,
-    min_statements: Annotated[int, typer.Option(min=1, help="Size of functions from which groups are made.")] = 10,
+    min_statements: Annotated[
+        int, typer.Option(min=1, help="Leave functions with fewer statements out of groups.")
+    ] = 10,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write a page with the source.")
     ] = None,
@@ -41,7 +49,7 @@ def search(
     *,
     options: Any,
 ) -> None:
-    """Find functions like those of a file, or groups of functions that are alike.
+    """Find functions similar to those of a file, or groups of similar functions.
 
     ncc search code.index query.c --function parse --top 5
 
@@ -61,10 +69,10 @@ def search(
     answers: Duplicates | list[Matches]
     if query is None:
         answers = opened.duplicates(threshold, min_statements=min_statements, most=top)
-        title = f"Alike functions of {index}"
+        title = f"Similar functions in {index}"
     else:
         answers = opened.search(query, function=function, top=top, options=options)
-        title = f"Functions of {index} like those of {query}"
+        title = f"Functions in {index} similar to those of {query}"
     if output:
         about = f"{len(opened)} functions, by pooling {opened.pooling}."
         write_output(output, similar_page(answers, title=title, about=about).encode("utf-8", "backslashreplace"))
@@ -81,10 +89,13 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
         return
     blocks: list[tuple[str, list[Found], list[tuple[Found, Found]]]] = []
     if isinstance(answers, Duplicates):
-        sure = "" if answers.share is None else f", {answers.share:.0%} of pairs so alike are the same code"
-        print_answer(f"{len(answers)} groups of functions alike by {answers.threshold:.4f} or more{sure}")
+        share = "" if answers.share is None else f" (about {answers.share:.0%} of such pairs are true copies)"
+        print_answer(f"{answers.headline}{share}")
         shown = zip(answers, pairs_of(answers), strict=True)
-        blocks = [(title, list(group), pairs) for group, (title, pairs) in shown]
+        # the one in the middle is no copy of itself
+        blocks = [
+            (title, [replace(group[0], share=None), *group.functions[1:]], pairs) for group, (title, pairs) in shown
+        ]
     else:
         for answer in answers:
             title = f"{answer.query.demangled} ({answer.query.place})"

@@ -22,7 +22,7 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     """Flags by which headers of a toolkit are found, after all others.
 
     Args:
-        named: Folder of a toolkit, as /usr/local/cuda; None for NCC_CUDA_PATH, then the wheels that ``ncc[cuda]``
+        named: Folder of a toolkit, as /usr/local/cuda; None for NCC_CUDA_PATH, then the wheels that the extra ``cuda``
             brings, and nothing where none of these is there.
 
     Raises:

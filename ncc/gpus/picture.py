@@ -15,7 +15,7 @@ _COLOURS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
 
 
 def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
-    """Draws kernels by floating-point operations a byte and a second, under the card's roof.
+    """Draws kernels by operational intensity and speed, under the card's roofline.
 
     Kernels without floating-point operations have no place there, and are named below.
 
@@ -44,11 +44,11 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
         axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("floating-point operations a byte of the card's memory")
-    axes.set_ylabel("floating-point operations a second")
+    axes.set_xlabel("operational intensity (FLOP per byte of DRAM traffic)")
+    axes.set_ylabel("FLOP/s")
     without = [printable(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
     below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
-    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by computing{below}"
+    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute{below}"
     axes.set_title(title, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     save_picture(figure, path)

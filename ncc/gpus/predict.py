@@ -116,7 +116,7 @@ def predict_gpu(
     head: GpuHead | str | os.PathLike[str] | None = None,
     options: CompileOptions | None = None,
 ) -> tuple[GpuPrediction, ...]:
-    """Predicts how long a launch of GPU kernels takes, and whether computing or the memory's bandwidth bounds it.
+    """Predicts how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it.
 
     Arguments that are not given are read from the launch in the host code of the file, of its headers, or of the files
     beside it, where constants and the program's arguments tell them; others may follow from the sizes.

@@ -9,7 +9,8 @@ from typing import Any
 from ncc.errors import InputError, NccError
 
 _WHAT_TO_INSTALL = (
-    "a CPU becomes one by 'pip install ncc[measure]' or Debian's pocl-opencl-icd, a GPU by its vendor's driver "
+    "a CPU needs PoCL (in ncc's checkout, pip install -c constraints.txt '.[measure]'; or Debian's pocl-opencl-icd), "
+    "a GPU its vendor's driver "
     "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
 )
 _NEW_PROCESSOR = (

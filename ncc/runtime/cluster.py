@@ -24,7 +24,9 @@ def cluster_executor(address: str | None, executor: Executor | None = None) -> I
     try:
         from distributed import Client
     except ImportError as error:
-        raise NccError("--scheduler needs dask.distributed: pip install 'ncc[cluster]'") from error
+        raise NccError(
+            "--scheduler needs dask.distributed: in ncc's checkout, pip install -c constraints.txt '.[cluster]'"
+        ) from error
     try:
         client = Client(address, timeout="15s")
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Groups of alike functions of an index: each holds the functions that are alike enough to the one in its middle."""
+"""Groups of similar functions in an index: each holds the functions similar enough to the one in its middle."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ _OWN_PLACE = ("_ZL", "_ZN12_GLOBAL__N_1", "_ZZ")
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Functions that are alike, the one in the middle first, then by how alike they are to it.
+    """Similar functions: the one in the middle first, the others by their similarity to it.
 
     Attributes:
         functions: Two or more.
         similarity: Least one to the function in the middle.
-        share: Of the pairs as alike as that or more, how many are the same code; None where that was not measured.
+        share: Share of pairs at that similarity or above which are the same code; None where not measured.
     """
 
     functions: tuple[Found, ...]
@@ -50,20 +50,20 @@ class Group:
 
     @property
     def num_statements(self) -> int:
-        """Statements that would go if one function did for all: those of all but the biggest."""
+        """Duplicate statements: those of all functions but the biggest."""
         sizes = [function.num_statements for function in self]
         return sum(sizes) - max(sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Groups of alike functions, biggest first: by the statements that would go if one function did for all.
+    """Groups of similar functions, biggest first: by their duplicate statements, all but those of one function each.
 
     Attributes:
         of: Where they are.
         threshold: Least similarity of a function to the one in the middle of its group.
-        share: Of true pairs among those as alike as the threshold or more; None where that was not measured.
-        rows: For each group, the rows of its functions and how alike they are to the first.
+        share: Share of pairs at the threshold or above which are the same code; None where not measured.
+        rows: For each group, the rows of its functions and their similarities to the first.
     """
 
     of: Index
@@ -87,7 +87,12 @@ class Duplicates:
         return Group(functions, least.similarity, least.share)
 
     def __repr__(self) -> str:
-        return f"Duplicates({len(self)} groups of functions alike by {self.threshold:.3f} or more)"
+        return f"Duplicates({self.headline})"
+
+    @property
+    def headline(self) -> str:
+        """How many groups there are, and from which similarity on."""
+        return f"{len(self)} group{'s' * (len(self) != 1)} with similarity ≥ {self.threshold:.4g}"
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """A pandas table: a row a function, with the number of its group from 0."""

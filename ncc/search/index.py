@@ -350,5 +350,7 @@ def dataframe(rows: Any) -> "pandas.DataFrame":
     try:
         import pandas
     except ModuleNotFoundError as error:
-        raise NccError("a data frame needs pandas: pip install 'ncc[viz]'") from error
+        raise NccError(
+            "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
+        ) from error
     return pandas.DataFrame(rows)

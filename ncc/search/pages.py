@@ -76,13 +76,13 @@ def pairs_of(answer: Matches | Duplicates) -> Iterator[tuple[str, list[tuple[Fou
         yield f"near {answer.query.demangled}", [(answer.query, match) for match in answer]
         return
     for group in answer:
-        title = f"{len(group)} functions, {group.num_statements} statements could go"
+        title = f"{len(group)} functions, {group.num_statements} duplicate statements"
         yield title, [(group[0], other) for other in group.functions[1 : _MOST_COPIES + 1]]
 
 
 def similarity_in_words(found: Found) -> str:
-    """How alike a function is, and how sure that is, in a word."""
-    return f"{found.similarity:.3f}" + (f" ({found.share:.0%} sure)" if found.share is not None else "")
+    """How similar a function is, and how likely it is a copy."""
+    return f"{found.similarity:.3f}" + (f" ({found.share:.0%} likely a copy)" if found.share is not None else "")
 
 
 def side_by_side(left: Found, right: Found) -> "Table":

@@ -68,7 +68,9 @@ def search(
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
     except ImportError as error:
-        raise NccError("a search needs optuna: pip install 'ncc[search]'") from error
+        raise NccError(
+            "a search needs optuna: in ncc's checkout, pip install -c constraints.txt '.[search]'"
+        ) from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -76,7 +76,10 @@ def test_a_scheduler_needs_dask(ncc, code, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     finished = ncc("corpus", "build", code, "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:8786")
     assert (finished.code, finished.out) == (1, "")
-    assert finished.err == "ncc: --scheduler needs dask.distributed: pip install 'ncc[cluster]'\n"
+    assert (
+        finished.err
+        == "ncc: --scheduler needs dask.distributed: in ncc's checkout, pip install -c constraints.txt '.[cluster]'\n"
+    )
     assert not (tmp_path / "out").exists()
 
 

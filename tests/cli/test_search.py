@@ -36,7 +36,7 @@ def test_groups_are_printed_and_written(ncc, folder):
     ncc("index", "code", "-o", "index", "--pooling", "idf")
     found = ncc("search", "index", "--duplicates", "--threshold", "0.9", "-o", "similar.html", "--source")
     lines = found.out.splitlines()
-    assert lines[0].startswith("1 groups of functions alike by 0.9000 or more, ")
+    assert lines[0].startswith("1 group with similarity ≥ 0.9 (about ")
     assert lines[1].startswith("2 functions, ")
     assert "first_sum(const int" in found.out
     page = (folder / "similar.html").read_text()

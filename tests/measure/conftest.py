@@ -12,7 +12,7 @@ KERNELS = Path(__file__).parent / "kernels"
 
 @pytest.fixture(scope="session")
 def pocl():
-    pytest.importorskip("pyopencl", reason="needs pip install ncc[measure]")
+    pytest.importorskip("pyopencl", reason="needs the extra measure")
     import pyopencl as cl
 
     from ncc.errors import NccError

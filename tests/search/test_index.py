@@ -270,7 +270,7 @@ def test_results_show_themselves(made):
     (answer,) = made.search(made.to_dataframe()["file"][0], function="find")
     groups = made.duplicates(0.9)
     assert repr(answer) == "Matches(2 functions near 'find')"
-    assert repr(groups) == "Duplicates(1 groups of functions alike by 0.900 or more)"
+    assert repr(groups) == "Duplicates(1 group with similarity ≥ 0.9)"
     for one in (answer, groups):
         assert one._repr_html_().startswith("<table>")
 

@@ -76,5 +76,5 @@ def test_what_can_not_be_searched_is_refused(tmp_path, monkeypatch):
     with pytest.raises(AssetError, match="damaged: is no study of a search"):
         search(_hill, 2, tmp_path / "damaged")
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(NccError, match=r"pip install 'ncc\[search\]'"):
+    with pytest.raises(NccError, match=r"pip install -c constraints.txt '\.\[search\]'"):
         search(_hill, 2, tmp_path / "none")
