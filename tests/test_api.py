@@ -367,19 +367,19 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
         ncc.similarity(np.zeros(3), tree)
 
 
-# ---- predictions; the tasks' rooms have what they say
+# ---- predictions; their results are defined in the tasks' packages
 
 
 def test_predictions_are_reached_from_the_package():
-    for room in (devices, coarsening, classification):
-        for name in set(room.__all__) & set(ncc.__all__):
-            assert getattr(ncc, name) is getattr(room, name)
+    for package in (devices, coarsening, classification):
+        for name in set(package.__all__) & set(ncc.__all__):
+            assert getattr(ncc, name) is getattr(package, name)
     assert {"classify", "predict_device", "predict_coarsening", "explain_device"} <= set(ncc.__all__)
 
 
 def test_embedding_does_not_load_what_predicts():
-    rooms = ("ncc.devices", "ncc.coarsening", "ncc.classification", "ncc.study", "ncc.kernels")
-    code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({rooms})])"
+    packages = ("ncc.devices", "ncc.coarsening", "ncc.classification", "ncc.study", "ncc.kernels")
+    code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

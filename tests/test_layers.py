@@ -35,16 +35,16 @@ RANK = {
     "api": 10,
     "cli": 11,
 }
-"""A room imports from itself and from rooms of a lower rank."""
+"""A package imports from itself and from packages of a lower rank."""
 
 HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx")
 
 
-def _room(path: Path) -> str:
+def _package(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def _imported_rooms(tree: ast.Module) -> set[str]:
+def _imported_packages(tree: ast.Module) -> set[str]:
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -61,16 +61,16 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_from_lower_rooms_only(path):
+def test_a_module_imports_from_lower_packages_only(path):
     if path in (PACKAGE / "__init__.py", PACKAGE / "__main__.py"):
         return
-    room = _room(path)
+    package = _package(path)
     higher = {
         other
-        for other in _imported_rooms(ast.parse(path.read_text(encoding="utf-8")))
-        if other != room and RANK[other] >= RANK[room]
+        for other in _imported_packages(ast.parse(path.read_text(encoding="utf-8")))
+        if other != package and RANK[other] >= RANK[package]
     }
-    assert not higher, f"{room} may not import {sorted(higher)}"
+    assert not higher, f"{package} may not import {sorted(higher)}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -79,9 +79,9 @@ def test_a_module_says_what_it_does(path):
     assert ast.get_docstring(tree)
 
 
-def test_every_room_has_its_place():
-    rooms = {_room(path) for path in MODULES} - {"__init__", "__main__"}
-    assert rooms <= set(RANK)
+def test_every_package_has_a_rank():
+    packages = {_package(path) for path in MODULES} - {"__init__", "__main__"}
+    assert packages <= set(RANK)
 
 
 def _modules_after(code: str, *arguments: str) -> set[str]:

@@ -1,7 +1,7 @@
-"""Every public verb of ncc, and the types of what they take and give: with the names and defaults of the commands.
+"""All public functions of ncc and their argument and result types, with the names and defaults of the commands.
 
-A verb is here where it takes several rooms, or is its room's own; each is loaded when it is first used, so that
-``import ncc`` costs next to nothing and an answer needs neither torch nor what measures.
+Functions that need several packages are defined here, the others in their own package. Each is loaded when it is first
+used, so that ``import ncc`` takes almost no time and predictions load neither torch nor the code for evaluations.
 """
 
 import importlib

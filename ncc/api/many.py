@@ -31,8 +31,8 @@ def embed_many(
 
     Args:
         sources: Each as for `embed`; they are taken as they are needed.
-        jobs: Worker processes, where an input that kills, hangs or fills its worker costs itself alone; one job is done
-            in this process.
+        jobs: Worker processes; if an input crashes, hangs or fills its worker, only that input fails. One job runs in
+            this process.
         options: As for `embed`.
         language: As for `embed`, of all sources.
         embedding: As for `embed`.

@@ -1,4 +1,4 @@
-"""What ``ncc train embedding`` does: it takes several rooms. Called again, it goes on from where it was stopped."""
+"""What ``ncc train embedding`` does, which needs several packages. Called again, it resumes where it was stopped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """The Python API of vectors and graphs: each command's work as one function, with the command's name and defaults.
 
-Results are frozen dataclasses of NumPy arrays. Nothing here imports torch. Predictions are in the rooms of their
-tasks, which embedding does not load.
+Results are frozen dataclasses of NumPy arrays. Nothing here imports torch. Predictions are in the packages of
+their tasks, which embedding does not load.
 """
 
 import os

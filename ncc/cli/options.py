@@ -12,7 +12,7 @@ import typer
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
 InputJobs = Annotated[
     int,
-    typer.Option("--jobs", min=1, metavar="N", help="Worker processes; an input that ends one costs itself."),
+    typer.Option("--jobs", min=1, metavar="N", help="Worker processes; an input that crashes one fails alone."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]

@@ -1,4 +1,4 @@
-"""Running a command's work over its inputs: one that fails costs itself, not the run."""
+"""Running a command's work over its inputs: if one fails, the others are still answered."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """Source to LLVM IR: C, C++, OpenCL C and CUDA device code, by a clang run as a subprocess.
 
-The first room of the flow; what it returns goes to `ncc.ir`.
+The first step; its result goes to `ncc.ir`.
 """
 
 from ncc.frontend.compilation import compile_source

@@ -40,7 +40,7 @@ class Launches(Rows):
         kernel: (n,) names.
         log_time: (n,) float64 logarithm to base 10 of seconds.
         log_traffic: (n,) float64 of bytes; NaN where not measured.
-        compute: (n,) float64 1 where bound by compute, else 0; NaN where not known.
+        compute: (n,) float64 1 where bound by computing, else 0; NaN where not known.
         log_ceiling: (n,) float64 of the seconds that a roofline says of measured operations and bytes; NaN without.
         is_told: (n,) bool whether the program's own arguments were used.
     """

@@ -13,7 +13,7 @@ from ncc.kernels.launch import Launch
 
 _BANDWIDTH = 760e9
 THRESHOLDS = {"dpAI": 0.465e12 / _BANDWIDTH, "spAI": 29.8e12 / _BANDWIDTH, "intAI": 14.9e12 / _BANDWIDTH}
-"""Operations a byte above which gpuFLOPBench's card is bound by compute, by the column of its profiles."""
+"""Operations a byte above which gpuFLOPBench's card is bound by computing, by the column of its profiles."""
 
 _TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "nsecond": 1e-9, "usecond": 1e-6, "msecond": 1e-3,
                "second": 1.0, "nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3}  # fmt: skip
@@ -35,7 +35,7 @@ class MeasuredLaunch:
         launch: Sizes, and arguments that the table names.
         time_s: Seconds that it took.
         traffic_bytes: Bytes of the card's memory that it moved; None where the table does not say.
-        is_compute_bound: Whether it is bound by compute; None where the table does not say.
+        is_compute_bound: Whether it is bound by computing; None where the table does not say.
         program_arguments: The program's own arguments; None where the table does not say.
         roofline_s: Seconds that a roofline says of what was measured of operations and bytes; None where that was not.
     """

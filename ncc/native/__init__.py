@@ -1,6 +1,6 @@
 """The C kernels (IR reader, literals, contexts) as functions of bytes and NumPy arrays; compiled when ncc is installed.
 
-They know LLVM's printed form and nothing of the rest of ncc. Rooms above wrap their arrays in dataclasses.
+They know LLVM's printed form and nothing else of ncc. The packages that use them wrap their arrays in dataclasses.
 """
 
 import ctypes

@@ -1,1 +1,1 @@
-"""Storage, streams, processes and their limits, ranks: what every room stands on, and no task is known to."""
+"""Storage, streams, processes and their limits, ranks: used by every other package, and independent of all tasks."""

@@ -99,7 +99,7 @@ def index(
         pooling: How functions get vectors; as for `ncc.embed`.
         embedding: As for `ncc.embed`; what is given as an object is kept in the index's folder.
         encoder: The same.
-        jobs: Worker processes, where a file that kills, hangs or fills one costs itself.
+        jobs: Worker processes; if a file crashes, hangs or fills one, only that file fails.
         scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
         executor: Any other executor to work on instead, under the same condition.
         progress: Called with a line of text after each batch of files.

@@ -87,8 +87,8 @@ def published_launches(data: str | None = None, progress: Callable[[str], None] 
     profile = registry.locate("gpuflop", "profile.csv", data)
     key = hashlib.sha256(profile.read_bytes())
     package = Path(ncc.__file__).parent
-    rooms = [file for room in ("kernels", "ir") for file in sorted((package / room).glob("*.py"))]
-    for file in (*(package / "gpus" / f"{name}.py" for name in _COUNTING), *rooms):
+    counters = [file for name in ("kernels", "ir") for file in sorted((package / name).glob("*.py"))]
+    for file in (*(package / "gpus" / f"{name}.py" for name in _COUNTING), *counters):
         key.update(file.read_bytes())
     kept = registry.cache_folder() / "gpus" / f"launches-{key.hexdigest()[:32]}.npz"
     names = [name for name in Launches.__dataclass_fields__ if name != "columns"]
