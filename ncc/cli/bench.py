@@ -25,28 +25,33 @@ from ncc.runtime.writable import check_writable
 
 def bench_scaling(
     folder: ProgramFolder = None,
-    world: Annotated[str, typer.Option(metavar="RANKS", help="Numbers of ranks, 1 among them, as '1,2,4'.")] = "1,2",
+    world: Annotated[
+        str, typer.Option(metavar="RANKS", help="Numbers of ranks, including 1, such as '1,2,4'.")
+    ] = "1,2",
     strategy: Annotated[
         str, typer.Option(metavar="NAMES", help="mirrored, central, stale, local: how ranks share the work.")
     ] = "mirrored",
     compression: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="none, fp16, bf16, topk, int8, int4, powersgd: how mirrored ranks send."),
+        typer.Option(
+            metavar="NAMES", help="none, fp16, bf16, topk, int8, int4, powersgd: how mirrored ranks compress gradients."
+        ),
     ] = "none",
     batch_size: Annotated[
-        str, typer.Option(metavar="SIZES", help="Programs a step: over all ranks, or with weak scaling for each.")
+        str,
+        typer.Option(metavar="SIZES", help="Programs per step: in all ranks together, or with weak scaling in each."),
     ] = "64",
     hidden: Annotated[
-        str, typer.Option(metavar="SIZES", help="Units of each direction of the LSTM: sizes of the model.")
+        str, typer.Option(metavar="SIZES", help="Units in each direction of the LSTM: the sizes of the model.")
     ] = "128",
     epochs: Annotated[int, typer.Option(help="Passes over the programs.")] = 12,
     per_class: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Train on so many programs of a class, with weak scaling for each rank."),
+        typer.Option(metavar="N", help="Training programs per class; with weak scaling, for each rank."),
     ] = None,
     cut: Annotated[
         Literal["samples", "tokens"],
-        typer.Option(help="Batches of as many programs, or of as many statements, with padding."),
+        typer.Option(help="Cut batches with equal numbers of programs, or of statements with padding."),
     ] = "samples",
     scaling: Annotated[
         Literal["strong", "weak"],
@@ -56,16 +61,22 @@ def bench_scaling(
         str, typer.Option(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
     ] = "1",
     target: Annotated[
-        float | None, typer.Option(metavar="ACCURACY", help="Also the time to this accuracy, on validation programs.")
+        float | None,
+        typer.Option(metavar="ACCURACY", help="Also report the time to this accuracy on validation programs."),
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Runs of each setting, with seeds from --seed on.")] = 3,
-    device: Annotated[str, typer.Option(help="cpu or cuda; each rank takes a GPU of its own.")] = "cpu",
+    repeats: Annotated[int, typer.Option(help="Runs of each setting, with successive seeds from --seed.")] = 3,
+    device: Annotated[str, typer.Option(help="cpu or cuda; each rank uses its own GPU.")] = "cpu",
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
     predict: Annotated[
         str,
-        typer.Option(metavar="RANKS", help="Predict speedups of so many ranks, as '8,64,512'; needs --world 1,2,4."),
+        typer.Option(
+            metavar="RANKS",
+            help="Predict speedups for these numbers of ranks, such as '8,64,512'; needs --world 1,2,4.",
+        ),
     ] = "",
-    link: Annotated[str, typer.Option(help="nvlink, infiniband or ethernet: what these are joined by.")] = "infiniband",
+    link: Annotated[
+        str, typer.Option(help="nvlink, infiniband or ethernet: the network between these ranks.")
+    ] = "infiniband",
     levels: Levels = "1",
     embedding: EmbeddingFolder = None,
     programs: ProgramsCache = None,
@@ -75,7 +86,7 @@ def bench_scaling(
     output: ResultFile = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
+    """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """

@@ -12,23 +12,25 @@ from ncc.runtime.provenance import command_line
 
 def calibrate(
     output: OutputFolder,
-    budget: Annotated[float, typer.Option(metavar="MINUTES", help="Time for measuring; training comes on top.")] = 10.0,
+    budget: Annotated[
+        float, typer.Option(metavar="MINUTES", help="Time for measuring; training takes extra time.")
+    ] = 10.0,
     kernels: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="OpenCL C to measure; default the kernels that ship.")
+        list[str] | None, typer.Option(metavar="PATH", help="OpenCL C to measure; default: the kernels that ship.")
     ] = None,
     device: DeviceNames = None,
     sizes: Annotated[
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
     ] = "1K:1M",
-    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items of a work-group.")] = "64,256",
+    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items per work-group.")] = "64,256",
     order: Annotated[
-        Literal["chosen", "random"], typer.Option(help="chosen: what teaches most for its time first.")
+        Literal["chosen", "random"], typer.Option(help="chosen: most informative per second of measuring first.")
     ] = "chosen",
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a kernel at one size.")] = 30.0,
-    seconds: Annotated[float, typer.Option(help="How long a size is repeated at most.")] = 0.3,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit for a kernel at one size.")] = 30.0,
+    seconds: Annotated[float, typer.Option(help="Longest time to repeat one size.")] = 0.3,
     seed: Seed = 204,
 ) -> None:
-    """Measure kernels on the devices at hand and train a head on them; start again to measure more.
+    """Measure kernels on your devices and train a head on the times; run again to measure more.
 
     Example: ncc calibrate -o mine --budget 10, then ncc predict-device kernel.cl --head mine
     """

@@ -14,18 +14,20 @@ from ncc.runtime.printable import printable
 @takes_compile_options(without=("optimization",))
 def classify(
     inputs: Inputs,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="Classes to give, the most probable first.")] = 5,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="K", help="How many classes to list, the most probable first.")
+    ] = 5,
     levels: Annotated[
         str | None,
         typer.Option(
             metavar="LEVELS",
-            help="Optimisation levels to compile at, as '0,1,2', and average; default those of the classifier's "
-            "training.",
+            help="Optimisation levels to compile at and average over, such as '0,1,2'; default: those of the "
+            "classifier's training.",
         ),
     ] = None,
     head: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Classifier that 'ncc train classify' made; default the shipped one."),
+        typer.Option(metavar="FOLDER", help="Classifier made by 'ncc train classify'; default: the shipped one."),
     ] = None,
     embedding: EmbeddingFolder = None,
     jobs: InputJobs = 1,
@@ -33,7 +35,7 @@ def classify(
     *,
     options: Any,
 ) -> None:
-    """Say which known problem a program solves; C and C++ may lack their include lines."""
+    """Say which known problem a program solves; C and C++ may lack their #include lines."""
     from ncc import api
     from ncc.classification.loading import level_names
 

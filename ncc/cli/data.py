@@ -7,7 +7,7 @@ from ncc.cli.output import print_answer, print_rows
 
 
 def data_list() -> None:
-    """Name the datasets, where they come from and whether they are here."""
+    """List the datasets, where they come from and whether you have them."""
     from ncc.data import dataset_names, describe, verify
 
     rows = [(name, "here" if verify(name).usable else "missing", describe(name).title) for name in dataset_names()]

@@ -6,7 +6,7 @@ from ncc.runtime.quantities import readable_bytes
 
 
 def devices(as_json: Json = False) -> None:
-    """List the OpenCL devices that kernels can be measured on."""
+    """List the OpenCL devices on which kernels can be measured."""
     from ncc import api
 
     found = api.list_devices()

@@ -53,7 +53,9 @@ def embed(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write .npz, .json, .csv or .parquet.")
     ] = None,
-    level: Annotated[Literal["module", "function", "statement"], typer.Option(help="What gets a vector.")] = "module",
+    level: Annotated[
+        Literal["module", "function", "statement"], typer.Option(help="What to give a vector.")
+    ] = "module",
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
     encoder: EncoderFolder = None,
@@ -63,7 +65,7 @@ def embed(
     *,
     options: Any,
 ) -> None:
-    """Turn code into vectors; with -o FILE.parquet and --jobs or --scheduler, again to go on after a stop.
+    """Turn code into vectors; with -o FILE.parquet and --jobs or --scheduler, run again to resume after a stop.
 
     ncc embed src --level function --jobs 8 -o functions.parquet
     """

@@ -24,31 +24,33 @@ from ncc.errors import InputError
 def evaluate_classify(
     folder: ProgramFolder = None,
     classes: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Classes to compare, as '81-104' or 'sort,search'; default all.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Classes to compare, such as '81-104' or 'sort,search'; default: all."),
     ] = None,
     protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'ncc*'; default all.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'ncc*'; default: all.")
     ] = None,
     per_class: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Train on so many programs of a class; repeat it for a curve.")
+        list[int] | None, typer.Option(metavar="N", help="Training programs per class; repeat for a learning curve.")
     ] = None,
     levels: Levels = "1",
     head: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Measure this classifier instead, on its test programs at other --levels."),
+        typer.Option(metavar="FOLDER", help="Instead measure this classifier on its test programs at other --levels."),
     ] = None,
     clang: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="With --head: measure on programs of this compiler too.")
+        list[str] | None,
+        typer.Option(metavar="PATH", help="With --head: also measure programs compiled by this compiler."),
     ] = None,
     embedding: EmbeddingFolder = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for ours.")] = 12,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the programs, for our methods.")] = 12,
     programs: ProgramsCache = None,
     *,
     options: Any,
     study: Study,
 ) -> None:
-    """Measure classifiers of programs beside their controls, on POJ-104 or on a folder of folders."""
+    """Compare program classifiers with controls, on POJ-104 or on a folder of folders."""
     from ncc import api
 
     study.check()

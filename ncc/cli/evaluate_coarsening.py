@@ -11,15 +11,15 @@ from ncc.cli.comparing import Study, takes_study_options
 def evaluate_coarsening(
     protocol: Annotated[str, typer.Option(help="kernel, source, pair, device or all.")] = "all",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as '*line*'; default all.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as '*line*'; default: all.")
     ] = None,
     networks: Annotated[
-        bool, typer.Option("--networks/--no-networks", help="Run our LSTM, DeepTune and DeepTune-TL too (hours).")
+        bool, typer.Option("--networks/--no-networks", help="Also run our LSTM, DeepTune and DeepTune-TL (hours).")
     ] = False,
     *,
     study: Study,
 ) -> None:
-    """Measure thread coarsening under every protocol, controls beside published methods and ours."""
+    """Evaluate thread coarsening under every protocol: controls, published methods and ours."""
     from ncc import api
 
     study.show(api.evaluate_coarsening, protocol=protocol, method=method, networks=networks)

@@ -15,13 +15,13 @@ def evaluate_coverage(
     inputs: Inputs,
     embedding: EmbeddingFolder = None,
     inst2vec: Inst2vec = None,
-    misses: Annotated[int, typer.Option(help="Most frequent misses to show.")] = 20,
+    misses: Annotated[int, typer.Option(help="How many of the most frequent misses to show.")] = 20,
     output: ResultFile = None,
     as_json: Json = False,
     *,
     options: Any,
 ) -> None:
-    """Count how many statements of code, or of corpora, an embedding has as they stand, and how far others back off."""
+    """Count how many statements of code or corpora an embedding has exactly, and how far the others back off."""
     from ncc import api
 
     check_writable(output)

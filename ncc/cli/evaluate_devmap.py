@@ -14,20 +14,20 @@ def evaluate_devmap(
     protocol: Annotated[str, typer.Option(help="published, kernel, application, suite or all.")] = "all",
     platform: Annotated[str, typer.Option(help="amd, nvidia or all.")] = "all",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'opcode*'; default all.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'opcode*'; default: all.")
     ] = None,
     network_seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of methods that train a recurrent network, a minute a fold.")
+        int, typer.Option(min=1, help="Runs of methods that train a recurrent network (a minute per fold).")
     ] = 1,
     ir2vec: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default those of our embedding.")
+        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default: made from our embedding.")
     ] = None,
     *,
     study: Study,
 ) -> None:
-    """Measure device mapping under every protocol, controls beside published methods and ours.
+    """Evaluate device mapping under every protocol: controls, published methods and ours.
 
-    A run that was stopped goes on from the folds that were finished when the command is given again.
+    Run again after a stop to resume from the folds that were finished.
     """
     own = arguments_of(locals())
     from ncc import api

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Inst2vec = Annotated[
     tuple[Path, Path] | None,
-    typer.Option(metavar="DICTIONARY MATRIX", help="Measure an inst2vec embedding as spcl/ncc publishes it instead."),
+    typer.Option(metavar="DICTIONARY MATRIX", help="Instead measure an inst2vec embedding as published by spcl/ncc."),
 ]
 
 
@@ -35,16 +35,18 @@ def evaluate_embedding(
     nearest: Annotated[
         list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Nearest words among which an answer must be.")] = 5,
+    k: Annotated[int, typer.Option("-k", help="How many nearest words may contain the answer.")] = 5,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the words, coloured by family.")
     ] = None,
-    page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The same, to explore in a browser.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="The same as a page, to explore in a browser.")
+    ] = None,
     method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
     output: ResultFile = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the paper's analogies and semantic distance test of an embedding, and draw it."""
+    """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     from ncc import api
     from ncc.study.vectors import load_ir2vec
 

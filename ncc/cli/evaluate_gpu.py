@@ -21,7 +21,7 @@ def evaluate_gpu(
     output: ResultFile = None,
     as_json: Json = False,
 ) -> None:
-    """Measure predicted times and bounds of GPU kernels' launches: programs held out, controls beside.
+    """Evaluate predicted times and bounds of GPU kernel launches, with programs held out, against controls.
 
     Example: ncc evaluate gpu --method ncc
     """

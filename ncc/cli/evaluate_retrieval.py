@@ -23,21 +23,22 @@ from ncc.cli.output import now_and_then, print_figures
 def evaluate_retrieval(
     folder: ProgramFolder = None,
     classes: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Classes to compare, as '81-104' or 'sort,search'; default all.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Classes to compare, such as '81-104' or 'sort,search'; default: all."),
     ] = None,
     per_class: Annotated[
-        int | None, typer.Option(min=2, help="Programs of each class, drawn at random; default all.")
+        int | None, typer.Option(min=2, help="Programs per class, drawn at random; default: all.")
     ] = None,
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, as 'TF-IDF*'; default all.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'TF-IDF*'; default: all.")
     ] = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also measure this encoder, of 'ncc train encoder'."),
+        typer.Option(metavar="FOLDER", help="Also measure this encoder, made by 'ncc train encoder'."),
     ] = None,
     levels: Levels = "1",
     rerank: Annotated[
-        bool, typer.Option("--rerank", help="Also move vectors towards their nearest, looking at all programs.")
+        bool, typer.Option("--rerank", help="Also move vectors towards their nearest neighbours among all programs.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -50,7 +51,7 @@ def evaluate_retrieval(
     data: DataFolder = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how well vectors find programs of the same class: MAP@R, each program compared with all others.
+    """Evaluate how well vectors find programs of the same class: MAP@R, each program compared with all others.
 
     ncc evaluate retrieval my-programs --method 'TF-IDF bag*' -o vectors.npz
     """

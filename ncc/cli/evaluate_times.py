@@ -28,12 +28,12 @@ def evaluate_times(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Also write the figures, as JSON; adds to those of others."
+            "-o", "--output", metavar="FILE", help="Also write the figures as JSON, added to those already in the file."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
+    """Evaluate predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
 
     Example: ncc evaluate times --protocol suites-to-clgen --platform nvidia --model gp
     """

@@ -20,7 +20,9 @@ def graph(
     ] = None,
     function: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What .svg shows, or .html first; mangled or as in the source."),
+        typer.Option(
+            metavar="NAME", help="Function that .svg shows, or that .html shows first; mangled or as in the source."
+        ),
     ] = None,
     as_json: Json = False,
     *,

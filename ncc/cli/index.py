@@ -26,11 +26,11 @@ def index(
     encoder: EncoderFolder = None,
     jobs: InputJobs = 1,
     scheduler: Scheduler = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what became of the files as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     *,
     options: Any,
 ) -> None:
-    """Index every function of a code base; again, to bring the index up to date or to go on after a stop.
+    """Index every function of a code base; run again to update the index or to resume after a stop.
 
     ncc index src include -o code.index
     """

@@ -10,33 +10,33 @@ from ncc.cli.output import print_answer, say
 
 DeviceNames = Annotated[
     list[str] | None,
-    typer.Option("--device", metavar="NAME", help="Number in ncc devices, or part of a name; default all."),
+    typer.Option("--device", metavar="NAME", help="Number in ncc devices, or part of a name; default: all."),
 ]
 
 
 def measure(
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="TABLE.parquet", help="Table to write, or go on with.")
+        Path, typer.Option("-o", "--output", metavar="TABLE.parquet", help="Table to write or to add to.")
     ],
     kernels: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KERNEL...]", help="OpenCL C: file, folder or glob; default the kernels that ship."),
+        typer.Argument(metavar="[KERNEL...]", help="OpenCL C: file, folder or glob; default: the kernels that ship."),
     ] = None,
     device: DeviceNames = None,
     sizes: Annotated[
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
     ] = "1K:16M",
-    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items of a work-group.")] = "64,256",
+    wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items per work-group.")] = "64,256",
     coarsen: Annotated[
-        str, typer.Option(metavar="A,B", help="Work-items to merge into one, besides none: 2, 4, 8, 16, 32.")
+        str, typer.Option(metavar="A,B", help="Also time with so many work-items merged into one: 2, 4, 8, 16, 32.")
     ] = "1",
-    budget: Annotated[float | None, typer.Option(metavar="MINUTES", help="Stop after so long.")] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a kernel at one size.")] = 30.0,
-    seconds: Annotated[float, typer.Option(help="How long a size is repeated at most.")] = 1.0,
+    budget: Annotated[float | None, typer.Option(metavar="MINUTES", help="Stop after this time.")] = None,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit for a kernel at one size.")] = 30.0,
+    seconds: Annotated[float, typer.Option(help="Longest time to repeat one size.")] = 1.0,
     seed: Seed = 204,
     as_json: Json = False,
 ) -> None:
-    """Time OpenCL kernels on the devices at hand; start again to go on after a stop.
+    """Time OpenCL kernels on your devices; run again to resume after a stop.
 
     Example: ncc measure kernels/ -o times.parquet --sizes 1K:1M --device pthread
     """

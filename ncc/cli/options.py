@@ -15,83 +15,91 @@ InputJobs = Annotated[
     typer.Option("--jobs", min=1, metavar="N", help="Worker processes; an input that crashes one fails alone."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 
 EmbeddingFolder = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default the shipped one.")
+    Path | None, typer.Option(metavar="FOLDER", help="Embedding to use; default: the shipped one.")
 ]
 EncoderFolder = Annotated[
     Path | None,
-    typer.Option("--encoder", metavar="FOLDER", help="Encoder for --pooling encoder; default the shipped one."),
+    typer.Option("--encoder", metavar="FOLDER", help="Encoder for --pooling encoder; default: the shipped one."),
 ]
 PoolingName = Annotated[
     str | None,
     typer.Option(
         "--pooling",
         metavar="encoder|mean|idf",
-        help="How a function's or module's vector is made; default encoder, or mean of a named embedding.",
+        help="How a function's or module's vector is made; default: encoder, or mean with an embedding of your own.",
     ),
 ]
 HeadFolder = Annotated[
-    Path | None, typer.Option("--head", metavar="FOLDER", help="A head that ncc train made; default the shipped one.")
+    Path | None, typer.Option("--head", metavar="FOLDER", help="Head made by ncc train; default: the shipped one.")
 ]
 DataFolder = Annotated[
-    str | None, typer.Option("--data", metavar="FOLDER", help="Datasets; default NCC_DATA, then the cache.")
+    str | None,
+    typer.Option("--data", metavar="FOLDER", help="Folder of the datasets; default: NCC_DATA, then the cache."),
 ]
 ProgramFolder = Annotated[
-    Path | None, typer.Argument(metavar="FOLDER", help="A folder of programs for each class; default POJ-104.")
+    Path | None,
+    typer.Argument(metavar="FOLDER", help="Folder with a sub-folder of programs for each class; default: POJ-104."),
 ]
-Levels = Annotated[str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, as '0,1,2'.")]
+Levels = Annotated[
+    str, typer.Option(metavar="LEVELS", help="Optimisation levels to compile programs at, such as '0,1,2'.")
+]
 ProgramsCache = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Where programs are kept once read; default the user's cache.")
+    Path | None, typer.Option(metavar="FOLDER", help="Where to cache parsed programs; default: the user's cache.")
 ]
 
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to work on instead; it must see the files."),
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Dask scheduler to use instead; its workers must see the files."
+    ),
 ]
 
 # of commands that train
 OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
-TorchDevice = Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank takes a GPU of its own.")]
+TorchDevice = Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank uses its own GPU.")]
 
 # of commands that measure
 ResultFile = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures, as JSON.")
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the figures as JSON.")
 ]
 ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with pictures.")]
-NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with seeds from --seed on.")]
-Trees = Annotated[int, typer.Option(min=1, help="Trees of the controls' forests.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Folds run at a time, each with one thread.")]
+NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with successive seeds from --seed.")]
+Trees = Annotated[int, typer.Option(min=1, help="Trees in the controls' forests.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Folds to run in parallel, each with one thread.")]
 RunsFolder = Annotated[
     Path | None,
-    typer.Option("--cache", metavar="FOLDER", help="Where results of folds are kept; default the user's cache."),
+    typer.Option("--cache", metavar="FOLDER", help="Where to cache results of folds; default: the user's cache."),
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, and keep none.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every fold, without the cache.")]
 
 SOURCES_AS_THEY_ARE = ("clang", "optimization", "language", "timeout", "verify")
 """Options of the compiler that are not for a corpus or labelled programs, which say them for themselves."""
 
 _Clang = Annotated[
-    str | None, typer.Option("--clang", metavar="PATH", help="Compiler; default NCC_CLANG, then the bundled clang.")
+    str | None, typer.Option("--clang", metavar="PATH", help="Compiler; default: NCC_CLANG, then the bundled clang.")
 ]
 _Folders = Annotated[list[str] | None, typer.Option("-I", "--include", metavar="FOLDER", help="Header search path.")]
 _Macros = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=VALUE]", help="Macro.")]
-_Flags = Annotated[list[str] | None, typer.Option("--flag", metavar="FLAG", help="Further flag for the compiler.")]
+_Flags = Annotated[list[str] | None, typer.Option("--flag", metavar="FLAG", help="Additional compiler flag.")]
 _Level = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisation level: 0 1 2 3 s z fast.")]
 _Language = Annotated[
-    str | None, typer.Option("--language", help="c, c++, opencl or cuda; default by the file's extension.")
+    str | None, typer.Option("--language", help="c, c++, opencl or cuda; default: by the file's extension.")
 ]
-_Verify = Annotated[bool, typer.Option("--verify", help="Have LLVM's verifier allow what is given as IR.")]
+_Verify = Annotated[bool, typer.Option("--verify", help="Check IR inputs with LLVM's verifier.")]
 _Commands = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="A compile_commands.json: flags for the files that it names."),
+    typer.Option(metavar="FILE", help="A compile_commands.json with the flags of the files that it lists."),
 ]
 _CudaPath = Annotated[
     str | None,
-    typer.Option(metavar="FOLDER", help="CUDA toolkit for headers that ncc lacks; default NCC_CUDA_PATH, then wheels."),
+    typer.Option(
+        metavar="FOLDER", help="CUDA toolkit for headers that ncc lacks; default: NCC_CUDA_PATH, then NVIDIA's wheels."
+    ),
 ]
-_Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of a compilation.")]
+_Seconds = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit for each compilation.")]
 
 
 def _compile_options(
@@ -165,7 +173,7 @@ def may_require_confinement(command: Callable[..., None]) -> Callable[..., None]
     """Gives a command that compiles the option to refuse that where compilers can't be confined."""
     own = inspect.signature(command)
     option = Annotated[
-        bool, typer.Option("--require-confinement", help="Refuse to compile where nothing confines the compiler.")
+        bool, typer.Option("--require-confinement", help="Refuse to compile if nothing confines the compiler.")
     ]
     parameter = inspect.Parameter(
         "require_confinement", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=option

@@ -19,7 +19,7 @@ def predict_coarsening(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default any other.",
+            help="Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.",
         ),
     ] = None,
     head: HeadFolder = None,
@@ -29,7 +29,7 @@ def predict_coarsening(
     *,
     options: Any,
 ) -> None:
-    """Predict how many work-items of a kernel to merge into one, and what is gained by it."""
+    """Predict how many work-items of a kernel to merge into one, and the speedup."""
     from ncc import api
 
     own = loaded(api.load_coarsening_head, head)

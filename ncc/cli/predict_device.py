@@ -27,13 +27,14 @@ def predict_device(
     inputs: Inputs,
     transfer: Annotated[
         str | None,
-        typer.Option(metavar="BYTES", help="Bytes moved between host and device, as 65536, 64KiB or 1GB."),
+        typer.Option(metavar="BYTES", help="Bytes moved between host and device, such as 65536, 64KiB or 1GB."),
     ] = None,
     wgsize: Annotated[float | None, typer.Option(metavar="N", help="Work-items in a work-group.")] = None,
     global_size: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="Work-items of the launch, as 65536 or 64K; bytes follow from it, or it from them."
+            metavar="N",
+            help="Work-items of the launch, such as 65536 or 64K; default: derived from --transfer.",
         ),
     ] = None,
     platform: Annotated[
@@ -43,9 +44,11 @@ def predict_device(
     embedding: EmbeddingFolder = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the speedup over sizes of the data: .png, .svg or .pdf."),
+        typer.Option(metavar="FILE", help="Draw the speedup over data sizes: .png, .svg or .pdf."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which lines of the source drove the answer.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show which lines of the source drove the answer.")
+    ] = False,
     jobs: InputJobs = 1,
     as_json: Json = False,
     *,

@@ -25,16 +25,20 @@ def predict_gpu(
     kernel: KernelName = None,
     program_args: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What the program is called with, as '1024 100', for sizes read from argv."),
+        typer.Option(metavar="TEXT", help="The program's command line, such as '1024 100', for sizes read from argv."),
     ] = None,
     gpu: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A card, as A100; default the head's own. Others extrapolate.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A card, such as A100; default: the head's own. Answers for others are extrapolated."
+        ),
     ] = None,
     head: HeadFolder = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the kernels under the card's roof: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the kernels under the card's roofline: .png, .svg or .pdf."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say what the answer rests on.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what the answer is based on.")] = False,
     jobs: InputJobs = 1,
     as_json: Json = False,
     *,

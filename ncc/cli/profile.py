@@ -12,14 +12,14 @@ from ncc.errors import InputError
 if TYPE_CHECKING:
     from ncc.kernels.launch_profile import LaunchedKernel
 
-GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks of the grid, as 1024 or 64,16.")]
-BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads of a block, as 256 or 16,16.")]
+GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks in the grid, such as 1024 or 64,16.")]
+BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads per block, such as 256 or 16,16.")]
 Arguments = Annotated[
     list[str] | None,
-    typer.Option("--arg", metavar="NAME=VALUE", help="An argument's value; NAME or its number from 0."),
+    typer.Option("--arg", metavar="NAME=VALUE", help="An argument's value; NAME may be its position from 0."),
 ]
 KernelName = Annotated[
-    str | None, typer.Option("--kernel", metavar="NAME", help="One kernel, as its source calls it; default all.")
+    str | None, typer.Option("--kernel", metavar="NAME", help="One kernel, by its name in the source; default: all.")
 ]
 
 

@@ -43,7 +43,7 @@ def search(
         Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write a page with the source.")
     ] = None,
     source: Annotated[
-        bool | None, typer.Option("--source/--no-source", help="Show source side by side; default on a terminal.")
+        bool | None, typer.Option("--source/--no-source", help="Show source side by side; default: only on a terminal.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per function or group and line.")] = False,
     *,

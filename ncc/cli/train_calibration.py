@@ -26,11 +26,11 @@ def train_calibration(
     pooling: PoolingName = None,
     embedding: EmbeddingFolder = None,
     encoder: EncoderFolder = None,
-    min_statements: Annotated[int, typer.Option(min=1, help="Smaller functions are left out.")] = 10,
+    min_statements: Annotated[int, typer.Option(min=1, help="Leave out smaller functions.")] = 10,
     *,
     options: Any,
 ) -> None:
-    """Measure how sure similarities are: functions at several levels of optimisation against different ones.
+    """Calibrate similarities: the same functions at several optimisation levels against different functions.
 
     ncc train calibration sources -o calibration.json --pooling idf
     """

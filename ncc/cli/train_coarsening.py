@@ -14,17 +14,17 @@ def train_coarsening(
     output: OutputFolder,
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", help="Times of one's own, .csv or .parquet; default the published ones."),
+        typer.Argument(metavar="[TABLE]", help="Times of your own, .csv or .parquet; default: the published ones."),
     ] = None,
     model: Annotated[
         Literal["line", "lstm"],
-        typer.Option(help="line: a line in one feature, as in the head that ships; lstm: an ensemble of LSTMs."),
+        typer.Option(help="line: a straight line in one feature, like the shipped head; lstm: an ensemble of LSTMs."),
     ] = "line",
     embedding: EmbeddingFolder = None,
     seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
-    """Fit a head of thread coarsening to measured times, scored on kernels held out.
+    """Fit a thread-coarsening head to measured times, scored on kernels held out.
 
     Example: ncc train coarsening factors.csv -o mine && ncc predict-coarsening kernel.cl --head mine
     """

@@ -14,7 +14,7 @@ def train_devmap(
     output: OutputFolder,
     tables: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[TABLE]...", help="Times of one's own, .csv or .parquet; default the published ones."),
+        typer.Argument(metavar="[TABLE]...", help="Times of your own, .csv or .parquet; default: the published ones."),
     ] = None,
     platform: Annotated[
         Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")
@@ -22,8 +22,8 @@ def train_devmap(
     model: Annotated[
         Literal["times", "gp", "trees", "lstm"] | None,
         typer.Option(
-            help="gp (processes, the default with tables), trees or lstm (reads statements); without tables also "
-            "times, as in the heads that ship."
+            help="gp (Gaussian processes, the default with tables), trees or lstm (reads statements); without tables "
+            "also times, like the shipped heads."
         ),
     ] = None,
     embedding: EmbeddingFolder = None,

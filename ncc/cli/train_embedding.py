@@ -13,23 +13,26 @@ from ncc.runtime.provenance import command_line
 def train_embedding(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],
     output: OutputFolder,
-    width: Annotated[int, typer.Option(help="Context size in hops, of those that the corpora were counted for.")] = 2,
-    min_count: Annotated[int, typer.Option(help="Times that a statement must be seen to be a word.")] = 10,
+    width: Annotated[int, typer.Option(help="Context size in hops, one that the corpora were counted for.")] = 2,
+    min_count: Annotated[int, typer.Option(help="How often a statement must occur to become a word.")] = 10,
     engine: Annotated[
-        Literal["exact", "gensim"], typer.Option(help="exact, or gensim: Word2Vec on pairs drawn from the same counts.")
+        Literal["exact", "gensim"],
+        typer.Option(help="exact, or gensim: Word2Vec on pairs sampled from the same counts."),
     ] = "exact",
     dim: Annotated[int, typer.Option(help="Number of dimensions.")] = 200,
     epochs: Annotated[int, typer.Option(help="Passes over the counts, or over gensim's pairs.")] = 20,
-    steps: Annotated[int, typer.Option(help="Steps an epoch, each with its share of the centre words.")] = 8,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 0.02,
-    subsample: Annotated[float, typer.Option(help="Share of pairs above which a word is thinned; 0: off.")] = 1e-3,
+    steps: Annotated[int, typer.Option(help="Steps per epoch, each with its share of the centre words.")] = 8,
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of Adam.")] = 0.02,
+    subsample: Annotated[float, typer.Option(help="Share of pairs above which a word is subsampled; 0: off.")] = 1e-3,
     share_parts: Annotated[
         bool, typer.Option("--share-parts/--no-share-parts", help="Statements share vectors of their parts.")
     ] = True,
-    own_decay: Annotated[float, typer.Option(help="Decay of statements' own vectors, where they share parts.")] = 2.0,
-    num_pairs: Annotated[int, typer.Option(help="Pairs that gensim streams an epoch.")] = 20_000_000,
+    own_decay: Annotated[
+        float, typer.Option(help="Weight decay of statements' own vectors, if they share parts.")
+    ] = 2.0,
+    num_pairs: Annotated[int, typer.Option(help="Pairs that gensim streams per epoch.")] = 20_000_000,
     seed: Seed = 204,
-    threads: Annotated[int, typer.Option(help="Threads of the matrix products.")] = 1,
+    threads: Annotated[int, typer.Option(help="Threads for matrix products.")] = 1,
     device: TorchDevice = "cpu",
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
@@ -38,11 +41,11 @@ def train_embedding(
         str | None,
         typer.Option(
             metavar="FOLDER|shipped",
-            help="Train nothing, but give this embedding vectors for words that it lacks; its own stay.",
+            help="Instead of training, give this embedding vectors for the words that it lacks.",
         ),
     ] = None,
 ) -> None:
-    """Train statement vectors on the counts of corpora; start again to go on after a stop.
+    """Train statement vectors on the counts of corpora; run again to resume after a stop.
 
     Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
     """

@@ -33,45 +33,46 @@ def train_encoder(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="In its place a linear encoder: all of it is kept but what tells classes of programs apart.",
+            help="Instead, a linear encoder of which everything is kept but what distinguishes classes of programs.",
         ),
     ] = None,
     programs: ProgramFolder = None,
     classes: Annotated[str, typer.Option(help="Classes of programs to learn from: names, ranges of numbers.")] = "1-64",
     per_class: Annotated[
-        int | None, typer.Option(min=2, help="Programs of each class, drawn at random; default all.")
+        int | None, typer.Option(min=2, help="Programs per class, drawn at random; default: all.")
     ] = None,
     clangs: Annotated[
         list[Path] | None,
-        typer.Option("--with-clang", metavar="CLANG", help="Compile functions by this one as well; may be repeated."),
+        typer.Option("--with-clang", metavar="CLANG", help="Another compiler for functions; may be repeated."),
     ] = None,
-    model: Annotated[str, typer.Option(help="linear, of patterns of code, or lstm, trained by contrast.")] = "linear",
-    levels: Annotated[str, typer.Option(help="Optimisation levels of the programs, as '1,2'.")] = "1",
+    model: Annotated[str, typer.Option(help="linear, on patterns of code, or lstm, trained contrastively.")] = "linear",
+    levels: Annotated[str, typer.Option(help="Optimisation levels of the programs, such as '1,2'.")] = "1",
     dim: Annotated[int, typer.Option(min=2, help="Number of dimensions.")] = 256,
-    least: Annotated[int, typer.Option(min=1, help="Programs and functions that a pattern is in at least.")] = 60,
+    least: Annotated[int, typer.Option(min=1, help="How many programs and functions a pattern must occur in.")] = 60,
     embedding: EmbeddingFolder = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Of the LSTM.")] = 10,
-    steps: Annotated[int, typer.Option(min=1, help="Batches of an epoch of the LSTM.")] = 100,
-    batch_size: Annotated[int, typer.Option(min=4, help="Programs and functions a step, of each rank.")] = 128,
-    hidden: Annotated[int, typer.Option(min=1, help="Units of each direction of the LSTM.")] = 128,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of the LSTM.")] = 10,
+    steps: Annotated[int, typer.Option(min=1, help="Batches per epoch of the LSTM.")] = 100,
+    batch_size: Annotated[int, typer.Option(min=4, help="Programs and functions per step and rank.")] = 128,
+    hidden: Annotated[int, typer.Option(min=1, help="Units in each direction of the LSTM.")] = 128,
     longest: Annotated[int, typer.Option(min=1, help="Statements that the LSTM reads.")] = 256,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 2e-3,
-    temperature: Annotated[float, typer.Option(help="What similarities are divided by.")] = 0.1,
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW.")] = 2e-3,
+    temperature: Annotated[float, typer.Option(help="Temperature: similarities are divided by it.")] = 0.1,
     function_share: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of a batch that is functions; 0: labels alone, 1: functions.")
+        float,
+        typer.Option(min=0, max=1, help="Share of functions in a batch; 0: only labelled programs, 1: only functions."),
     ] = 0.5,
-    pretrained: Annotated[bool, typer.Option(help="Begin with the embedding's vectors of statements.")] = True,
-    literals: Annotated[bool, typer.Option(help="Read constants and outside names.")] = True,
+    pretrained: Annotated[bool, typer.Option(help="Start from the embedding's vectors of statements.")] = True,
+    literals: Annotated[bool, typer.Option(help="Read constants and external names.")] = True,
     seed: Seed = 204,
     device: TorchDevice = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Compilers to run in parallel.")] = 1,
     cache: ProgramsCache = None,
     data: DataFolder = None,
 ) -> None:
-    """Train the encoder: programs of a class near each other, and a function near itself, however it was compiled.
+    """Train the encoder: it places programs of a class, and builds of a function, near each other.
 
-    The linear model is what ships, and better. Under torchrun the ranks of an LSTM share the work; start again to go
-    on after a stop.
+    The linear model is the one that ships, and better. Under torchrun the ranks of an LSTM share the work; run again
+    to resume after a stop.
 
     Example: ncc train encoder --functions datasets/corpora/functions.toml --with-clang clang-14 -o my-encoder
     """

@@ -14,10 +14,12 @@ def train_gpu(
     output: OutputFolder,
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", help="Launches, .csv: one's own, or of nsys or ncu; default gpuFLOPBench's."),
+        typer.Argument(
+            metavar="[TABLE]", help="Launches, .csv: your own, or from nsys or ncu; default: gpuFLOPBench's."
+        ),
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Sources of the table's kernels; default the table's folder.")
+        Path | None, typer.Option(metavar="FOLDER", help="Sources of the table's kernels; default: the table's folder.")
     ] = None,
     gpu: Annotated[str, typer.Option(metavar="NAME", help="The card that the table was measured on.")] = "RTX 3080",
     seed: Seed = 204,
