@@ -69,32 +69,49 @@ def compile_source(
         language = _file_language(source, options)
     compiler = find_compiler(options.clang)
     toolkit = toolkit_flags(options.cuda_path) if language == "cuda" else ()
-    if toolkit:  # where its headers and ours don't go together, ours alone may do
-        with_toolkit = replace(options, flags=(*toolkit, *options.flags))
-        try:
-            return _compile(compiler, language, source, with_toolkit, readable)
-        except CompileError as error:
-            logger.debug("%s: does not compile with the toolkit's headers: %s", name, error)
-    try:
+    # where the toolkit's headers and ours don't go together, ours alone may do
+    ways = [replace(options, flags=(*toolkit, *options.flags)), options] if toolkit else [options]
+    for number in range(len(ways)):
         while True:
             try:
-                return _compile(compiler, language, source, options, readable)
+                return _compile(compiler, language, source, ways[number], readable)
             except CompileError as error:
-                more = _with_header_folders(source, language, options, error, readable)
+                refused = error
+                more = _with_header_folders(source, language, ways[number], error, readable)
                 if more is None:
-                    raise
-                options = more
-    except CompileError as error:
-        device = (
-            compile_device_code(compiler, source, options, readable) if language == "cuda" and error.errors else None
-        )
-        if device is None:
-            raise
-        for function, reason in device.left_out[:MOST_TOLD]:
-            logger.warning("%s: %s is left out: %s", name, function, reason)
-        if len(device.left_out) > MOST_TOLD:
-            logger.warning("%s: %d more functions are left out", name, len(device.left_out) - MOST_TOLD)
-        return device
+                    break
+                ways[number] = more
+        if number < len(ways) - 1:
+            logger.debug("%s: does not compile with the toolkit's headers: %s", name, refused)
+    device = _device_code(compiler, source, ways, readable) if language == "cuda" and refused.errors else None
+    if device is None:
+        raise refused
+    for function, reason in device.left_out[:MOST_TOLD]:
+        logger.warning("%s: %s is left out: %s", name, function, reason)
+    if len(device.left_out) > MOST_TOLD:
+        logger.warning("%s: %d more functions are left out", name, len(device.left_out) - MOST_TOLD)
+    return device
+
+
+def _device_code(
+    compiler: Clang,
+    source: str | bytes,
+    ways: Sequence[CompileOptions],
+    readable: Sequence[str | os.PathLike[str]],
+) -> CompiledSource | None:
+    """A file's device code in the way that leaves least out; None where none leaves a kernel."""
+    found: list[CompiledSource] = []
+    for way in ways:
+        try:
+            device = compile_device_code(compiler, source, way, readable)
+        except CompileError:
+            if way is ways[-1] and not found:
+                raise
+            continue
+        if device and not device.left_out:
+            return device
+        found += [device] if device else []
+    return min(found, key=lambda one: len(one.left_out), default=None)
 
 
 def _with_header_folders(

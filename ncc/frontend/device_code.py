@@ -32,6 +32,7 @@ _LIBRARIES = {
     **{name: name for name in ("thrust", "cub", "cooperative_groups")},
     **dict.fromkeys(("cuda", "cuda_pipeline", "cuda_pipeline_primitives"), "libcudacxx"),
 }
+_WITHOUT_PYTHON = OWN_HEADERS / "cuda" / "python"
 _DEEP = Path("a/b/c/d/e/f/g/h")
 _NOT_FOUND = re.compile(r"error: '([^']+)' file not found")
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
@@ -106,6 +107,8 @@ def _nothing_left(name: str, left_out: dict[str, str], empty: Sequence[str]) -> 
     if len(left_out) > MOST_TOLD:
         lines.append(f"and {len(left_out) - MOST_TOLD} more functions")
     lines.append(f"headers that were not found: {', '.join(empty)}; where they are on this machine: -I FOLDER")
+    if parts := sorted({library for header in empty if (library := _library_of(header)) in _LIBRARIES}):
+        lines.append(f"of {', '.join(parts)} ncc has a part; all of it: ncc's extra cuda, or --cuda-path")
     return CompileError("\n  ".join(lines), tuple(left_out.values()))
 
 
@@ -130,7 +133,8 @@ class _Runs:
             root = Path(folder, _DEEP)
             root.mkdir(parents=True)
             while True:
-                flags = (*self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
+                ours = ("-idirafter", str(_WITHOUT_PYTHON))
+                flags = (*ours, *self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
                 try:
                     return self._run(self.source, flags, self.readable).stdout.decode(errors="replace"), empty
                 except CompileError as error:
@@ -178,10 +182,14 @@ def _last_folders(flags: Sequence[str]) -> tuple[str, ...]:
     return tuple(folder for flag, folder in pairwise(flags) if flag == "-idirafter")
 
 
+def _library_of(header: str) -> str:
+    return header.split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
+
+
 def _instead_of(header: str) -> str:
-    """What a header that is not found holds: of libraries whose names device code uses, these."""
-    library = header.split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
-    return f'#include "{OWN_HEADERS / "cuda" / _LIBRARIES[library]}.h"\n' if library in _LIBRARIES else ""
+    """What a header that is not found holds: libraries whose names device code uses, or half floats for a .cuh."""
+    ours = _LIBRARIES.get(_library_of(header), "cuda_fp16" if header.endswith(".cuh") else "")
+    return f'#include "{OWN_HEADERS / "cuda" / ours}.h"\n' if ours else ""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,9 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     """
     folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
     folders = folders or _of_wheels()
-    return tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+    # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
+    own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
+    return (*own, *(part for folder in folders for part in ("-idirafter", str(folder))))
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:

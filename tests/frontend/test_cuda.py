@@ -43,6 +43,30 @@ def test_mathematics_is_named_as_on_a_cpu(sources):
     assert "@llvm.fma.f64(" in ir
 
 
+@pytest.mark.parametrize("clang", CLANGS)
+@pytest.mark.parametrize("include", [b"", b"#include <new>\n#include <vector>\n"])
+def test_objects_are_made_in_memory_that_is_there(include, clang):
+    if clang is not None and shutil.which(clang) is None:
+        pytest.skip(f"{clang} is not installed")
+    source = (
+        include
+        + b"""
+    struct Point { int x; };
+    __host__ __device__ void place(Point *p) { new (p) Point{7}; }
+    __global__ void kernel(Point *p) { place(p + threadIdx.x); }
+    void host(Point *p) { place(p); delete new Point; }
+    """
+    )
+    ir = compile_source(source, CompileOptions(language="cuda", clang=clang)).ir.decode()
+    assert re.search(r"store i32 7, (ptr|i32\*) ", ir)
+
+
+def test_barriers_have_numbers():
+    source = b"__global__ void k(int *x) { __barrier_sync(1); x[0] = 1; __barrier_sync_count(2, 64); x[1] = x[0]; }"
+    ir = compile_source(source, CompileOptions(language="cuda")).ir
+    assert ir.count(b"call void @llvm.nvvm.barrier") == 2
+
+
 def test_an_installed_toolkit_is_not_asked(sources):
     command = compile_source(sources / "reduction.cu").command
     assert {"-nocudainc", "-nocudalib"} <= set(command)

@@ -52,6 +52,45 @@ def test_where_a_toolkits_headers_break_ours_alone_are_taken(toolkit):
     assert found.empty_headers == ("cufft.h",)
 
 
+def test_what_is_left_of_a_file_has_the_toolkits_headers_too(toolkit):
+    host = b"#include <nowhere.h>\nvoid host() { nowhere::call(); }\n"
+    found = compile_source(host + _SOURCE, CompileOptions(language="cuda", cuda_path=str(toolkit)))
+    assert b"_Z5twicePf" in found.ir
+    assert found.empty_headers == ("nowhere.h",)
+
+
+def test_a_way_that_leaves_less_out_is_taken(toolkit):
+    (toolkit / "include" / "cufft.h").write_text("typedef float cufftReal;\n")
+    source = b"""
+    #include <nowhere.h>
+    #if __has_include(<cufft.h>)
+    #include <cufft.h>
+    __global__ void other(float *x) { x[0] = nothing; }
+    #else
+    __global__ void other(float *x) { x[0] = 2; }
+    #endif
+    __global__ void one(float *x) { x[0] = 1; }
+    """
+    found = compile_source(source, CompileOptions(language="cuda", cuda_path=str(toolkit)))
+    assert found.ir.count(b"ptx_kernel") >= 2
+    assert not found.left_out
+
+
+@pytest.mark.full
+def test_extensions_of_pytorch_need_no_headers_of_python():
+    source = b"""
+    #include <torch/extension.h>
+    template <class T> __global__ void twice(T *x) { x[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x]; }
+    void run(torch::Tensor x) {
+      TORCH_CHECK(x.is_cuda(), "no CUDA tensor");
+      twice<<<1, x.numel()>>>(x.data_ptr<float>());
+    }
+    PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "Twice", py::arg("x")); }
+    """
+    found = compile_source(source, CompileOptions(language="cuda"))
+    assert b"ptx_kernel void @_Z5twiceIfEvPT_" in found.ir
+
+
 def test_kernels_of_pytorchs_extensions_find_its_headers():
     source = b"""
     #include <torch/headeronly/util/Half.h>

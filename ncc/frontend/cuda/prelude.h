@@ -17,6 +17,16 @@
 #include "textures.h"
 #include "host.h"
 
+/* Objects that are made in memory that is there: <new>, for the device, which some clangs have themselves. */
+#if __has_include(<cuda_wrappers/new>)
+#include <new>
+#else
+inline __attribute__((device)) void *operator new(__SIZE_TYPE__, void *place) noexcept { return place; }
+inline __attribute__((device)) void *operator new[](__SIZE_TYPE__, void *place) noexcept { return place; }
+inline __attribute__((device)) void operator delete(void *, void *) noexcept {}
+inline __attribute__((device)) void operator delete[](void *, void *) noexcept {}
+#endif
+
 /* nvcc gives every file these without being asked, and programs rely on it. After the declarations for the
  * device, so that the C++ library takes both into namespace std. */
 #include <assert.h>

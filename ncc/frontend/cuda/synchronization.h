@@ -6,6 +6,8 @@
 NCC_DEVICE int __syncthreads_count(int predicate) { return __nvvm_bar0_popc(predicate); }
 NCC_DEVICE int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicate); }
 NCC_DEVICE int __syncthreads_or(int predicate) { return __nvvm_bar0_or(predicate); }
+NCC_DEVICE void __barrier_sync_count(unsigned int barrier, unsigned int threads) { __nvvm_barrier_sync_cnt(barrier, threads); }
+NCC_DEVICE void __barrier_sync(unsigned int barrier) { __nvvm_barrier_sync(barrier); }
 NCC_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
 NCC_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 NCC_DEVICE void __threadfence() { __nvvm_membar_gl(); }

@@ -1,0 +1,4 @@
+/* See pybind11.h. */
+#pragma once
+
+#include "pybind11.h"

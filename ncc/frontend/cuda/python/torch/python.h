@@ -1,0 +1,4 @@
+/* See extension.h. */
+#pragma once
+
+#include "extension.h"
