@@ -1,4 +1,4 @@
-"""NumPy arrays by what they hold; shapes are said where one is taken or given."""
+"""NumPy array types by content; shapes are given where an array is taken or returned."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import Field, replace

@@ -1,4 +1,4 @@
-"""Inputs: files, folders, globs, text and standard input, each to a `Module`."""
+"""Inputs (files, folders, globs, text and standard input), each read into a `Module`."""
 
 import glob
 import logging

@@ -1,4 +1,4 @@
-"""ncc's classifier, fitted: a network and n-grams, whose scores are added."""
+"""Fits ncc's classifier: a network and a linear model on n-grams, whose scores are added."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""Labelled programs as verbs take them: a folder of classes, POJ-104 by default, where kept, at which levels."""
+"""Loads labelled programs for the commands: from a folder of classes (default POJ-104), at given levels, cached."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Classifiers that train the encoder on sequences of statements: ours, and the paper's plain head."""
+"""Classifiers that train the encoder on sequences of statements: ours, and the paper's simple head."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -1,4 +1,4 @@
-"""A linear model on the n-grams of a program, in NumPy: one byte a weight.
+"""A linear model on the n-grams of a program, in NumPy, with one byte per weight.
 
 N-grams are runs of one, two and three statements, and statements with their literals, hashed into a fixed number of
 buckets.

@@ -1,4 +1,4 @@
-"""Which of the problems that a classifier knows a program solves."""
+"""Predicts which of a classifier's problems a program solves."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""From one file of a labelled set to a program: compiled, its IR kept, read and described."""
+"""Turns one file of a labelled set into a program: compiles it, keeps its IR, reads and describes it."""
 
 import hashlib
 from dataclasses import dataclass, replace

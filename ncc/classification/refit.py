@@ -1,4 +1,4 @@
-"""``ncc train classify --refit``: a classifier that was measured is trained further, on all programs."""
+"""``ncc train classify --refit``: trains a classifier that was measured further, on all programs."""
 
 import numpy as np
 

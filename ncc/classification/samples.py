@@ -1,4 +1,4 @@
-"""Labelled programs: a folder for each class, compiled at several levels, read, and kept so that it is done once.
+"""Labelled programs: a folder for each class, compiled at several levels, read once and cached.
 
 Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun et al. 2018, section 6.1.
 """

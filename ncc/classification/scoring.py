@@ -1,4 +1,4 @@
-"""Methods that give a program a score for each class, at each of its levels; and several of them added up."""
+"""Methods that score each class for a program, at each of its levels, and sums of such methods."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""``ncc calibrate``: a head for the machine at hand."""
+"""``ncc calibrate``: a head for your own machine."""
 
 from typing import Annotated, Literal
 

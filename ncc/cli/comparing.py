@@ -1,4 +1,4 @@
-"""What the commands that compare methods share: options of the runs, and where the figures go."""
+"""Options shared by the commands that compare methods: how to run them, and where the figures go."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""``ncc devices``: the OpenCL devices at hand."""
+"""``ncc devices``: the machine's OpenCL devices."""
 
 from ncc.cli.options import Json
 from ncc.cli.output import print_answer, print_rows

@@ -1,4 +1,4 @@
-"""What a command says of an error: ncc's own errors are the user's to mend, everything else is told as what it is."""
+"""How commands report errors: ncc's own are for the user to fix, anything else is reported as a bug."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""``ncc evaluate classify``: classifiers of programs beside their controls, or a trained one on other programs."""
+"""``ncc evaluate classify``: program classifiers against controls, or a trained one on other programs."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""``ncc evaluate coarsening``: thread coarsening under every protocol, beside its controls."""
+"""``ncc evaluate coarsening``: thread coarsening under every protocol, against controls."""
 
 from typing import Annotated
 

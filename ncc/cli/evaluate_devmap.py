@@ -1,4 +1,4 @@
-"""``ncc evaluate devmap``: device mapping under every protocol, beside its controls."""
+"""``ncc evaluate devmap``: device mapping under every protocol, against controls."""
 
 from pathlib import Path
 from typing import Annotated

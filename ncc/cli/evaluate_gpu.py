@@ -1,4 +1,4 @@
-"""``ncc evaluate gpu``: predicted launches of GPU kernels, programs held out."""
+"""``ncc evaluate gpu``: predicted launches of GPU kernels, with programs held out."""
 
 from typing import Annotated, Any
 

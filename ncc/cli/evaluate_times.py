@@ -1,4 +1,4 @@
-"""``ncc evaluate times``: predicted times on what was held out, and on another source of kernels."""
+"""``ncc evaluate times``: predicted times of held-out kernels, and of another source's kernels."""
 
 import json
 from pathlib import Path

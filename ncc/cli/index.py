@@ -1,4 +1,4 @@
-"""``ncc index``: every function of a code base, to be searched."""
+"""``ncc index``: indexes every function of a code base for searching."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""``ncc measure``: times of kernels on the devices at hand, as a table."""
+"""``ncc measure``: a table of kernel times on your devices."""
 
 from pathlib import Path
 from typing import Annotated

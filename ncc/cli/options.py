@@ -1,4 +1,4 @@
-"""Options that several commands have: their names, help and types, and the compiler's, which go together."""
+"""Options that several commands share: names, help and types, among them the compiler's."""
 
 import inspect
 from collections.abc import Callable, Collection

@@ -1,4 +1,4 @@
-"""What commands print: answers to stdout, messages to stderr, never a character that a terminal obeys."""
+"""What commands print: answers to stdout, messages to stderr, never a terminal control character."""
 
 import json
 import sys

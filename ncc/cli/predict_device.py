@@ -1,4 +1,4 @@
-"""``ncc predict-device``: CPU or GPU, by how much, from which size of the data on, and because of which lines."""
+"""``ncc predict-device``: CPU or GPU, by how much, where the answer flips, and because of which lines."""
 
 import functools
 from dataclasses import replace

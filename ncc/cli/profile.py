@@ -1,4 +1,4 @@
-"""``ncc profile``: what the threads of GPU kernels do at a launch, counted."""
+"""``ncc profile``: counts what the threads of a GPU kernel do during a launch."""
 
 import functools
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""The command's standard streams: closed ones are opened to nowhere, and errors of output are told as such."""
+"""The command's standard streams: closed ones are redirected to nowhere, and output errors are reported."""
 
 import io
 import os

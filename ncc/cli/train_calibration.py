@@ -1,4 +1,4 @@
-"""``ncc train calibration``: how sure a similarity of two functions is."""
+"""``ncc train calibration``: what the similarity of two functions means."""
 
 from pathlib import Path
 from typing import Annotated, Any

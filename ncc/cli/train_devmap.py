@@ -1,4 +1,4 @@
-"""``ncc train devmap``: a head that predicts times on devices, and so the faster one."""
+"""``ncc train devmap``: a head that predicts times on devices, and thus the faster one."""
 
 from pathlib import Path
 from typing import Annotated, Literal

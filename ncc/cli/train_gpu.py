@@ -1,4 +1,4 @@
-"""``ncc train gpu``: a head that predicts launches on a card, from profiles."""
+"""``ncc train gpu``: a head that predicts launches on one card, from profiles."""
 
 from pathlib import Path
 from typing import Annotated

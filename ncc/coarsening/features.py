@@ -1,4 +1,4 @@
-"""Features of the kernels of the samples, a row a sample."""
+"""Features of the samples' kernels, one row per sample."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Files of coarsening heads, whichever model they are of: lines, which is what ships, or an ensemble of LSTMs."""
+"""Files of coarsening heads of either kind: straight lines, which ship, or an ensemble of LSTMs."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ours: speedup as a straight line in one feature of the kernel, chosen without a look at the test kernel.
+"""Our method: speedup as a straight line in one feature, chosen without looking at the test kernel.
 
 Seventeen kernels bear no more. For each device and factor the speedup is predicted as `offset + slope · feature`, the
 slope shrunk as in ridge regression, the device's own line drawn towards that of all devices together. Which feature,

@@ -1,4 +1,4 @@
-"""How many work-items of a kernel to merge into one, and what is gained by it."""
+"""Predicts how many work-items of a kernel to merge into one, and the speedup."""
 
 import os
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tables of one's own for ``ncc train coarsening``: kernels × devices × coarsening factors, a row a measured time.
+"""User tables for ``ncc train coarsening``: kernels × devices × coarsening factors, one row per measured time.
 
 `COLUMNS` is the format, as Parquet or CSV.
 """

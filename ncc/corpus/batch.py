@@ -1,4 +1,4 @@
-"""A batch of a corpus's files to a shard of counts on disk: all at once, or file by file after it ended a process.
+"""Turns a batch of files into a shard of counts: all at once, or file by file after a crash.
 
 The report is written last and marks a shard as whole. Where a process died over a batch, ``lost.json`` says so: then
 every file becomes a shard of its own below the batch's, ``lost.json`` names those that can't be counted, and the parts

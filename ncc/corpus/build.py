@@ -1,4 +1,4 @@
-"""Builds a corpus: files to counts, in parallel, in shards that survive a kill and add up to the same result.
+"""Builds a corpus: files to counts, in parallel, in shards that survive a kill, with the same result.
 
 Files are cut into batches in a fixed order. Each finished batch is a shard on disk; a run that starts again does the
 batches that are missing and adds all shards up.

@@ -1,4 +1,4 @@
-"""A file of a corpus to IR: by the first attempt that compiles, or from the IR that an earlier build kept."""
+"""Compiles a file of a corpus: by the first attempt that works, or from the IR that an earlier build kept."""
 
 import hashlib
 from dataclasses import dataclass

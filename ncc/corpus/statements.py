@@ -1,4 +1,4 @@
-"""Statements of code and of built corpora, with how often each was seen: what coverage is measured on."""
+"""Statements of code and of built corpora, with how often each occurs; coverage is measured on these."""
 
 from collections import Counter
 from collections.abc import Sequence

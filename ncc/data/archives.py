@@ -1,4 +1,4 @@
-"""Reading tar archives without trusting them: in memory, or onto disk all or nothing."""
+"""Reads untrusted tar archives: into memory, or onto disk all or nothing."""
 
 import bz2
 import gzip

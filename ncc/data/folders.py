@@ -1,4 +1,4 @@
-"""Where datasets are looked for, and where what is derived from them may be written."""
+"""Where to look for datasets, and where to write what is derived from them."""
 
 import os
 from pathlib import Path

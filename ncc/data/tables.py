@@ -1,4 +1,4 @@
-"""Tables of CSV and Parquet files, read as texts, with errors that say where a file is not what it should be."""
+"""Reads CSV and Parquet tables as text, with errors that say where a file is wrong."""
 
 import csv
 from collections.abc import Mapping, Sequence

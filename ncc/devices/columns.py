@@ -1,4 +1,4 @@
-"""Launches as columns of numbers: sizes, what the kernel's code does, and what a thread does at such a launch."""
+"""Launches as columns of numbers: sizes, what the kernel's code does, and what a thread does in the launch."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Fits the constants of machines, `Physics`, to measured times."""
+"""Fits a machine's constants, `Physics`, to measured times."""
 
 from collections.abc import Mapping
 

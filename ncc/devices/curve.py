@@ -1,4 +1,4 @@
-"""How the answer, CPU or GPU, depends on the size of the data, and where it flips."""
+"""How the answer, CPU or GPU, depends on the data size, and where it flips."""
 
 import os
 from collections.abc import Sequence

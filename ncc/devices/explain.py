@@ -1,4 +1,4 @@
-"""Which statements drove an answer: how it would change if each source line's statements did nothing.
+"""Which lines drove an answer: how it would change if each source line's statements did nothing.
 
 Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
 """

@@ -1,4 +1,4 @@
-"""Files of device heads: of times, which is what ships, or of ratios by an ensemble of LSTMs.
+"""Files of device heads of either kind: of times, which ship, or of ratios by an ensemble of LSTMs.
 
 Those of times have arrays of every expert, and a card that says the rest.
 """

@@ -1,4 +1,4 @@
-"""Fits `TimesHead`: an expert for each source, and how far each errs on kernels and on sources that it has not seen."""
+"""Fits `TimesHead`: an expert for each source, and its errors on unseen kernels and sources."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Folds of groups: rows of one kernel or application stay together, and folds are about as large as each other."""
+"""Folds of groups: rows of one kernel or application stay together, and folds are about equally large."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`TimesHead`: the time of a launch on each device, from what the kernel does and its sizes, in NumPy.
+"""`TimesHead`: how long a launch takes on each device, from what the kernel does and its sizes, in NumPy.
 
 Experts, one for each source of measurements, each with what it was told of kernels and how far it erred on others. A
 kernel is answered by the expert whose kernels are nearest; the farther it is from them, the more the constants of the

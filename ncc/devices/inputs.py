@@ -1,4 +1,4 @@
-"""What every device head is told of a kernel and its sizes, and what it answers."""
+"""The inputs that every device head gets about a kernel and its sizes, and the answer that it returns."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

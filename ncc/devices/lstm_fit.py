@@ -1,4 +1,4 @@
-"""Fits an `LSTMTimes`: LSTMs on a kernel's statements, beside sizes of the launch and what a thread does at it.
+"""Fits an `LSTMTimes`: LSTMs on a kernel's statements, with the launch's sizes and what a thread does.
 
 Reference: Ben-Nun et al. 2018, section 6.2 (statements and auxiliary inputs); times on every device are ours.
 """

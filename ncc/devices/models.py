@@ -1,4 +1,4 @@
-"""Models of times: what learns from columns of launches, and what reads statements beside, in NumPy."""
+"""Models of times, in NumPy: on columns of launches, and some that also read statements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

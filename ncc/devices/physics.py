@@ -1,4 +1,4 @@
-"""Times by a machine's constants, launch, bus, operations and memory, for kernels unlike all that was measured.
+"""Times from a machine's constants (launch, bus, operations, memory), for kernels unlike all measured ones.
 
 Each term of a time is an amount that follows from the kernel and its sizes, times a constant of the device.
 

@@ -1,4 +1,4 @@
-"""CPU or GPU: which device should run a kernel faster, and by how much."""
+"""Predicts whether CPU or GPU runs a kernel faster, and by how much."""
 
 import math
 import os

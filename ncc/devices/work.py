@@ -1,4 +1,4 @@
-"""How the work of a kernel grows with its data: what a thread does at two launches of a size each.
+"""How a kernel's work grows with its data: what a thread does in launches of two sizes.
 
 Sizes, numbers of threads and arguments are taken to go together, as in most host programs: an integer argument is the
 length of a side of the data, with as many sides as there are dimensions in which the kernel asks for its number.

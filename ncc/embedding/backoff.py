@@ -1,4 +1,4 @@
-"""Back-off: from a statement to ever more general forms of it, so that none is ever without a vector.
+"""Back-off: ever more general forms of a statement, so that none is ever without a vector.
 
 The paper maps every statement outside the vocabulary to one UNK; here it takes the nearest form that is known.
 """

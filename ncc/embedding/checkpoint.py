@@ -1,4 +1,4 @@
-"""Checkpoints of an embedding's training: matrices, moments and losses in one file, written whole or not at all."""
+"""Checkpoints of embedding training: matrices, moments and losses in one file, written atomically."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Co-occurrence counts of a corpus: statements, pairs of statements in context, and their addition and storage.
+"""Co-occurrence counts of a corpus (statements, pairs of statements in context): adding and storing them.
 
 Counts add up over files, processes and machines, which is what makes training independent of the corpus's size.
 """

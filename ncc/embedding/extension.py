@@ -1,4 +1,4 @@
-"""New words for a trained embedding: vectors for statements that it lacks, while every vector that it has stays.
+"""Adds words to a trained embedding: vectors for statements that it lacks, while its own stay unchanged.
 
 A word's vector is induced from where it stands and what it is made of: a linear map, fitted on the words that both the
 embedding and the new corpus have, takes the mean of the vectors around a word and the mean of the vectors with its

@@ -1,4 +1,4 @@
-"""From the counts of one or more corpora to an `Embedding`: vocabulary, skip-gram, and the forms to fall back to."""
+"""Trains an `Embedding` on the counts of corpora: vocabulary, skip-gram, and the forms to fall back to."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""gensim's Word2Vec on pairs drawn from counts: the streaming trainer that the exact one is measured against.
+"""gensim's Word2Vec on pairs sampled from counts: the streaming trainer to compare the exact one with.
 
 Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases" (negative sampling).
 """

@@ -1,4 +1,4 @@
-"""Adds up counts on disk in bounded memory: shards of a corpus, each sorted, become one sorted corpus.
+"""Adds up counts on disk in bounded memory: merges sorted shards of a corpus into one sorted corpus.
 
 Texts are in alphabetical order in every part, so a part's pairs stay sorted under the numbers of the sum. The sum is
 made for a range of centres at a time, small enough for memory, and its columns are appended to files.

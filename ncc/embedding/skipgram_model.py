@@ -1,4 +1,4 @@
-"""The skip-gram's tables and steps: every rank holds the centres and the contexts of every world-th word.
+"""The skip-gram's tables and steps; of W ranks, each holds the centres and contexts of every W-th word.
 
 A step's centre vectors are gathered from all ranks; each multiplies them by its own contexts. What ranks then send each
 other are the softmax's denominators and the gradients of these vectors, never a table or its gradient: the memory of

@@ -1,4 +1,4 @@
-"""What statements are made of, so that they can share what is learned of their parts.
+"""The parts of a statement, so that statements can share what is learned about their parts.
 
 A statement's vector is a sum: a vector for each of its parts (opcode, types, flags, callee, kinds of operands) and one
 of its own. What ``i64`` or ``fast`` means is then learned from all statements that have it, and a rare statement starts

@@ -1,4 +1,4 @@
-"""The vocabulary: which forms of statements have a row of their own, and which row any statement falls back to.
+"""The vocabulary: which forms of statements have a row, and which row any other statement falls back to.
 
 Reference: Ben-Nun et al. 2018, section 4.1 (vocabulary); the back-off is ours.
 """

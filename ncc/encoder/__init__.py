@@ -1,4 +1,4 @@
-"""From the statements of a function or program to one vector: the LSTM that tasks put a head on, and a linear encoder.
+"""From the statements of a function or program to one vector: an LSTM to put heads on, and a linear encoder.
 
 `lstm` is the one LSTM in torch, for training, and `lstm_numpy` the same in NumPy, for answering. The classifier that
 ships is such an LSTM (``ncc/assets/classify``, its sizes in `ncc.classification.network_model`); the heads of devices

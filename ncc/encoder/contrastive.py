@@ -1,4 +1,4 @@
-"""Trains the LSTM encoder by contrast: sequences of one label near each other, those of all others in the batch far.
+"""Trains the LSTM encoder contrastively: sequences of one label near each other, others in the batch far.
 
 A label is a function, whose sequences are its builds, or a class of programs; a batch has some of both. Under torchrun
 every rank sees the whole batch's vectors, so that many ranks have the loss and the gradient of one.

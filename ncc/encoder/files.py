@@ -1,4 +1,4 @@
-"""Heads of any model as two files: arrays in ``head.safetensors``, all else in ``head.json``, fields by name."""
+"""Files of any model's head: arrays in ``head.safetensors``, everything else in ``head.json``, by field name."""
 
 import os
 from collections.abc import Callable, Mapping

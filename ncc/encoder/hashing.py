@@ -1,4 +1,4 @@
-"""Hashes of pairs: what patterns and n-grams of code are numbered by."""
+"""Hashes of pairs, by which patterns and n-grams of code are numbered."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The encoder of functions and modules: patterns of code → a vector in which alike code is near.
+"""The encoder of functions and modules: patterns of code to a vector that is near those of similar code.
 
 A bag of patterns (`ncc.encoder.patterns`) is weighted by how rare each is, kind by kind, and goes through one linear
 map. Its first directions tell classes of programs apart, the others functions from each other, both by what changes

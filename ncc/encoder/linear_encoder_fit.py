@@ -1,4 +1,4 @@
-"""Fits the encoder of `ncc.encoder.linear_encoder`: to classes of programs, and to builds of the same functions.
+"""Fits the linear encoder to classes of programs, and to builds of the same functions.
 
 References: Hastie, Buja, Tibshirani 1995 (discriminants by ridge regression on indicators); Halko, Martinsson, Tropp
 2011 (randomised singular values); Hatch et al. 2006 (within-class covariance).

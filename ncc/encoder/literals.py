@@ -1,4 +1,4 @@
-"""Constants and outside names of statements, which abstraction takes away: numbers, strings, library calls.
+"""Constants and external names of statements, which abstraction removes: numbers, strings, library calls.
 
 Reference: Ben-Nun et al. 2018, section 4.1, drops immediates; inst2vec-imm (section 6.2 there) gives them back as
 values of their own. Here a statement has any number of them, each as a hash of its text.

@@ -1,4 +1,4 @@
-"""The one LSTM in torch, to be trained: statement vectors and literals → LSTM layers → pooling → vector → a head.
+"""The trainable LSTM in torch: statement vectors and literals → LSTM layers → pooling → vector → a head.
 
 Of what ships, the classifier is one (`ncc.classification.network_model`); it answers by `ncc.encoder.lstm_numpy`.
 

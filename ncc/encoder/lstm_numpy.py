@@ -1,4 +1,4 @@
-"""The encoder and its head in NumPy: an answer without importing torch, which takes longer than the answer."""
+"""The LSTM encoder and its head in NumPy, because importing torch takes longer than the answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Linker names of C++: what belongs to the standard library, and names for it that its implementations share.
+"""C++ linker names: which belong to the standard library, and spellings that its implementations share.
 
 Reference: Itanium C++ ABI, section 5.1 (external names), for the abbreviations of `std` and the operator codes.
 """

@@ -1,4 +1,4 @@
-"""Patterns of code: what a function's statements, the flow of its values and its loops look like, as hashes.
+"""Patterns of code: hashes of a function's statements, value flow and loops.
 
 A pattern is a small piece of a function that compilers and authors leave recognisable: a statement, two in a row, a
 constant, an operation with what its inputs (or its users) are, a value's way from one statement to another, an

@@ -1,4 +1,4 @@
-"""From a module's statements to a vector of each function or of the whole: the choices of ``--pooling``.
+"""From a module's statements to a vector for each function or for the whole module: the choices of ``--pooling``.
 
 A way of pooling is a subclass of `Pooler` in `POOLERS`; what it makes is known by its `Pooler.id`, since vectors of
 different ones can't be compared.

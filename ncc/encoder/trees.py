@@ -1,4 +1,4 @@
-"""Sums of trees as arrays: walked in NumPy, so that an answer needs no scikit-learn, and made of what that fits."""
+"""Sums of trees as arrays: converted from scikit-learn's, and walked in NumPy so that answers don't need it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

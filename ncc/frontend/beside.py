@@ -1,4 +1,4 @@
-"""What a source may read of the folder that it lies in, or of one that was given: nothing that is hidden.
+"""What a source may read of its own folder, or of one that was passed: nothing that is hidden.
 
 Landlock allows a folder with all below it. So a folder that holds something hidden is allowed by its parts, and one
 that holds everything of a user's by the sources and headers in it.

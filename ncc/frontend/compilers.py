@@ -1,4 +1,4 @@
-"""Find the clang to run: the caller's, the one that NCC_CLANG names, or the one in the ziglang wheel."""
+"""Finds the clang to run: the caller's, the one that NCC_CLANG names, or the one in the ziglang wheel."""
 
 import functools
 import importlib.util

@@ -1,4 +1,4 @@
-"""The device's part of a CUDA or HIP file, where the host's part does not compile here.
+"""Extracts the device part of a CUDA or HIP file whose host part does not compile here.
 
 Programs include libraries that only the host needs, and call them. So the file is preprocessed, with empty files for
 headers that are not found, and what the compiler refuses is left out: statements of host functions, and functions of

@@ -1,4 +1,4 @@
-"""Compiles programs whose texts are not whole: without their include lines or macros, or in a C that is long gone.
+"""Compiles incomplete programs: without their #include lines or macros, or in an outdated C.
 
 Collections of student programs and snippets are published like that. Each is compiled as it stands where that works.
 """

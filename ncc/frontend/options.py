@@ -1,4 +1,4 @@
-"""What a user can choose about a compilation, checked when it is chosen."""
+"""Compilation options that a user can set, checked when they are set."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""What one compilation may use of the file system: the compiler, system headers, and what its user named.
+"""What one compilation may access: the compiler, system headers, and what its user named.
 
 A source is a stranger's: beside its own folder it reads nothing that the user did not name. Flags are the user's, so
 every path in them counts as named.

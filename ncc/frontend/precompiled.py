@@ -1,4 +1,4 @@
-"""Precompiled headers: what many files begin with is parsed once. For corpora of thousands of small files."""
+"""Precompiled headers: parses what many files begin with only once, for corpora of thousands of small files."""
 
 import hashlib
 import os

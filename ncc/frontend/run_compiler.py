@@ -1,4 +1,4 @@
-"""Run a compiler on one source: confined, with an environment of its own, and its failure told in a readable error."""
+"""Runs a compiler on one source, confined, in a clean environment, and reports failures readably."""
 
 import os
 import shlex

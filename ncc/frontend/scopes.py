@@ -1,4 +1,4 @@
-"""Where the declarations and statements of preprocessed C++ begin and end: what can be left out of a text and by what.
+"""Finds where declarations and statements of preprocessed C++ begin and end, to leave some out of a text.
 
 No parser: braces, parentheses and semicolons tell blocks apart, and the words before a brace say what it belongs to.
 """

@@ -1,4 +1,4 @@
-"""Folders of headers that no search path names, found by name in the folder that a source was found in.
+"""Finds header folders that no search path names, by name, in the folder where a source was found.
 
 Projects say where their headers are in build files, which nobody has run. So what a compiler does not find is looked
 for among the project's own files, and the nearest one of that name is taken.

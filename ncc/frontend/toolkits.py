@@ -1,4 +1,4 @@
-"""Headers that are installed for what our own lack: of a CUDA toolkit, named or in NVIDIA's wheels, and of PyTorch."""
+"""Installed headers for what our own lack: from a CUDA toolkit, NVIDIA's wheels, or PyTorch."""
 
 import importlib.util
 import os

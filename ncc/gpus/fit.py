@@ -1,4 +1,4 @@
-"""Fits `GpuHead`: boosted trees on what the roofline leaves, with errors from programs that each model never saw."""
+"""Fits `GpuHead`: boosted trees on the roofline's residuals, with errors from programs held out of each model."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""How long a kernel's launch takes, and what bounds it, before its first run."""
+"""Predicts how long a kernel's launch takes, and what bounds it, before its first run."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Statements to a contextual flow graph (XFG), and contexts counted on it."""
+"""Builds the contextual flow graph (XFG) from statements, and counts contexts on it."""
 
 from ncc.graph.contexts import ContextCounts, context_pairs, count_contexts
 from ncc.graph.export import EXPORTERS, to_dot, to_graphml, to_json, to_networkx

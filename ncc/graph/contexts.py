@@ -1,4 +1,4 @@
-"""Contexts: which statements stand within a few hops of each other in the dual of the XFG, listed or counted.
+"""Contexts: which statements are within a few hops of each other in the dual of the XFG, listed or counted.
 
 Reference: Ben-Nun et al. 2018, section 3.2 (context size) and 4.1 (dual graph, pairs emitted both ways).
 """

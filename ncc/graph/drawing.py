@@ -1,4 +1,4 @@
-"""One function of an XFG as a picture: boxes of rows of text, laid out in layers, and edges between rows.
+"""Lays out one function of an XFG as a picture: boxes of text rows in layers, and edges between rows.
 
 A box is a basic block; its rows are its label, then its statements, each beside the node that it defines. Lengths are
 in columns and rows of text, so that what draws chooses the font.

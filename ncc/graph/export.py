@@ -1,4 +1,4 @@
-"""An XFG for other tools: networkx, Graphviz dot, GraphML and JSON; and the writers of every extension."""
+"""Exports an XFG to other tools: networkx, Graphviz dot, GraphML and JSON; chooses the writer by extension."""
 
 import io
 import json

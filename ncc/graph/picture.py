@@ -1,4 +1,4 @@
-"""An XFG to look at: a page that draws any function of a module, and one function as SVG."""
+"""Draws an XFG: a page that shows any function of a module, and one function as SVG."""
 
 import base64
 import itertools

@@ -1,4 +1,4 @@
-"""Which functions a function may run, by the calls that the module shows."""
+"""Which functions a function may reach through the calls that the module shows."""
 
 import numpy as np
 

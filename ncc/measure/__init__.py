@@ -1,4 +1,4 @@
-"""Times of kernels on the devices at hand: arguments made, kernels checked and timed, a table of what was found."""
+"""Times kernels on the machine's devices: makes arguments, checks and times kernels, writes a table."""
 
 from ncc.measure.opencl import Device, list_devices
 from ncc.measure.sweep import Measurements, measure_kernels

@@ -1,4 +1,4 @@
-"""Arguments for a kernel that nobody described: made by type and size, or as comments beside it say.
+"""Arguments for a kernel that nobody described: made by type and size, or as comments next to it say.
 
 A comment ``// ncc: NAME: KEY VALUE, KEY VALUE`` says of an argument NAME (``kernel.argument`` for that of one kernel)
 its ``size`` in elements, its ``values`` (of element ``i``), or what random whole numbers are ``below``; of a kernel

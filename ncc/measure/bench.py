@@ -1,4 +1,4 @@
-"""A kernel on the bench: a worker process of its own, which what goes wrong costs no more than this kernel."""
+"""Runs a kernel in a worker process of its own, so that a failure affects only this kernel."""
 
 import hashlib
 import math

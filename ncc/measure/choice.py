@@ -1,4 +1,4 @@
-"""What to measure next: the launch that teaches most about all others, for the time that it takes.
+"""Chooses what to measure next: the launch most informative about all others per second of measuring.
 
 Log times are taken to be a Gaussian process over sizes and what kernels do, with an effect of each kernel that no other
 shares. Measuring a launch lowers the variance of the shared part everywhere, by an amount that does not depend on the

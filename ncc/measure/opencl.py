@@ -1,4 +1,4 @@
-"""The OpenCL devices at hand, by the names that tables and commands call them."""
+"""The machine's OpenCL devices, by the names that tables and commands use."""
 
 import os
 from collections import Counter

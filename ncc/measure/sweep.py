@@ -1,4 +1,4 @@
-"""``ncc measure``: every kernel at every size on every device, as far as the time goes; called again, it goes on."""
+"""``ncc measure``: every kernel at every size on every device, as far as time allows; resumable."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

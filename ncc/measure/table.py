@@ -1,4 +1,4 @@
-"""Tables of measured times: a row a kernel, device and size; written whole after every kernel, read to go on."""
+"""Tables of measured times: one row per kernel, device and size; rewritten after every kernel, read to resume."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The C kernels (IR reader, literals, contexts) as functions of bytes and NumPy arrays; compiled when ncc is installed.
+"""C functions (IR reader, literals, contexts) on bytes and NumPy arrays; compiled when ncc is installed.
 
 They know LLVM's printed form and nothing else of ncc. The packages that use them wrap their arrays in dataclasses.
 """

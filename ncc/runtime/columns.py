@@ -1,4 +1,4 @@
-"""Plain columns of text: as wide as they have to be, without lines or wrapping, the same wherever they are printed."""
+"""Plain text columns as wide as necessary, without rules or wrapping, the same wherever they are printed."""
 
 from collections.abc import Collection, Sequence
 

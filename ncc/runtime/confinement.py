@@ -1,4 +1,4 @@
-"""Runs programs that meet other people's input without the rights to read, write or start anything else.
+"""Runs programs on untrusted input without the rights to read, write or start anything else.
 
 The work is done by a small launcher, ``ncc/native/confine``, which Linux alone has: it sets limits, gives up rights by
 Landlock, and becomes the program. `SECURITY.md` says what that is for.

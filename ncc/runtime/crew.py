@@ -1,4 +1,4 @@
-"""Processes that work through tasks of many items: an item that kills, hangs or fills one costs that item alone.
+"""Worker processes for tasks of many items: an item that crashes, hangs or fills one fails alone.
 
 A worker says which item it is at. When it dies, or is at an item for too long and is ended, its task is taken item by
 item by a fresh one; an item that does it again is written down as lost, and is left out from then on. The parent keeps

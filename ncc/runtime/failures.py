@@ -1,4 +1,4 @@
-"""What is said of an exception that nobody planned for: whose fault it is, the input's, the disk's or ncc's own."""
+"""How to report an unplanned exception: whether the input, the disk or ncc itself is to blame."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""Files by their path: what was found in a folder stays in it, and what is read is the file that was checked."""
+"""Files by path: what was found in a folder stays in it, and the file that was checked is the one read."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""How large a file may be, and how much a compiler, or LLVM, may take for it; environment variables change it."""
+"""Limits on file sizes, and on what a compiler or LLVM may use; environment variables change them."""
 
 import math
 import os

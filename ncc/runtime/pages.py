@@ -1,4 +1,4 @@
-"""HTML pages, made of the templates in ``ncc/templates``; all that is put into a page is escaped."""
+"""HTML pages made from the templates in ``ncc/templates``; everything inserted is escaped."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache

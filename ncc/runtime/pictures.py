@@ -1,4 +1,4 @@
-"""Pictures of matplotlib's as files."""
+"""Writes matplotlib pictures to files."""
 
 import os
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Names and excerpts of a stranger's files, for people: nothing in them steers a terminal, or hides or turns text."""
+"""Makes names and excerpts of untrusted files printable: nothing controls a terminal, or hides or turns text."""
 
 import re
 from contextlib import suppress

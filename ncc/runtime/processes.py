@@ -1,4 +1,4 @@
-"""Processes that other people's input may crash, hang or fill: watched from outside, and ended with all they started.
+"""Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started.
 
 Compilers, the helper that LLVM runs in, workers of a corpus and of the fuzzer are all of this kind. Their limits and
 rights are those of the command that `ncc.runtime.confinement.confine` makes, or those that a worker gives itself

@@ -1,4 +1,4 @@
-"""Where a figure comes from: the command as it was typed, the machine, and the versions of what took part."""
+"""Where a figure comes from: the command as typed, the machine, and the versions of the software used."""
 
 import os
 import platform

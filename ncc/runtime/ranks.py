@@ -1,4 +1,4 @@
-"""Ranks of a data-parallel run: who we are, what all must know alike, and the process group that torchrun asks for."""
+"""Ranks of a data-parallel run: our own rank, what all must agree on, and the process group under torchrun."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

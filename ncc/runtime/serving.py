@@ -1,4 +1,4 @@
-"""A worker's own side of `ncc.runtime.processes`: messages to and from its parent, its limits, and its end with it."""
+"""The worker's side of `ncc.runtime.processes`: messages to and from its parent, its limits, and its end."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""Files that ncc writes and trusts: atomic writes, and checked reading of versioned JSON and safetensors."""
+"""Files that ncc writes and reads back: atomic writes, and checked reading of versioned JSON and safetensors."""
 
 import errno
 import gzip

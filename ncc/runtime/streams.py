@@ -1,4 +1,4 @@
-"""Standard input and pipes: read once, as a whole, and never without end."""
+"""Reads standard input and pipes: once, as a whole, and up to a limit."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Tables of vectors as files: NumPy, JSON, CSV and Parquet, written in one step."""
+"""Writes tables of vectors to files: NumPy, JSON, CSV and Parquet, in one step."""
 
 import csv
 import io

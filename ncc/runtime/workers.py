@@ -1,4 +1,4 @@
-"""Calls in worker processes with limits of memory and time: an input that kills, hangs or fills one costs its call.
+"""Calls in worker processes with memory and time limits: if an input crashes, hangs or fills one, its call fails.
 
 Worker processes serve one call after the other and are replaced when one ends. Any number of threads may call.
 """

@@ -1,4 +1,4 @@
-"""Asked before hours of work: can a result be written where it should go, and does nobody else write there?"""
+"""Checks before hours of work that the result can be written, and that nobody else writes there."""
 
 import errno
 import os

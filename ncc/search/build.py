@@ -1,4 +1,4 @@
-"""Makes an index of folders, or brings one up to date: only files that changed are read again, those that went go."""
+"""Builds or updates an index of folders: reads only files that changed, and drops those that are gone."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""How sure a similarity is: measured on functions of which it is known which are the same.
+"""How likely similar functions are copies, measured on functions known to be the same or different.
 
 Of pairs of the same function, compiled at two levels, and of pairs of different ones it is counted how many are at
 least so alike. In a code base of n functions of which each has, on average, a given number of true partners, the share

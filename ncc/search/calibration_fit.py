@@ -1,4 +1,4 @@
-"""``ncc train calibration``: a function at several levels of optimisation is the same function."""
+"""``ncc train calibration``: the same functions at several optimisation levels, against different ones."""
 
 import hashlib
 import os

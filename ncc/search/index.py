@@ -1,4 +1,4 @@
-"""`Index`: every function of a code base, asked for those nearest to some code."""
+"""`Index`: every function of a code base, to be searched for those nearest to some code."""
 
 import os
 from collections.abc import Iterator

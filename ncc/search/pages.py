@@ -1,4 +1,4 @@
-"""Two places' source side by side: read where it may be read, for a terminal and for a page that loads nothing."""
+"""Shows the source of two functions side by side, on a terminal or in a page that loads nothing."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Many files to one table, in parts that survive a kill: by the workers of a corpus's build, or by an executor.
+"""Many files to one table, in parts that survive a kill: by a corpus build's workers, or by an executor.
 
 Files are cut into batches in a fixed order. Each finished batch is a part on disk: a Parquet file of rows, and what is
 to be said of each file. Parts are given back in order, so that whatever is made of them does not depend on the workers.

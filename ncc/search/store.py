@@ -1,4 +1,4 @@
-"""An index on disk: functions and files as Arrow, vectors as a faiss index of halves; all are memory-mapped.
+"""An index on disk: functions and files as Arrow, vectors as a float16 faiss index; all memory-mapped.
 
 ``index.json`` names the files of one generation and is replaced last, so that an index is always whole. Vectors are
 written as they come, behind the head that faiss gives an index without any.

@@ -1,1 +1,1 @@
-"""All that measures rather than answers: protocols, controls, peers, metrics, intervals, reports, scaling."""
+"""Everything that evaluates: protocols, controls, published methods, metrics, intervals, reports, scaling."""

@@ -1,4 +1,4 @@
-"""Figures with intervals: groups of rows are drawn again and again, and every figure is a function of sums over rows.
+"""Bootstrap intervals: groups of rows are resampled, and every figure is a function of sums over rows.
 
 A figure that is a function of sums costs one matrix product for all draws.
 """

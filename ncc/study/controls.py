@@ -1,4 +1,4 @@
-"""Controls that every task has: the majority, and models of scikit-learn on features that need no learning.
+"""Controls that every task has: the majority, and scikit-learn models on features that need no learning.
 
 Every learned result must stand beside its task's controls. A method sees the answers of training rows only.
 """

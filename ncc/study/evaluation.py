@@ -1,4 +1,4 @@
-"""The frame of every study: a task's samples under its protocols, methods run through them, and a table of scores.
+"""The frame of every evaluation: a task's samples under its protocols, methods run on them, a table of scores.
 
 A task brings samples, protocols and measures (`Task`), and says what of a score is printed (`Comparison`); `devices`,
 `coarsening` and `classification` beside this file do so. What is run, kept and scored is decided here.

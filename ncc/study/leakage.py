@@ -1,4 +1,4 @@
-"""What a protocol lets through: test rows that share something telling with a training row of their fold."""
+"""What a protocol leaks: test rows that share something informative with a training row of their fold."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

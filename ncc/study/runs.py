@@ -1,4 +1,4 @@
-"""Methods run through folds: in parallel, one thread each, every fold kept in a cache by its content.
+"""Runs methods through folds: in parallel, one thread each, with every fold cached by its content.
 
 A method never sees the answers of the rows that it is tested on: it is given samples in which they are hidden.
 """

@@ -1,4 +1,4 @@
-"""Checkpoints of a training: written by the first rank at epochs' ends and, by the clock, inside epochs.
+"""Checkpoints of a training: written by the first rank at the ends of epochs, and at intervals within them.
 
 Reading one never runs what it says (``weights_only``); a stop while one is written leaves the one before.
 """

@@ -1,4 +1,4 @@
-"""Gradients in fewer bytes: compressed all-reduce, whose sums over all ranks are approximate.
+"""Compressed all-reduce: gradients in fewer bytes, whose sums over all ranks are approximate.
 
 References: Stich et al. 2018 ("Sparsified SGD with memory"), algorithm 1, and Lin et al. 2018 ("Deep gradient
 compression"), without its corrections for momentum; Alistarh et al. 2017 ("QSGD: communication-efficient SGD via

@@ -1,4 +1,4 @@
-"""How to train: the options of the loop and of its data-parallel strategies, and what a training reports of itself."""
+"""Options of the training loop and of its data-parallel strategies, and what a training reports about itself."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""CUDA graphs of steps: where batches come in few shapes, forward and backward of a shape are one launch, not hundreds.
+"""CUDA graphs of steps: if batches have few shapes, the forward and backward of a shape are a single launch.
 
 A shape that comes twice is captured, from the batch that it came with. The next one of the shape is computed both ways,
 and only if loss, gradients and buffers agree is the graph replayed from then on. Where capture fails, or they do not

@@ -1,4 +1,4 @@
-"""What is drawn in an epoch: the order of samples alike on all ranks, noise and dropout on each its own."""
+"""Random draws of an epoch: the order of samples, equal on all ranks, and each rank's own noise and dropout."""
 
 import json
 from typing import Any

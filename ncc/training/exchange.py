@@ -1,4 +1,4 @@
-"""Collectives of a training over all ranks, with the bytes that they put on the wire; tensors laid flat for them."""
+"""Collectives of a training over all ranks, with the bytes that they send; tensors flattened for them."""
 
 from collections.abc import Sequence
 

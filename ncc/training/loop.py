@@ -1,4 +1,4 @@
-"""The training loop: model, data and config in, trained model out; it knows no task, and no strategy.
+"""The training loop: model, data and config in, trained model out; it depends on no task and no strategy.
 
 Under torchrun every rank takes its part of each batch, as the strategy says that the configuration names; for one
 process and for many the loop is the same.

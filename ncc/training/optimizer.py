@@ -1,4 +1,4 @@
-"""What moves the weights: AdamW on clipped gradients, at a learning rate that is warmed up and then decays to 0.
+"""Updates the weights: AdamW on clipped gradients, with a learning rate that warms up and then decays to 0.
 
 References: Loshchilov and Hutter 2019 ("Decoupled weight decay regularization"); half a cosine as in their SGDR, 2017.
 """

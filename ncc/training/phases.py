@@ -1,4 +1,4 @@
-"""Where a training's time goes: by the clock, or between events in a GPU's queue, which runs behind the host."""
+"""Where a training's time goes: by the clock, or between events in the queue of a GPU, which runs behind the host."""
 
 import time
 from collections.abc import Iterator

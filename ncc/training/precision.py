@@ -1,4 +1,4 @@
-"""The precision that networks are trained in: decided here, by trial, once per device, and by all ranks alike.
+"""The precision that networks are trained in: decided by trial, once per device, and equally on all ranks.
 
 Skip-gram has no LSTM, and decides for its products itself (`ncc.embedding.skipgram_model`).
 

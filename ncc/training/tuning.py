@@ -1,4 +1,4 @@
-"""Hyper-parameter search: a study of optuna in a file, which goes on where it stopped and ends poor trials early.
+"""Hyper-parameter search: a resumable optuna study in a file, which ends poor trials early.
 
 References: Akiba et al. 2019 ("Optuna"); Bergstra et al. 2011 (tree-structured Parzen estimators, which propose).
 """

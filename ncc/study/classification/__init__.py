@@ -1,1 +1,1 @@
-"""Classification of programs measured: splits, controls, scores, and the classifier that ships beside them."""
+"""Evaluates program classification: splits, controls, scores, and the classifier that ships."""

@@ -1,4 +1,4 @@
-"""The table of algorithm classification: controls, the paper's head and ours with its ablations, on the same splits."""
+"""Compares classifiers on the same splits: controls, the paper's head, and ours with its ablations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Classifiers on vectors that learn nothing from the labels: what ``ncc embed`` gives, and a linear model.
+"""Classifiers on vectors that have learnt nothing from the labels: a linear model on what ``ncc embed`` gives.
 
 With few labels a class, this says what vectors are worth to those who take them as they are.
 """

@@ -1,4 +1,4 @@
-"""Scores of a classifier: accuracy, also without near-duplicates of training programs, and how right its confidence is.
+"""Scores of a classifier: accuracy, with and without near-duplicates of training programs, and calibration.
 
 Reference for the calibration error: Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities using
 Bayesian binning"), 15 bins of equal width.

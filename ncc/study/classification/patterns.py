@@ -1,4 +1,4 @@
-"""A classifier on the patterns that the encoder looks at, without what the encoder learnt of other classes."""
+"""A classifier on the encoder's patterns, without what the encoder learnt from other classes."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

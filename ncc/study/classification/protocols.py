@@ -1,4 +1,4 @@
-"""How programs are split: training, validation and test 3:1:1, with copies of a program kept on one side.
+"""Splits of programs into training, validation and test 3:1:1, with copies of a program on one side.
 
 Reference: Ben-Nun et al. 2018, section 6.1, splits at random 3:1:1 and lets copies fall on both sides.
 """

@@ -1,4 +1,4 @@
-"""How a trained classifier does on programs that another level or another compiler made of the same sources."""
+"""How a trained classifier does on its test programs at another level or from another compiler."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Classification of labelled programs as a task to be studied."""
+"""Classification of labelled programs as a task to evaluate."""
 
 from collections.abc import Sequence
 from dataclasses import replace

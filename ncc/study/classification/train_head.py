@@ -1,4 +1,4 @@
-"""``ncc train classify``: a classifier trained on a part of labelled programs, calibrated and measured on others.
+"""``ncc train classify``: trains a classifier on some labelled programs, calibrates and measures it on others.
 
 With ``--refit`` it is trained further on all of them: `ncc.classification.refit`.
 """

@@ -1,4 +1,4 @@
-"""Finds how to train the classifier's network: trials on the training programs, judged by the validation programs."""
+"""Tunes the training of the classifier's network: trials on training programs, judged on validation programs."""
 
 from collections.abc import Callable
 from dataclasses import asdict, replace

@@ -1,1 +1,1 @@
-"""Thread coarsening measured: protocols, controls, scores, and the head that ships beside them."""
+"""Evaluates thread coarsening: protocols, controls, scores, and the head that ships."""

@@ -1,4 +1,4 @@
-"""Every method of thread coarsening under every protocol: the table that a score has to stand in."""
+"""Compares all thread-coarsening methods under every protocol."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Evaluation protocols of thread coarsening as index splits, and what each lets through to the test rows."""
+"""Evaluation protocols of thread coarsening as index splits, and what each leaks to the test rows."""
 
 from collections.abc import Hashable, Iterable, Mapping
 

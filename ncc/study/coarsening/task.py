@@ -1,4 +1,4 @@
-"""Thread coarsening as a task to be studied."""
+"""Thread coarsening as a task to evaluate."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,1 +1,1 @@
-"""Device mapping measured: protocols, controls, scores, and the head that ships beside them."""
+"""Evaluates device mapping: protocols, controls, scores, and the head that ships."""

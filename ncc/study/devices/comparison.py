@@ -1,4 +1,4 @@
-"""Every method under every protocol, controls beside heads: the table that a score has to stand in."""
+"""Compares all device-mapping methods under every protocol, controls and heads alike."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Ways to say how far a predicted log ratio may err, side by side: what each is worth on launches held out.
+"""Compares ways to give a predicted log-ratio an interval, on launches held out.
 
 All are around the same answers, those of a head, and are fitted on its training launches alone. Kernels held out say
 how far a model errs near what it knows. Groups held out, suites, or clusters of like code where there are too few of

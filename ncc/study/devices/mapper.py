@@ -1,4 +1,4 @@
-"""Our mapper of the published table: learns log(CPU time / GPU time) alone, and what known sizes of data give away.
+"""Our mapper for the published table: learns only log(CPU time / GPU time), and what known data sizes reveal.
 
 Gaussian processes, each with another idea of which kernels are alike. A data size that training knows is in all
 likelihood that of a program whose other kernels it knows: there trees on sizes have a say too. Nothing of that helps

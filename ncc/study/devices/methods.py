@@ -1,4 +1,4 @@
-"""All methods that a comparison on device mapping runs."""
+"""All methods of a device-mapping comparison."""
 
 from collections.abc import Callable
 from functools import cache, partial

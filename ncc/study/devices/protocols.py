@@ -1,4 +1,4 @@
-"""Evaluation protocols of device mapping as index splits, and what each lets through to the test rows."""
+"""Evaluation protocols of device mapping as index splits, and what each leaks to the test rows."""
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Device mapping as a task to be studied."""
+"""Device mapping as a task to evaluate."""
 
 from collections.abc import Sequence
 

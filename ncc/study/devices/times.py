@@ -1,4 +1,4 @@
-"""Predicted times measured: kernels, families and suites held out, and one source of kernels asked about another.
+"""Evaluates predicted times: with kernels, families and suites held out, and from one source to another.
 
 Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverage of intervals).
 """

@@ -1,4 +1,4 @@
-"""``ncc train devmap``: a device head from the published times or a table of one's own, with its scores in the card."""
+"""``ncc train devmap``: a device head from the published times or a user's table, with its scores in the card."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""How much of a program's or corpus's statements a vocabulary knows as they stand, and what it misses most."""
+"""How many statements of a program or corpus a vocabulary has exactly, and which it misses most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

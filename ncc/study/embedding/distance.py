@@ -1,4 +1,4 @@
-"""The semantic distance test: are statements that do the same nearer to each other than to any others?
+"""The semantic distance test: are statements that do the same nearer to each other than to all others?
 
 Reference: Ben-Nun et al. 2018, section 5.1.
 """

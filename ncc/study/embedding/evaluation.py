@@ -1,4 +1,4 @@
-"""All intrinsic scores of an embedding in one go, as numbers and as a table beside the published ones.
+"""All intrinsic scores of an embedding, as numbers and as a table next to the published ones.
 
 Reference: Ben-Nun et al. 2018, section 5.1.
 """

@@ -1,4 +1,4 @@
-"""Pictures of an embedding, as a file or as a page: its most frequent statements on a plane, coloured by family.
+"""Pictures of an embedding, as a file or a page: its most frequent statements in a plane, coloured by family.
 
 Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
 """

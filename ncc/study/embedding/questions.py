@@ -1,4 +1,4 @@
-"""Analogy questions of the paper, made of the words that a vocabulary has: a is to b as c is to d.
+"""The paper's analogy questions, made from a vocabulary's words: a is to b as c is to d.
 
 Where the original fills templates and drops what its vocabulary lacks, here the words themselves are matched, so that
 every type, flag and index that the vocabulary has is asked about: grids whose rectangles are questions, and inverses.

@@ -1,4 +1,4 @@
-"""Words of the vocabulary taken apart into opcode, flags, types and operands, for the questions asked of them."""
+"""Parses words of the vocabulary into opcode, flags, types and operands, to make questions from."""
 
 import re
 from dataclasses import dataclass, field

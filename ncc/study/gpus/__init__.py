@@ -1,1 +1,1 @@
-"""Predicted launches of GPU kernels: trained, and measured beside controls."""
+"""Trains and evaluates predictions of GPU kernel launches, against controls."""

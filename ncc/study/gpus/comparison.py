@@ -1,4 +1,4 @@
-"""``ncc evaluate gpu``: predicted launches of programs held out, beside controls, with intervals over programs.
+"""``ncc evaluate gpu``: predicted launches of held-out programs, against controls, with intervals over programs.
 
 Reference: gpuFLOPBench, arXiv 2512.04355 (data); Vovk et al. 2005 (conformal intervals).
 """

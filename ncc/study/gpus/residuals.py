@@ -1,4 +1,4 @@
-"""Models of what the roofline leaves that read the kernel's code: the LSTM encoder, and vectors beside counts."""
+"""Models of the roofline's residuals that read the kernel's code: the LSTM encoder, and vectors with counts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""``ncc train gpu``: a head for a card, from gpuFLOPBench's profiles or from a table of one's own."""
+"""``ncc train gpu``: a head for one card, from gpuFLOPBench's profiles or a user's table."""
 
 import hashlib
 import io

@@ -1,1 +1,1 @@
-"""Published methods, run again in the same frame and on the same folds as everything else."""
+"""Published methods, reimplemented and run on the same folds as everything else."""

@@ -1,4 +1,4 @@
-"""DeepTune: an LSTM over the tokens of the source text, its embedding learnt with it.
+"""DeepTune: an LSTM over the tokens of the source text, with an embedding learnt jointly.
 
 Reference: Cummins et al., End-to-End Deep Learning of Optimization Heuristics, PACT 2017, section 3.
 """

@@ -1,4 +1,4 @@
-"""DeepTune and DeepTune-TL: an LSTM over the tokens of the source text, untrained or trained on device mapping first.
+"""DeepTune and DeepTune-TL: an LSTM over source tokens, trained from scratch or first on device mapping.
 
 Departures from the published program, none of which gives it less to learn from: the text is that of the row's own
 kernel (see `samples`); outputs are a softmax, not sigmoids under a cross-entropy that expects probabilities that add up

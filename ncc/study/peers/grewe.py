@@ -1,4 +1,4 @@
-"""Grewe, Wang and O'Boyle's device mapper: a decision tree on four features combined of static counts.
+"""Grewe, Wang and O'Boyle's device mapper: a decision tree on four combinations of static counts.
 
 Reference: Grewe et al., Portable Mapping of Data Parallel Programs to OpenCL for Heterogeneous Systems, CGO 2013.
 """

@@ -1,4 +1,4 @@
-"""IR2Vec's device mapper: vectors of whole functions, made of seed vectors without training, and boosted trees.
+"""IR2Vec's device mapper: boosted trees on function vectors made from seed vectors without training.
 
 Reference: VenkataKeerthy et al., IR2Vec: LLVM IR Based Scalable Program Embeddings, TACO 17:4, 2020.
 """

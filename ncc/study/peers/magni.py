@@ -1,4 +1,4 @@
-"""Magni et al.'s model: whether to coarsen further, asked again after each doubling, by a small neural network.
+"""Magni et al.'s model: a small neural network decides after each doubling whether to coarsen further.
 
 A model for each device. Inputs are the seven principal components of the static counts of the kernel as coarsened so
 far; the answer in training is whether the best factor is larger. The cascade ends at the first no, or where there are

@@ -1,4 +1,4 @@
-"""The classifier that DeepTune and inst2vec share: two LSTM layers over a kernel's words, then its auxiliary inputs.
+"""The classifier of DeepTune and inst2vec: two LSTM layers over a kernel's words, then auxiliary inputs.
 
 Departures from both published programs:
 

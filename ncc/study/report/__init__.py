@@ -1,4 +1,4 @@
-"""Reports of an evaluation: an HTML page that needs no other file and no net, and tables for a terminal."""
+"""Reports of an evaluation: a self-contained HTML page, and tables for a terminal."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

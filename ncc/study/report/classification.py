@@ -1,4 +1,4 @@
-"""What a report on algorithm classification shows: scores, classes that are hard, confusion."""
+"""The report on algorithm classification: scores, hard classes, confusion."""
 
 from collections.abc import Sequence
 from dataclasses import replace

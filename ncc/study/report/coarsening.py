@@ -1,4 +1,4 @@
-"""Tables of a comparison on thread coarsening: all methods under a protocol, and the best of each kind."""
+"""Tables for the thread-coarsening report: all methods under a protocol, and the best of each kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Pictures of a comparison on thread coarsening; the words on how to read them are in the report's template."""
+"""Figures for the thread-coarsening report; the text on how to read them is in the report's template."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Pictures of device mapping on one platform; the words on how to read them are in the report's template."""
+"""Figures for device mapping on one platform; the text on how to read them is in the report's template."""
 
 from collections.abc import Sequence
 from dataclasses import replace

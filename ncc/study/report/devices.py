@@ -1,4 +1,4 @@
-"""Tables of a comparison on device mapping: all methods by protocol and platform, and the best of each kind."""
+"""Tables for the device-mapping report: all methods by protocol and platform, and the best of each kind."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Drawings for reports, as SVG that follows the reader's light or dark screen: dots with intervals, heat maps, curves.
+"""SVG drawings for reports, for light and dark screens: dots with intervals, heat maps, curves.
 
 Every drawing is a grid of panels, two to a row or as many as asked for, with the names of methods on the left.
 """

@@ -1,4 +1,4 @@
-"""Scores by protocol and by kind: controls, published methods run again, and ours."""
+"""Scores by protocol and kind: controls, published methods run again, and ours."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar

@@ -1,4 +1,4 @@
-"""Regret: how much slower than with a perfect choice the rows run, as cumulative distributions of all methods."""
+"""Regret: how much slower rows run than with a perfect choice, as cumulative distributions for all methods."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Where a report's table is made: once from scores, then shown as HTML in a page or as text in a terminal."""
+"""Tables of reports: built once from scores, then shown as HTML in a page or as text in a terminal."""
 
 import textwrap
 from abc import ABC, abstractmethod

@@ -1,1 +1,1 @@
-"""Finding like code by vectors, measured: programs of the same class, and the same function compiled in another way."""
+"""Evaluates code search by vectors: programs of the same class, and the same function compiled differently."""

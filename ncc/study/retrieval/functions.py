@@ -1,4 +1,4 @@
-"""``ncc evaluate functions``: does a function find itself, compiled in another way, among all of its project?"""
+"""``ncc evaluate functions``: does a function compiled differently find itself among all of its project?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

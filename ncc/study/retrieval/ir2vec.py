@@ -1,4 +1,4 @@
-"""IR2Vec's flow-aware vectors by its own wheel, in a worker process: it ends the process that it can't read IR in.
+"""IR2Vec's flow-aware vectors by its own wheel, in a worker process that may crash on IR it can't read.
 
 The wheel (2.1.1) has LLVM 17, so what later ones added to the language, which changes no meaning, is taken out first.
 

@@ -1,4 +1,4 @@
-"""What turns code into vectors to be compared: means of statement vectors, bags, histograms, an encoder not trained.
+"""Methods that turn code into vectors to compare: statement vectors' means, bags, histograms, an untrained encoder.
 
 None of them learns from labels. Document frequencies are those of the code that is compared, which favours controls.
 """

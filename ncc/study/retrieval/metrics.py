@@ -1,4 +1,4 @@
-"""How well vectors find what belongs together: MAP@R of classes, rank of the one right answer in pools of any size.
+"""How well vectors find what belongs together: MAP@R of classes, and the rank of the right answer in a pool.
 
 References: Lu et al. 2021 (CodeXGLUE: MAP@R on POJ-104); Musgrave, Belongie, Lim 2020, section 3.2 (MAP@R).
 """

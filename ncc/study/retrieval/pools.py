@@ -1,4 +1,4 @@
-"""Functions of whole projects, compiled in several ways: what is asked, and the pool that it is looked for in.
+"""Functions of whole projects compiled in several ways: the queries, and the pools that they search.
 
 Their modules are read with the author's words taken out: names of all that they define and texts of strings; names of
 what they take from outside are kept, or taken out as well.

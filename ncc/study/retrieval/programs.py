@@ -1,4 +1,4 @@
-"""``ncc evaluate retrieval``: do vectors of programs find the programs of their own class among all others?
+"""``ncc evaluate retrieval``: do vectors of programs find the programs of their class among all others?
 
 Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to 104 test, MAP@R, every program a query.
 """

@@ -1,4 +1,4 @@
-"""What ``ncc train encoder`` does: programs by class and builds of functions → the encoder, linear or LSTM."""
+"""``ncc train encoder``: trains the encoder, linear or LSTM, on classes of programs and builds of functions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

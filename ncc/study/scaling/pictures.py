@@ -1,4 +1,4 @@
-"""Pictures of a sweep: speedups over ranks and over model sizes, where the time went, accuracy over time."""
+"""Figures of a sweep: speedups over ranks and model sizes, where the time went, accuracy over time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

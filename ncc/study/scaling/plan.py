@@ -1,4 +1,4 @@
-"""The runs of a sweep: ranks × strategy × compression × batch size × model size, each as often as asked for."""
+"""The runs of a sweep: ranks × strategy × compression × batch size × model size, each repeated as requested."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A model of a step, fitted to the runs of a sweep: what more ranks, other links and larger models would come to.
+"""A model of a training step, fitted to a sweep, that predicts more ranks, other links and larger models.
 
 A step takes as long as its fixed part, its programs on the rank that has most to do, and what ranks send each other:
 

@@ -1,4 +1,4 @@
-"""Starts the processes of a run, waits for their end or the time limit, and says how it went."""
+"""Starts the processes of a run, waits for their end or the time limit, and reports the outcome."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The programs of a sweep: where they are, how they are read, and which of them a run trains on."""
+"""The programs of a sweep: where they are, how they are read, and which of them each run trains on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

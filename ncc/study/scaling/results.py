@@ -1,4 +1,4 @@
-"""What a run is given and what it leaves, as JSON between the process that measures and those that train."""
+"""A run's input and output as JSON, between the process that measures and those that train."""
 
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path

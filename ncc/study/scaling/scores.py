@@ -1,4 +1,4 @@
-"""What the runs of a sweep say: speedups over the best runs of one process, efficiency, time to accuracy, break-even.
+"""Scores of a sweep: speedups over the best single-process runs, efficiency, time to accuracy, break-even.
 
 Reference: Hoefler and Belli 2015, rules 1 (the base case of a speedup), 5 and 6 (spread of what is not deterministic).
 """

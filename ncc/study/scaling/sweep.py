@@ -1,4 +1,4 @@
-"""Runs a sweep, one run after the other, and keeps every one of them with what it cost to measure."""
+"""Runs a sweep, one run at a time, and keeps all of them with the cost of measuring them."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One run of a sweep: ``python -m ncc.study.scaling.worker JOB.json``, under torchrun where there are several ranks."""
+"""One run of a sweep: ``python -m ncc.study.scaling.worker JOB.json``, under torchrun if there are several ranks."""
 
 import faulthandler
 import gc

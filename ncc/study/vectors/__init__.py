@@ -1,4 +1,4 @@
-"""Vocabularies that other projects publish, read as embeddings of ours so that they can be compared."""
+"""Reads vocabularies published by other projects as embeddings of ours, so that they can be compared."""
 
 from ncc.study.vectors.inst2vec import load_inst2vec
 from ncc.study.vectors.ir2vec import load_ir2vec

@@ -1,4 +1,4 @@
-"""inst2vec as spcl/ncc publishes it, or as its code trained it, read as an embedding of ours.
+"""Reads inst2vec, as published by spcl/ncc or as trained by its code, as an embedding of ours.
 
 The published inst2vec comes as pickles, which may hold any code: `ncc.study.vectors.pickles` reads them without
 running it.

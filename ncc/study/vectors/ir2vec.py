@@ -1,4 +1,4 @@
-"""IR2Vec's seed embeddings, read as an embedding of statements: vectors of opcode, type and operands, added up.
+"""Reads IR2Vec's seed embeddings as an embedding of statements: the sum of opcode, type and operand vectors.
 
 Reference: VenkataKeerthy et al. 2020 (TACO 17:4), section 4: the symbolic encoding of an instruction.
 """

@@ -1,4 +1,4 @@
-"""Statements as the original abstracted them, written as LLVM writes them since pointers have no pointee type."""
+"""Rewrites the original's abstracted statements as LLVM writes them since pointers lost their pointee types."""
 
 import re
 

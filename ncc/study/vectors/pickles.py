@@ -1,4 +1,4 @@
-"""Pickles of plain data and NumPy arrays, read so that they can neither run code nor reach NumPy's own.
+"""Reads pickles of plain data and NumPy arrays so that they can't run code or reach NumPy's own.
 
 A pickle calls functions and gives objects their state. Here all that it can name is stand-ins, written in Python: NumPy
 trusts what it is given as a state, and a wrong one ends the process.

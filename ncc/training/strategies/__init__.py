@@ -1,4 +1,4 @@
-"""Data-parallel strategies: ways in which ranks make one model together. The loop does not know which one runs."""
+"""Data-parallel strategies: ways in which ranks train one model together, unknown to the loop."""
 
 from torch import nn
 

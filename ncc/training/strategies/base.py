@@ -1,4 +1,4 @@
-"""What the strategies have in common: a rank's part of a batch, the order of calls, and their state."""
+"""What the strategies share: a rank's part of a batch, the order of calls, and their state."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

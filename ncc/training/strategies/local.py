@@ -1,4 +1,4 @@
-"""Local SGD: every rank steps alone, and now and then the weights are averaged.
+"""Local SGD: every rank takes its own steps, and the weights are averaged at intervals.
 
 References: Stich 2019 ("Local SGD converges fast and communicates little"); Lin et al. 2020 ("Don't use large
 mini-batches, use local SGD").

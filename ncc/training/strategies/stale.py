@@ -1,4 +1,4 @@
-"""Asynchronous training with bounded staleness: gradients travel while later batches are computed.
+"""Asynchronous training with bounded staleness: gradients are sent while later batches are computed.
 
 References: Ho et al. 2013 ("More effective distributed ML via a stale synchronous parallel parameter server"), for the
 bound; Li et al. 2018 ("Pipe-SGD: a decentralized pipelined SGD framework for distributed deep net training"), for the
