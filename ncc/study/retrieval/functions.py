@@ -36,7 +36,7 @@ class FunctionMetrics:
     Attributes:
         recall: For each of `SIZES`, share of functions whose nearest is right; None where no project is as large.
         reciprocal_rank: The same for 1 over the rank of the right one.
-        projects: Project → its functions that asked, how many it has, and its recall among all of them.
+        projects: Project → its functions that were queries, how many it has, and its recall among all of them.
     """
 
     recall: tuple[Estimate | None, ...]
@@ -85,7 +85,7 @@ class FunctionComparison(Comparison[FunctionMetrics]):
                 columns.append(Column(f"of {size:,}" if size else "of all", pick, "%", is_ranked=marked, group=group))
         projects = scores[0].metrics.projects
         counts = ", ".join(f"{name} {queries} of {pool}" for name, (queries, pool, _) in projects.items())
-        caption = f"{scores[0].protocol}; functions that ask, of all: {counts}; intervals over projects"
+        caption = f"{scores[0].protocol}; queries among all functions: {counts}; intervals over projects"
         return table_of(caption, columns, scores, row=score_row)
 
 

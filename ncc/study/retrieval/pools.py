@@ -69,7 +69,7 @@ class Functions:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Functions to be found and functions that ask for them.
+    """A pool of functions, and the queries against it.
 
     Attributes:
         units: The m functions of the pool, then the k that ask.
