@@ -133,7 +133,7 @@ def load_module(
     abstraction: Abstraction | None = None,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> Module:
-    """Makes a module of whatever holds code.
+    """Makes a module from anything that holds code.
 
     Args:
         source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one

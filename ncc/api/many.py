@@ -27,7 +27,7 @@ def embed_many(
     pooling: str | Pooler | None = None,
     seconds: float = 300.0,
 ) -> Iterator[EmbeddedModule | NccError]:
-    r"""Embeds many files or texts, and gives results in their order.
+    r"""Embeds many files or texts, and yields results in their order.
 
     Args:
         sources: Each as for `embed`; they are taken as they are needed.

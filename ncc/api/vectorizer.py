@@ -19,7 +19,7 @@ from ncc.frontend import CompileOptions
 
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Turns files or texts of code into vectors of whole programs; it learns nothing from them.
+    r"""Turns code, as files or texts, into vectors of whole programs; it learns nothing from it.
 
     Args:
         pooling: How a program's vector is made, as for `ncc.embed`.

@@ -214,7 +214,7 @@ def similarity(
     encoder: AnyEncoder | None = None,
     pooling: str | Pooler | None = None,
 ) -> float:
-    r"""How alike two programs are: the cosine of their vectors, from -1 to 1.
+    r"""Returns how similar two programs are: the cosine of their vectors, from -1 to 1.
 
     Args:
         a: A path or a text, as for `embed`; what that returned; or a (dim,) vector.
@@ -282,7 +282,7 @@ def build_graph(source: Source, *, options: CompileOptions | None = None, langua
 
 
 def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os.PathLike[str]) -> None:
-    """Writes vectors of modules to one file, as a table with a row for each vector: input, label and the numbers.
+    """Writes vectors of modules to one file, as a table with one row per vector: input, label and the numbers.
 
     Args:
         modules: From `embed`.

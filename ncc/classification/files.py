@@ -99,7 +99,7 @@ FILES = HeadFiles("classifier", 2, {"network": ClassifierHead}, {ClassifierHead:
 
 
 def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = None) -> ClassifierHead:
-    """Reads a classifier of programs; one that was read is returned as it is.
+    """Reads a program classifier; a loaded one is returned unchanged.
 
     Args:
         folder: Written by `save_classifier` or ``ncc train classify``; default the one that ships with ncc, of the 104
@@ -112,7 +112,7 @@ def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = Non
 
 
 def save_classifier(head: ClassifierHead, folder: str | Path) -> None:
-    """Writes a classifier that `ncc.train_classifier` made.
+    """Writes a classifier made by `ncc.train_classifier`.
 
     Args:
         head: To be written.

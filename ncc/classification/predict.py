@@ -41,7 +41,7 @@ class ClassShare:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramClasses:
-    """What a program is taken to be.
+    """The classes that a program may belong to.
 
     Attributes:
         classes: The most probable classes, best first; probabilities are calibrated on programs held out.

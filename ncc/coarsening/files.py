@@ -14,7 +14,7 @@ FILES: HeadFiles[AnyCoarseningHead] = HeadFiles(
 
 
 def load_coarsening_head(folder: AnyCoarseningHead | str | os.PathLike[str] | None = None) -> AnyCoarseningHead:
-    """Reads a head that predicts thread-coarsening factors; one that was read is returned as it is.
+    """Reads a head that predicts thread-coarsening factors; a loaded one is returned unchanged.
 
     Args:
         folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default the head that ships with ncc.
@@ -26,7 +26,7 @@ def load_coarsening_head(folder: AnyCoarseningHead | str | os.PathLike[str] | No
 
 
 def save_coarsening_head(head: AnyCoarseningHead, folder: str | Path) -> None:
-    """Writes a head that `ncc.train_coarsening` made.
+    """Writes a head made by `ncc.train_coarsening`.
 
     Args:
         head: To be written.

@@ -17,7 +17,7 @@ from ncc.runtime.workers import limited
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseningAdvice(CoarseningPrediction):
-    """The thread-coarsening factor for one kernel, as `CoarseningPrediction` has it.
+    """The thread-coarsening factor for one kernel, with what `CoarseningPrediction` says about it.
 
     Attributes:
         kernel: The kernel's name.

@@ -95,7 +95,7 @@ def build_corpus(
     file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
 ) -> CorpusReport:
-    """Compiles, reads and counts every file of a recipe; called again, goes on where it was stopped.
+    """Compiles, reads and counts every file of a recipe; called again, it resumes where it was stopped.
 
     Args:
         recipe: In TOML, a folder of code, or a `ncc.corpus.Recipe`.

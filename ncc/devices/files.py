@@ -196,7 +196,7 @@ FILES: HeadFiles[TimesHead] = HeadFiles(
 def load_device_head(
     folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str = PLATFORMS[-1]
 ) -> TimesHead:
-    """Reads a head that predicts the faster device; one that was read is returned as it is.
+    """Reads a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
         folder: Written by `save_device_head` or ``ncc train devmap``; default the head that ships with ncc.
@@ -212,7 +212,7 @@ def load_device_head(
 
 
 def save_device_head(head: TimesHead, folder: str | Path) -> None:
-    """Writes a head that `ncc.train_devmap` made.
+    """Writes a head made by `ncc.train_devmap`.
 
     Args:
         head: To be written.

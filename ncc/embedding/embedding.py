@@ -244,7 +244,7 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
 
 
 def save_embedding(embedding: Embedding, folder: str | Path) -> None:
-    """Writes an embedding; vectors as float16.
+    """Writes an embedding, with its vectors as float16.
 
     Args:
         embedding: To be written.

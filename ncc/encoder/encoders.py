@@ -33,7 +33,7 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
 
 
 def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
-    """Writes an encoder that `ncc.train_encoder` made.
+    """Writes an encoder made by `ncc.train_encoder`.
 
     Args:
         encoder: To be written.

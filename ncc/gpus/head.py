@@ -154,7 +154,7 @@ _FILES: HeadFiles[GpuHead] = HeadFiles("GPU head", 1, {"trees": GpuHead}, {GpuHe
 
 
 def save_gpu_head(head: GpuHead, folder: str | Path) -> None:
-    """Writes a head that `ncc.train_gpu` made.
+    """Writes a head made by `ncc.train_gpu`.
 
     Args:
         head: To be written.
@@ -167,7 +167,7 @@ def save_gpu_head(head: GpuHead, folder: str | Path) -> None:
 
 
 def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> GpuHead:
-    """Reads a head that predicts launches of GPU kernels; one that was read is returned as it is.
+    """Reads a head that predicts launches of GPU kernels; a loaded one is returned unchanged.
 
     Args:
         folder: Written by `save_gpu_head` or ``ncc train gpu``; default the head that ships with ncc.

@@ -80,7 +80,7 @@ def _handles() -> dict[Device, Any]:
 
 
 def list_devices() -> list[Device]:
-    """The OpenCL devices that the installed drivers show, as ``ncc devices`` lists them.
+    """Lists the OpenCL devices that the installed drivers offer, like ``ncc devices``.
 
     Raises:
         NccError: The package pyopencl is missing, or no driver shows a device.

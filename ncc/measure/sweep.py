@@ -61,10 +61,10 @@ def measure_kernels(
     seed: int = 204,
     progress: Callable[[str], None] | None = None,
 ) -> Measurements:
-    """Times OpenCL kernels on devices; called again with the same table, goes on where it was stopped.
+    """Times OpenCL kernels on devices; called again with the same table, it resumes where it was stopped.
 
-    A kernel runs in a process of its own, with arguments made by type and size. It is timed if it ends, writes output,
-    is deterministic, depends on its input and stays within its buffers.
+    A kernel runs in a process of its own, with arguments made by type and size. It is timed if it terminates,
+    writes output, is deterministic, depends on its input and stays within its buffers.
 
     Args:
         kernels: Files of OpenCL C, folders and globs; none for the kernels that ship.

@@ -57,7 +57,7 @@ def find_loaders() -> tuple[str, ...]:
 
 @contextmanager
 def require_confinement() -> Iterator[None]:
-    """Within it, nothing is compiled or given to LLVM where the system can't confine that; in worker processes too.
+    """Context in which nothing is compiled or passed to LLVM unless the system can confine it, also in workers.
 
     The environment variable NCC_REQUIRE_CONFINEMENT=1 has the same effect on a whole process.
 

@@ -186,7 +186,7 @@ _limits: list[Workers] = []
 
 @contextmanager
 def limits(*, memory_gb: float | None = None, seconds: float = 300.0) -> Iterator[None]:
-    r"""Within it, calls that read files of strangers are made in worker processes, and end at these limits.
+    r"""Context in which calls that read untrusted files run in worker processes, with these limits.
 
     For services: an input that crashes its worker, hangs or takes too much is an `NccError` of its call. That holds for
     `embed`, `build_graph`, `load_module`, `read_module`, `classify` and the predictions, in all threads of the process.

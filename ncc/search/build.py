@@ -88,9 +88,9 @@ def index(
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Index:
-    """Indexes every function of a code base, or brings an index up to date; called again, goes on after a stop.
+    """Indexes every function of a code base, or updates an index; called again, it resumes after a stop.
 
-    Only files that changed are read again, and those that are gone go. Files of folders that are not named stay.
+    Only files that changed are read again, and those that are gone are dropped. Files of other folders stay.
 
     Args:
         inputs: Folders, files and globs, or one of them.

@@ -35,7 +35,7 @@ _ASSETS = Path(__file__).parents[1] / "assets" / "search"
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What similarities of vectors of one kind are worth.
+    """How likely similar functions are copies, for vectors of one kind.
 
     Attributes:
         pooler_id: Of what makes the vectors.
@@ -149,7 +149,7 @@ def shipped_calibration(pooler_id: str) -> Calibration | None:
 
 
 def load_calibration(path: str | os.PathLike[str]) -> Calibration:
-    """Reads how sure similarities are.
+    """Reads a calibration of similarities.
 
     Args:
         path: File that ``ncc train calibration`` made.

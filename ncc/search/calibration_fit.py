@@ -38,7 +38,7 @@ def train_calibration(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Measures how sure a similarity is, on pairs of the same function at several levels and of different ones.
+    """Calibrates similarities on pairs of the same function at several levels and of different ones.
 
     Args:
         inputs: Folders and files of source that nothing was trained on.

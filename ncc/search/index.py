@@ -148,7 +148,7 @@ class Matches:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """An index that `ncc.index` made, open; nothing of it is read before it is asked for.
+    """An open index made by `ncc.index`; its parts are read when they are first needed.
 
     Attributes:
         store: Its files.
@@ -306,7 +306,7 @@ class Index:
 def load_index(
     folder: str | os.PathLike[str], *, calibration: Calibration | str | os.PathLike[str] | None = None
 ) -> Index:
-    """Opens an index that `ncc.index` made.
+    """Opens an index made by `ncc.index`.
 
     Args:
         folder: Of the index.

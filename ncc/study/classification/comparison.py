@@ -124,7 +124,7 @@ def evaluate_classification(
     options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassificationComparison:
-    """Measures classifiers of programs beside their controls.
+    """Compares program classifiers with controls.
 
     Args:
         folder: Has a folder of programs for each class; default POJ-104.

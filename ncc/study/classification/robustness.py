@@ -93,7 +93,7 @@ def evaluate_classifier(
     options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RobustnessTable:
-    """Measures a trained classifier on its test programs, as other levels and compilers make them.
+    """Measures a trained classifier on its test programs, compiled at other levels and by other compilers.
 
     Args:
         head: The classifier, or its folder.

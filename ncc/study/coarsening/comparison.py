@@ -95,7 +95,7 @@ def evaluate_coarsening(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> CoarseningComparison:
-    """Measures thread coarsening under every protocol, controls beside published methods and ours.
+    """Evaluates thread coarsening under every protocol: controls, published methods and ours.
 
     Args:
         protocol: "kernel", "source", "pair", "device", or "all".

@@ -41,7 +41,7 @@ def train_coarsening(
     data: str | None = None,
     about: dict[str, Any] | None = None,
 ) -> AnyCoarseningHead:
-    """Fits a head of thread coarsening to the PACT'14 table or one of one's own, measured on kernels held out.
+    """Fits a thread-coarsening head to the PACT'14 table or your own, measured on kernels held out.
 
     Args:
         output: Folder that gets the head.

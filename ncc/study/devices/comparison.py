@@ -102,9 +102,9 @@ def evaluate_devmap(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> DeviceComparison:
-    """Measures device mapping under every protocol, controls beside published methods and ours.
+    """Evaluates device mapping under every protocol: controls, published methods and ours.
 
-    A call that was stopped goes on from the folds that were finished.
+    If a call was stopped, the next one resumes from the folds that were finished.
 
     Args:
         protocol: "published", "kernel", "application", "suite", or "all".

@@ -41,7 +41,7 @@ def calibrate(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "TimesHead":
-    """Measures kernels on the devices at hand and trains a head on them; called again, measures more.
+    """Measures kernels on the machine's devices and trains a head on them; called again, it measures more.
 
     Args:
         output: Folder that gets the head, and the table ``times.parquet``.

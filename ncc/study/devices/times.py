@@ -211,7 +211,7 @@ def evaluate_times(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Measures predicted times under every protocol, controls beside them.
+    """Evaluates predicted times under every protocol, against controls.
 
     Args:
         protocol: "kernel", "application" and "suite" hold out parts of the suites, "clgen-kernel" a quarter of CLgen's

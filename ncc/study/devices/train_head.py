@@ -36,7 +36,7 @@ def train_devmap(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TimesHead:
-    """Fits a device head to the published times of a platform, or to tables of one's own.
+    """Fits a device head to the published times of a platform, or to tables of your own.
 
     Args:
         output: Folder that gets the head.

@@ -144,7 +144,7 @@ def evaluate_coverage(
     misses: int = 20,
     options: CompileOptions | None = None,
 ) -> Coverage:
-    """Counts how many statements of code an embedding has as they stand, and how far others back off.
+    """Counts how many statements of code an embedding has exactly, and how far the others back off.
 
     Args:
         inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.

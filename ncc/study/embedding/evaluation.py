@@ -124,7 +124,7 @@ def _rounded(percent: float | None) -> float | None:
 def evaluate_embedding(
     embedding: AnyEmbedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
 ) -> IntrinsicScores:
-    """Asks the paper's analogies and semantic distance test of an embedding.
+    """Runs the inst2vec paper's analogies and semantic distance test on an embedding.
 
     Args:
         embedding: Default the one that ships with ncc.

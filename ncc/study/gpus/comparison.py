@@ -140,7 +140,7 @@ def evaluate_gpu(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Measures predicted launches of gpuFLOPBench's CUDA programs, held out in five folds.
+    """Evaluates predicted launches of gpuFLOPBench's CUDA programs, held out in five folds.
 
     Every method learns from launches with and without their program's arguments, and is asked both ways: "told" and
     "untold".

@@ -37,7 +37,7 @@ def train_gpu(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GpuHead:
-    """Fits a head that predicts launches on a card.
+    """Fits a head that predicts launches on one card.
 
     Args:
         output: Folder that gets the head.

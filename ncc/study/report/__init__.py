@@ -15,7 +15,7 @@ __all__ = ["write_report"]
 def write_report(
     result: "Comparison[Any] | ScalingSweep", path: str | Path, *, about: dict[str, Any] | None = None
 ) -> None:
-    """Writes a page with tables and pictures of what was measured; it needs no other file and no net.
+    """Writes a self-contained page with tables and figures of an evaluation.
 
     Args:
         result: From a verb that compares methods, such as `evaluate_devmap`, or from `bench_scaling`.

@@ -104,10 +104,11 @@ def evaluate_functions(
     ir: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> FunctionComparison:
-    """Measures whether a function's vector finds the same function, compiled in another way, in a project.
+    """Measures whether a function's vector finds the same function, compiled differently, in its project.
 
-    The pool is a project at -O2 by the bundled clang; functions of -O0, and of other compilers at -O2, ask. Names and
-    strings of the project are taken out; names of what modules call from outside are kept in rows of their own.
+    The pool is a project compiled at -O2 by the bundled clang; the queries are its functions at -O0, and those of other
+    compilers at -O2. The project's identifiers and strings are removed; tables with and without the names of external
+    callees follow each other.
 
     Args:
         projects: Recipes of corpora, each source a project, and folders of sources, each a project.

@@ -105,7 +105,7 @@ def evaluate_retrieval(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RetrievalComparison:
-    """Measures whether vectors of programs find the programs of their own class among all others.
+    """Measures whether vectors of programs find the programs of their class among all others.
 
     Args:
         folder: Has a folder of programs for each class; default POJ-104.

@@ -163,9 +163,9 @@ def bench_scaling(
     link: str = "infiniband",
     progress: Callable[[str], None] | None = None,
 ) -> ScalingSweep:
-    """Measures how training a classifier of programs scales over ranks, and how large a model must be for it to pay.
+    """Measures how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
-    Every run has processes of its own and is in the answer, failed ones among them.
+    Every run has its own processes; the result includes all runs, even failed ones.
 
     Args:
         folder: Has a folder of programs for each class; default POJ-104.
