@@ -27,7 +27,7 @@ from ncc.gpus.roofline import count_launch
 from ncc.gpus.sources import host_arguments, make_options
 from ncc.kernels.launch import Launch
 from ncc.kernels.launch_profile import LaunchedKernel
-from ncc.kernels.names import find_kernel, plain_kernel_name
+from ncc.kernels.names import find_kernel
 from ncc.runtime.provenance import command_line, environment
 
 _WITHIN = 0.1
@@ -52,7 +52,7 @@ class Program:
                 continue
             if told:
                 own = row["exeArgs"].split()
-                known = host_arguments(file, plain_kernel_name(name), launch, self.options, own)
+                known = host_arguments(file, name, launch, self.options, own)
             return count_launch(module, kernel, launch, known).launched
         return None
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import HeadFolder, InputJobs, Inputs, Json, takes_compile_options
-from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_arguments, parse_extent
+from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_arguments, parse_extent, parse_words
 from ncc.cli.running import Input, check_plot, loaded, run_over
 
 _FIELDS = (
@@ -56,7 +56,7 @@ def predict_gpu(
         "block": parse_extent("--block", block),
         "arguments": parse_arguments(arg),
         "kernel": kernel,
-        "program_arguments": None if program_args is None else program_args.split(),
+        "program_arguments": None if program_args is None else parse_words("--program-args", program_args),
         "gpu": gpu,
         "options": options,
     }

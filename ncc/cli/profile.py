@@ -1,6 +1,7 @@
 """``ncc profile``: counts what the threads of a GPU kernel do during a launch."""
 
 import functools
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -67,30 +68,48 @@ def parse_arguments(given: list[str] | None) -> dict[str, float]:
     """Arguments of a kernel by name.
 
     Raises:
-        InputError: One is not NAME=VALUE with a number.
+        InputError: One is not NAME=VALUE with a number, or two have the same name.
     """
-    found = {}
+    found: dict[str, float] = {}
     for text in given or ():
-        name, _, value = text.partition("=")
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name in found:
+            raise InputError(f"--arg {name} is given twice, as {found[name]:g} and as {value}")
         try:
-            found[name.strip()] = float(value)
+            found[name] = float(value)
         except ValueError as error:
             raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, as n=1000000") from error
     return found
 
 
+def parse_words(option: str, text: str) -> list[str]:
+    """Words as a shell splits them.
+
+    Raises:
+        InputError: A quotation mark is never closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{option} is {text!r}; expected words as in a shell: {error}") from error
+
+
 def _table(found: "LaunchedKernel") -> str:
     from ncc.runtime.columns import aligned
 
-    lines = [f"{found}, per thread, mean over {found.launch.num_threads:,} threads:"]
+    launch = found.launch
+    sampled = f", estimated from {found.estimated_from:,} of {launch.num_blocks:,} blocks"
+    shown = f"per thread, mean over {launch.num_threads:,} threads{sampled if found.estimated_from else ''}"
+    lines = [f"{found}, {shown}:"]
     rows = [
         [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(found.per_thread.items())
     ]
     lines += aligned(rows, left=(0,))
+    lines += [f"  {what} are not counted as floating-point operations" for what in found.uncounted]
     for name, value in found.guessed.items():
         lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")
     for loop in found.loops:
-        where = f"line {loop.line}" if loop.line else "a loop"
+        where = loop.place
         if loop.trips is None:
             why = f"{loop.formula}, which --arg would tell" if loop.formula else "memory, or what it computes, decides"
             lines.append(f"  {where}: runs an unknown number of times, taken to be 8: {why}")

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from ncc.arrays import Floats
 from ncc.ir import Module
+from ncc.kernels.arguments import argument_types
 from ncc.kernels.counting import AtLaunch, count_kernel
 from ncc.kernels.cycles import CYCLE_KINDS, count_cycles
 from ncc.kernels.launch import Launch, launch_threads
-from ncc.kernels.types import split_fields
 
 _SIZES = (2.0**12, 2.0**20)
 _SIDES = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -49,9 +49,8 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         costs a processor's core, see `ncc.kernels.cycles.count_cycles`.
     """
     block = _SIDES[min(max(dimensions, 1), 3)]
-    header = module.statement_text(int(module.function_start[function]))
     nodes = module.operands(int(module.function_start[function]))
-    types = split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
+    types = argument_types(module, function)
     whole = [node for node, field in zip(nodes, types, strict=False) if field.strip().startswith(("i16", "i32", "i64"))]
     found: list[ArrayLike] = []
     for size in _SIZES:

@@ -16,6 +16,8 @@ from ncc.gpus.cards import CARDS
 
 TARGETS = ("time", "spread", "compute", "traffic")
 """What trees say: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
+LEAST = ("least_time", "least_bytes")
+"""Columns that answers are never below; see `ncc.gpus.floors`."""
 _FEWEST, _MOST = 0.02, 3.0
 _LARGEST = 1e6
 
@@ -87,13 +89,16 @@ class GpuHead:
         values = rows if isinstance(rows, np.ndarray) else np.array([[rows[name] for name in self.columns]])
         said = self.trees.predict(values)
         roofline, moved = physics_of(values, self.columns)
+        least_time, least_bytes = (
+            values[:, self.columns.index(name)] if name in self.columns else -np.inf for name in LEAST
+        )
         odds = self.odds[0] * said[:, TARGETS.index("compute")] + self.odds[1]
         return Answer(
-            log_time=roofline + said[:, TARGETS.index("time")],
+            log_time=np.maximum(roofline + said[:, TARGETS.index("time")], least_time),
             half_width=self.width * spread_of(said[:, TARGETS.index("spread")]),
             even_probability=1 / (1 + np.exp(-np.clip(odds, -30, 30))),
             probability=1 / (1 + np.exp(-np.clip(odds + self.common, -30, 30))),
-            log_traffic=moved + said[:, TARGETS.index("traffic")],
+            log_traffic=np.maximum(moved + said[:, TARGETS.index("traffic")], least_bytes),
             distance=nearest_distance(standardised(values, self.middle, self.scale), self.points) / self.familiar,
         )
 

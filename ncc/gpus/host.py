@@ -12,18 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ncc.gpus.expressions import SIZES, Value, call_known, evaluate_expression, split_arguments
-from ncc.gpus.texts import closing, expression_at, substituted
+from ncc.gpus.texts import Body, bodies_of, closing, expression_at, substituted
 from ncc.kernels.launch import Launch
+from ncc.kernels.names import split_kernel_name
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^()]*)\))?[ \t]*(.*)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
-_NO_FUNCTION = frozenset(("if", "for", "while", "switch", "catch", "return", "sizeof", "else", "do"))
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*(?:(?:\.|->)\w+)*)\s*(?:\[\w*\]\s*)?=(?!=)")
 _DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({]")
 _MORE_DIM3 = re.compile(r"\s*,\s*(\w+)\s*\(")
-_LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^;{}]{0,200}?>)?\s*<<<")
+_LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*(<[^;{}]{0,200}?>)?\s*<<<")
 _ALLOCATED = re.compile(r"\b(?:cuda|hip)(?:Malloc|MallocManaged|MallocAsync|HostAlloc|MallocHost)\s*\(")
 _FILLED = re.compile(r"\b(?:cuda|hip)(?:Memcpy|Memset)(?:Async)?\s*\(")
 _CAST = re.compile(r"^\s*(?:\(\s*[\w\s:]*\*+\s*\)|\w+_cast<[^<>]*>)?[\s&*(]*")
@@ -37,6 +36,7 @@ _DEEPEST = 12
 _MOST_TEXT = 2_000_000
 _MOST_STEPS = 64
 _LARGEST_SIZE = 2**40
+_ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
 
 
 @dataclass(frozen=True)
@@ -48,33 +48,25 @@ class ReadArguments:
         buffers: Number of an argument that points to memory → bytes of it.
         solved: Names of host code whose values follow from the launch's sizes → the value.
         found: Whether there is a launch of the kernel at all.
+        conflicts: Sizes of the launch that the text has another value for, in words.
     """
 
     values: dict[int, float] = field(default_factory=dict)
     buffers: dict[int, float] = field(default_factory=dict)
     solved: dict[str, float] = field(default_factory=dict)
     found: bool = False
+    conflicts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Site:
-    """A launch in the text: its sizes and arguments as expressions."""
+    """A launch in the text: template arguments, sizes and arguments as expressions."""
 
     at: int
+    template: str
     grid: str
     block: str
     arguments: list[str]
-
-
-@dataclass(frozen=True)
-class _Body:
-    """A function of the text: where it begins and ends, and its parameters."""
-
-    name: str
-    begin: int
-    end: int
-    parameters: list[str]
-    defaults: dict[str, str]
 
 
 class HostCode:
@@ -90,7 +82,7 @@ class HostCode:
         self.program_arguments = program_arguments
         self.macros = {found[1]: (found[3], found[4].strip()) for found in _DEFINE.finditer(text)}
         self.text = _DIRECTIVE.sub("", text)
-        self.bodies = [body for found in _FUNCTION.finditer(self.text) if (body := self._body(found))]
+        self.bodies = bodies_of(self.text)
         self.assigned: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
         self._find_assignments()
         self.allocated = list(self._allocations())
@@ -100,31 +92,31 @@ class HostCode:
         self._depth = 0
 
     def arguments_of(self, kernel: str, launch: Launch) -> ReadArguments:
-        """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best."""
+        """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best.
+
+        Args:
+            kernel: The kernel's name, with template arguments where it has some.
+            launch: The sizes.
+        """
         self.solved = {}
-        sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, kernel))]
+        plain, template = split_kernel_name(kernel)
+        sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain))]
         if not sites:
             return ReadArguments()
-        site = max(sites, key=lambda one: self._fits(one, launch))
-        for text, sizes in ((site.grid, launch.grid), (site.block, launch.block)):
+        site = max(sites, key=lambda one: (self._instance(one, template), self._fits(one, launch)))
+        conflicts = []
+        for name, text, sizes in (("grid", site.grid, launch.grid), ("block", site.block, launch.block)):
             for axis, size in enumerate(sizes):
                 self._solve(text, axis, size, site.at)
+                if (said := self._axis(text, axis, site.at)) is not None and said != size:
+                    conflicts.append(f"{name} {'xyz'[axis]} is {said:,} in the host code, {size:,} here")
         values, buffers = dict[int, float](), dict[int, float]()
         for number, text in enumerate(site.arguments):
             if size_bytes := self._buffer(text, site.at):
                 buffers[number] = size_bytes
             elif isinstance(value := self._value(text, site.at), int | float):
                 values[number] = float(value)
-        return ReadArguments(values, buffers, dict(self.solved), True)
-
-    def _body(self, found: re.Match[str]) -> _Body | None:
-        if found[1] in _NO_FUNCTION:
-            return None
-        texts = split_arguments(found[2])
-        plain = [text.split("=")[0].replace("[]", "").strip() for text in texts]
-        names = [(re.findall(r"\w+", text) or [""])[-1] for text in plain]
-        defaults = {name: text.split("=", 1)[1] for name, text in zip(names, texts, strict=True) if "=" in text}
-        return _Body(found[1], found.end(), closing(self.text, found.end() - 1), names, defaults)
+        return ReadArguments(values, buffers, dict(self.solved), True, tuple(conflicts))
 
     def _find_assignments(self) -> None:
         for found in _ASSIGNED.finditer(self.text):
@@ -150,7 +142,18 @@ class HostCode:
             return None
         sizes = split_arguments(self.text[found.end() : end])
         inside = self.text[begin + 1 : closing(self.text, begin)]
-        return _Site(found.start(), sizes[0], sizes[1], split_arguments(inside)) if len(sizes) >= 2 else None
+        template = found[2] or ""
+        return _Site(found.start(), template, sizes[0], sizes[1], split_arguments(inside)) if len(sizes) > 1 else None
+
+    def _instance(self, site: _Site, template: str) -> int:
+        """Template arguments of a launch that are those of an instance, less those that are others."""
+        score = 0
+        for said, meant in zip(split_arguments(site.template[1:-1]), split_arguments(template[1:-1]), strict=False):
+            plain = "".join(said.split())
+            value = self._value(said, site.at)
+            known = f"{value:g}" if isinstance(value, int | float) else plain if plain in SIZES else ""
+            score += 0 if not known else 1 if known == meant else -1
+        return score
 
     def _fits(self, site: _Site, launch: Launch) -> float:
         """How well a launch in the text agrees with the sizes; what is not known neither agrees nor contradicts."""
@@ -163,7 +166,7 @@ class HostCode:
                     score += 0 if one is None else 1 if int(one) == size else -1
         return score
 
-    def _enclosing(self, at: int) -> _Body | None:
+    def _enclosing(self, at: int) -> Body | None:
         around = [body for body in self.bodies if body.begin <= at < body.end]
         return min(around, key=lambda body: body.end - body.begin, default=None)
 
@@ -185,6 +188,8 @@ class HostCode:
         name = name.replace("->", ".").removeprefix("this.")
         if name in _WORDS or name in self.solved:
             return _WORDS[name] if name in _WORDS else int(self.solved[name])
+        if name == "argc" and (count := self._argument_count()):
+            return count
         for value in self._candidates(name, at):
             if value is not None:
                 return value
@@ -218,14 +223,14 @@ class HostCode:
                 return [value]
         return found
 
-    def _passed(self, body: _Body, number: int) -> list[Value]:
+    def _passed(self, body: Body, number: int) -> list[Value]:
         """What the first call of a function that can be read passes as one of its parameters."""
         for at, texts in self._calls_of(body):
             if number < len(texts) and (value := self._value(texts[number], at)) is not None:
                 return [value]
         return []
 
-    def _calls_of(self, body: _Body) -> list[tuple[int, list[str]]]:
+    def _calls_of(self, body: Body) -> list[tuple[int, list[str]]]:
         """Places where a function is called from elsewhere, and what they pass."""
         if body.name not in self._calls:
             call = re.compile(rf"\b{re.escape(body.name)}\s*(?:<[^;{{}}()]*>)?\s*\(")
@@ -270,8 +275,14 @@ class HostCode:
                 return self._value(substituted(inside[6:-1], body.parameters, texts), at)
         return None
 
+    def _argument_count(self) -> int:
+        """What argc is: by the program's arguments, or by those that sizes tell; 0 where neither does."""
+        if self.program_arguments is not None:
+            return len(self.program_arguments) + 1
+        return 1 + max((int(found[1]) for name in self.solved if (found := _ARGV.fullmatch(name))), default=-1)
+
     def _program_argument(self, text: str) -> Value:
-        found = re.search(r"argv\s*\[\s*(\d+)\s*\]", text)
+        found = _ARGV.search(text)
         if not found:
             return None
         number = int(found[1]) - 1
@@ -344,11 +355,17 @@ class HostCode:
         return None
 
     def _solve(self, text: str, axis: int, size: int, at: int) -> None:
-        """Finds a name that is not known, the only one in an expression, by the size that the expression has."""
+        """Finds a name that is not known, the only one in an expression, by the size that the expression has.
+
+        Where the expression has another size, for what the source takes when the program has no arguments, one of these
+        is found.
+        """
         self._unknown = set()
-        if self._axis(text, axis, at) is not None or not self._unknown:
+        value = self._axis(text, axis, at)
+        names = sorted(self._unknown, key=lambda one: (not one.startswith("argv"), one))
+        if value == size:
             return
-        for name in sorted(self._unknown, key=lambda one: (not one.startswith("argv"), one)):
+        for name in names if value is None else [one for one in names if one.startswith("argv")]:
             low, high = 1, 2
             if (value := self._with(name, high, text, axis, at)) is None:
                 continue

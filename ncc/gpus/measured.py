@@ -19,7 +19,7 @@ from ncc.gpus.roofline import columns_of, count_launch
 from ncc.gpus.sources import HOST_SUFFIXES, device_sources, host_arguments
 from ncc.gpus.table import MeasuredLaunch
 from ncc.ir import Abstraction, Module, read_module
-from ncc.kernels.names import find_kernel, plain_kernel_name
+from ncc.kernels.names import find_kernel
 from ncc.runtime.storage import write_atomically
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ class _Reader:
             except InputError:
                 continue
             own = measured.program_arguments if told else None
-            known = host_arguments(file, plain_kernel_name(measured.kernel), measured.launch, self.options, own)
+            known = host_arguments(file, measured.kernel, measured.launch, self.options, own)
             return columns_of(count_launch(module, kernel, measured.launch, known), self.card)
         logger.warning("%s: no source that compiles has it; it is left out", measured.kernel)
         return {}

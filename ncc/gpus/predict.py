@@ -10,20 +10,29 @@ from typing import Any
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions, language_of
 from ncc.gpus.cards import CARDS, Card, find_card
+from ncc.gpus.floors import OVERHEAD, floors_of
 from ncc.gpus.head import GpuHead, load_gpu_head
 from ncc.gpus.host import ReadArguments
 from ncc.gpus.roofline import Work, columns_of, count_launch, roofline_times
 from ncc.gpus.sources import host_arguments
 from ncc.kernels.launch import Launch
 from ncc.kernels.launch_profile import load_kernels
-from ncc.kernels.names import plain_kernel_name
 from ncc.runtime.printable import source_name
-from ncc.runtime.quantities import readable_estimate
+from ncc.runtime.quantities import decimal_bytes, readable_estimate
 from ncc.runtime.workers import limited
 
 _FAR = 0.3
 """Half width, in powers of ten, that the interval of a card gains that nothing was measured on."""
 _SHOWN = 6
+_LONGEST = 1e12
+_BOUNDS = ("compute", "bandwidth")
+_SHOWN_BOUNDS = {"chain": "the longest chain of one thread"}
+_RAISED = {
+    OVERHEAD: "any launch takes",
+    "bandwidth": "memory needs at the card's bandwidth",
+    "compute": "operations need at the card's peak",
+    "chain": "one thread's chain of operations needs",
+}
 _LIMITS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
 
 
@@ -38,9 +47,11 @@ class GpuPrediction:
         block: Threads of a block.
         time_ms: Expected time in milliseconds.
         interval_ms: Both ends of its 80 % interval.
-        bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other.
+        bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other; "launch
+            overhead" where all that the launch does takes less than that, and "chain" where one thread's operations
+            that wait for each other take longer than either.
         bound_probability: How probable that is where "compute" is as common as in training (a quarter of launches);
-            may be under a half for "compute".
+            may be under a half for "compute"; 1 for the other two.
         compute_probability: How probable "compute" is, the same way.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
@@ -50,7 +61,13 @@ class GpuPrediction:
         buffers_bytes: Bytes of the memory that arguments point to, read from host code, by name.
         assumed: What follows from the sizes of the launch alone, by name.
         unbounded: Lines of loops that run an unknown number of times, taken to be eight.
+        unbounded_places: The same in words, with the file where it is another than the source.
         limits_ms: What each part of the work takes at the card's peaks.
+        floors_ms: What a launch can't be shorter than, by what sets that limit; see `ncc.gpus.floors`.
+        raised_by: Which of these the time was raised to; empty where what was learnt is above all.
+        uncounted: What the kernel does that no count has.
+        conflicts: Sizes of the launch that the host code has another value for.
+        estimated_from: Blocks that counts were estimated from; 0 where they are those of all.
     """
 
     kernel: str
@@ -70,7 +87,13 @@ class GpuPrediction:
     buffers_bytes: Mapping[str, float]
     assumed: Mapping[str, float]
     unbounded: tuple[int, ...]
+    unbounded_places: tuple[str, ...]
     limits_ms: Mapping[str, float]
+    floors_ms: Mapping[str, float]
+    raised_by: str
+    uncounted: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    estimated_from: int
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -78,28 +101,40 @@ class GpuPrediction:
 
     def __str__(self) -> str:
         other = "bandwidth" if self.bound == "compute" else "compute"
-        rather = f" or {other} ({1 - self.bound_probability:.0%})" if self.bound_probability < 0.5 else ""
-        notes = "" if self.familiar else "; unlike the launches of training"
+        sure, rather = f" ({self.bound_probability:.0%})" if self.bound in _BOUNDS else "", ""
+        if self.bound_probability < 0.5:
+            rather = f" or {other} ({1 - self.bound_probability:.0%})"
+        notes = f"; raised to what {_RAISED[self.raised_by]}" if self.raised_by else ""
+        notes += "".join(f"; {what} not counted" for what in self.uncounted)
+        notes += "" if self.familiar else "; unlike the launches of training"
         notes += "; extrapolated by data sheets" if self.extrapolated else ""
         return (
             f"{source_name(self.kernel)} on {self.gpu}: {readable_estimate(self.time_ms, *self.interval_ms)}, bound by "
-            f"{self.bound} ({self.bound_probability:.0%}){rather}{notes}"
+            f"{_SHOWN_BOUNDS.get(self.bound, self.bound)}{sure}{rather}{notes}"
         )
 
     def explanation(self) -> str:
         """What the answer rests on, in lines."""
         parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_SHOWN])]
-        lines.append(f"  {self.flops:.3g} floating-point operations, about {self.traffic_bytes:.3g} bytes of traffic")
+        lines.append(
+            f"  {_amount(round(self.flops))} floating-point operations, about {decimal_bytes(self.traffic_bytes)} of traffic"
+        )
+        lines.append(
+            "  at least: " + ", ".join(f"{name} {time:.3g} ms" for name, time in self.floors_ms.items() if time)
+        )
         for title, found in (
-            ("arguments", {name: f"{value:.6g}" for name, value in self.arguments.items()}),
-            ("buffers", {name: f"{value:.6g} B" for name, value in self.buffers_bytes.items()}),
-            ("by the launch's sizes", {name: f"{value:.6g}" for name, value in self.assumed.items()}),
+            ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
+            ("buffers", {name: decimal_bytes(value) for name, value in self.buffers_bytes.items()}),
+            ("by the launch's sizes", {name: _amount(value) for name, value in self.assumed.items()}),
         ):
             if found:
                 lines.append(f"  {title}: " + ", ".join(f"{name} = {value}" for name, value in found.items()))
-        for line in self.unbounded:
-            lines.append(f"  {f'line {line}' if line else 'a loop'}: runs an unknown number of times, taken to be 8")
+        lines += [f"  {conflict}" for conflict in self.conflicts]
+        if self.estimated_from:
+            lines.append(f"  counts are estimated from {self.estimated_from:,} of {math.prod(self.grid):,} blocks")
+        for place in self.unbounded_places:
+            lines.append(f"  {place}: runs an unknown number of times, taken to be 8")
         return "\n".join(lines)
 
 
@@ -147,8 +182,7 @@ def predict_gpu(
     for number in kernels:
         known = ReadArguments()
         if isinstance(source, bytes) or (Path(source).is_file() and language_of(source)):
-            plain = plain_kernel_name(module.function_names[number])
-            known = host_arguments(source, plain, launch, options, program_arguments)
+            known = host_arguments(source, module.function_names[number], launch, options, program_arguments)
         answers.append(_answer(count_launch(module, number, launch, known), trained, card))
     return tuple(answers)
 
@@ -161,13 +195,22 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
     said = head.answer(columns)
     log_time, half, odds = float(said.log_time[0]), float(said.half_width[0]), float(said.even_probability[0])
+    floors = floors_of(work.least, work.known.buffers, card)
     common = float(said.probability[0])
     if card != measured:
         log_time += columns_of(work, card)["physics"] - columns["physics"]
         half += _FAR
         shift = math.log(_balance(work, card) / _balance(work, measured))
         odds, common = (1 / (1 + (1 - one) / max(one, 1e-9) * math.exp(-shift)) for one in (odds, common))
+    least = math.log10(floors.seconds[floors.highest])
+    raised_by, log_time = (floors.highest, least) if log_time <= least else ("", log_time)
     launched, launch = work.launched, work.launch
+    limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
+    bound = "compute" if odds > 0.5 else "bandwidth"
+    if floors.highest == "chain":
+        bound = floors.highest
+    elif max(limits_ms.values()) < 1e3 * floors.seconds[OVERHEAD]:
+        bound = OVERHEAD
     names = launched.arguments
     given = {**{str(number): value for number, value in work.known.values.items()}, **launch.arguments}
     numbered = {str(number): name for number, name in enumerate(names)}
@@ -179,20 +222,31 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         grid=launch.grid,
         block=launch.block,
         time_ms=10 ** (log_time + 3),
-        interval_ms=(10 ** (log_time - half + 3), 10 ** (log_time + half + 3)),
-        bound="compute" if odds > 0.5 else "bandwidth",
-        bound_probability=common if odds > 0.5 else 1 - common,
+        interval_ms=(10 ** (max(log_time - half, least) + 3), 10 ** (log_time + half + 3)),
+        bound=bound,
+        bound_probability=1.0 if bound not in _BOUNDS else common if bound == "compute" else 1 - common,
         compute_probability=common,
-        traffic_bytes=10 ** float(said.log_traffic[0]),
+        traffic_bytes=max(10 ** float(said.log_traffic[0]), floors.num_bytes),
         flops=work.total("flops"),
-        familiar=bool(said.distance[0] <= 1),
+        familiar=bool(said.distance[0] <= 1) and not launched.uncounted and raised_by in ("", OVERHEAD),
         extrapolated=card != measured,
         arguments=arguments,
         buffers_bytes={names[n]: size for n, size in work.known.buffers.items() if n < len(names)},
         assumed={**work.known.solved, **launched.guessed},
         unbounded=tuple(loop.line for loop in launched.unbounded),
-        limits_ms={name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS},
+        unbounded_places=tuple(loop.place for loop in launched.unbounded),
+        limits_ms=limits_ms,
+        floors_ms={name: 1e3 * time for name, time in floors.seconds.items()},
+        raised_by=raised_by,
+        uncounted=launched.uncounted,
+        conflicts=work.known.conflicts,
+        estimated_from=launched.estimated_from,
     )
+
+
+def _amount(value: float) -> str:
+    """A number with all digits where it is a whole one that can be read."""
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _LONGEST else f"{value:.6g}"
 
 
 def _balance(work: Work, card: Card) -> float:

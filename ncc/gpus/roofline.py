@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ncc.gpus.cards import Card
+from ncc.gpus.floors import floors_of
 from ncc.gpus.host import ReadArguments
 from ncc.ir import Module, NodeKind
-from ncc.kernels.arguments import argument_names
+from ncc.kernels.arguments import argument_names, argument_types, converted
 from ncc.kernels.launch import Launch
 from ncc.kernels.launch_profile import LaunchedKernel, profile_launch
+from ncc.kernels.least import LeastWork, least_work
 from ncc.kernels.memory import Access, access_pattern
 from ncc.kernels.threads import POINTER_STEPS
 
@@ -50,6 +52,7 @@ class Work:
         shared_reads_bytes: The same with what all threads of a warp read alike moved once for the launch.
         buffer_bytes: Bytes of the buffers that are known.
         shared_bytes: Shared memory that a block declares.
+        least: What is certain of it, by arguments that are given, or read at a launch of these very sizes.
     """
 
     launched: LaunchedKernel
@@ -60,6 +63,7 @@ class Work:
     shared_reads_bytes: float
     buffer_bytes: float
     shared_bytes: float
+    least: LeastWork
 
     @property
     def launch(self) -> Launch:
@@ -75,10 +79,13 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
     """Counts a launch, with arguments that host code tells where none are given."""
     arguments = module.operands(int(module.function_start[kernel]))
     names = list(argument_names(module, kernel).values())
+    types = argument_types(module, kernel)
     read = {
-        names[number]: value
+        names[number]: held
         for number, value in known.values.items()
-        if number < len(names) and str(number) not in launch.arguments
+        if number < len(names)
+        and launch.arguments.keys().isdisjoint((str(number), names[number]))
+        and (held := converted(value, types[number])) is not None
     }
     launched = profile_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
     moved: dict[int, float] = defaultdict(float)
@@ -103,7 +110,14 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         shared_reads_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),
         buffer_bytes=sum(known.buffers.get(number, 0.0) for number in moved),
         shared_bytes=_shared_bytes(module, kernel),
+        least=_least(module, kernel, launched, launch if known.solved or known.conflicts else launched.launch),
     )
+
+
+def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch) -> LeastWork:
+    if launched.threads is None or launched.estimated_from:
+        return LeastWork()
+    return least_work(module, kernel, launch, launched.threads)
 
 
 def _sector_bytes(access: Access) -> float:
@@ -205,7 +219,10 @@ def columns_of(work: Work, card: Card) -> dict[str, float]:
     times = roofline_times(work, card)
     limits = [times[name] for name in ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic")]
     peak = max(limits)
+    floors = floors_of(work.least, work.known.buffers, card)
     columns = {
+        "least_time": log(max(floors.seconds.values())),
+        "least_bytes": log(floors.num_bytes + 1),
         "threads": log(launch.num_threads),
         "blocks": log(launch.num_blocks),
         "block": log(launch.block_threads),

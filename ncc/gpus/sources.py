@@ -69,7 +69,7 @@ def host_arguments(
 
     Args:
         source: Path of a source file, or its text.
-        kernel: The kernel's plain name.
+        kernel: The kernel's name, with template arguments where it has some.
         launch: Its sizes.
         options: How it is compiled, for macros and folders.
         program_arguments: The program's own arguments.

@@ -1,7 +1,38 @@
-"""Pieces of C's text: to where a bracket closes, what is assigned, and parameters with what stands for them."""
+"""Pieces of C's text: functions, to where a bracket closes, what is assigned, parameters with what stands for them."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ncc.gpus.expressions import split_arguments
+
+_FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
+_NO_FUNCTION = frozenset(("if", "for", "while", "switch", "catch", "return", "sizeof", "else", "do"))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A function of a text: where it begins and ends, and its parameters."""
+
+    name: str
+    begin: int
+    end: int
+    parameters: list[str]
+    defaults: dict[str, str]
+
+
+def bodies_of(text: str) -> list[Body]:
+    """Functions that have a body."""
+    bodies = []
+    for found in _FUNCTION.finditer(text):
+        if found[1] in _NO_FUNCTION:
+            continue
+        texts = split_arguments(found[2])
+        plain = [one.split("=")[0].replace("[]", "").strip() for one in texts]
+        names = [(re.findall(r"\w+", one) or [""])[-1] for one in plain]
+        defaults = {name: one.split("=", 1)[1] for name, one in zip(names, texts, strict=True) if "=" in one}
+        bodies.append(Body(found[1], found.end(), closing(text, found.end() - 1), names, defaults))
+    return bodies
 
 
 def closing(text: str, opening: int) -> int:

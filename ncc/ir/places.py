@@ -1,6 +1,7 @@
 """Where functions are: by the module's debug information in the source, else in the IR's own text."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +37,7 @@ class Place:
 
 def function_places(module: Module) -> list[Place]:
     """The place of each function that has a body, in order."""
-    nodes: dict[bytes, tuple[bytes, _Fields]] = {
-        number: (kind, {name: text or digits for name, text, digits in _FIELD.findall(fields)})
-        for number, kind, fields in _NODE.findall(module.ir)
-    }
+    nodes = _debug_nodes(module)
     last = _last_lines(nodes)
     places = []
     for number, start in enumerate(module.function_start[:-1].tolist()):
@@ -52,6 +50,31 @@ def function_places(module: Module) -> list[Place]:
         else:
             places.append(_place_in_ir(module, number))
     return places
+
+
+def header_files(module: Module, function: int, statements: Iterable[int]) -> list[str]:
+    """The file that each statement's line is in; empty for the file of a function, and where it is not known."""
+    nodes = _debug_nodes(module)
+
+    def file_of(statement: int) -> str:
+        source = module.statement_source(statement).removesuffix("{").rstrip() if statement >= 0 else ""
+        debug = _DEBUG.search(source)
+        fields = nodes.get(debug[1].encode(), (b"", {}))[1] if debug else {}
+        for _ in range(_DEEPEST):
+            if b"file" in fields or b"scope" not in fields:
+                break
+            fields = nodes.get(fields[b"scope"], (b"", {}))[1]
+        return _file_name(nodes.get(fields.get(b"file", b""), (b"", {}))[1])
+
+    own = file_of(int(module.function_start[function]))
+    return ["" if (file := file_of(statement)) == own else file for statement in statements]
+
+
+def _debug_nodes(module: Module) -> dict[bytes, tuple[bytes, _Fields]]:
+    return {
+        number: (kind, {name: text or digits for name, text, digits in _FIELD.findall(fields)})
+        for number, kind, fields in _NODE.findall(module.ir)
+    }
 
 
 def _last_lines(nodes: dict[bytes, tuple[bytes, _Fields]]) -> dict[bytes, int]:

@@ -1,6 +1,7 @@
 """Goes through a kernel's functions and counts what their statements do, once and weighted by how often they run."""
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ _MOST_STATEMENTS = 30_000
 _TRIES = 16.5
 """Times that a thread of a warp tries on average, where all 32 add to one number in shared memory."""
 
+TENSOR_KIND = "tensor_operation"
+"""Products of matrices by a warp's tensor cores, whose operations are not counted otherwise."""
+_TENSOR = re.compile(r"(?<![a-z])(?:w|wg|b)?mma(?:_|\.)")
 _FLOAT_OPS = frozenset(("fadd", "fsub", "fmul", "fneg"))
 _KIND_OF_OPCODE = {
     **dict.fromkeys(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "getelementptr"), "integer"),
@@ -47,11 +51,13 @@ class AtLaunch:
         threads: Those that stand for all.
         arguments: Node of a kernel's argument → its value in each thread.
         loops: Gets the loops that are met.
+        clamps: See `ncc.kernels.threads.thread_strides`.
     """
 
     threads: Threads
     arguments: dict[int, Floats]
     loops: list[LoopTrips] = field(default_factory=list)
+    clamps: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,7 @@ class _Function:
         self, module: Module, call: _Call, counts: KernelCounts, without: frozenset[int], at: AtLaunch | None
     ) -> None:
         self.module, self.call, self.counts, self.without = module, call, counts, without
-        self.stride = thread_strides(module, call.function, call.strides)
+        self.stride = thread_strides(module, call.function, call.strides, bool(at and at.clamps))
         self.spaces = PointerSpaces(module, call.spaces)
         self.runs: dict[int, float] = {}
         self.depth: Counter[int] = Counter()
@@ -252,6 +258,8 @@ class _Function:
         module, name = self.module, callee_name(self.module, statement)
         if accesses := accesses_of(module, statement, arguments, self.stride, self.spaces):
             return "".join([self.counts.add_access(access, weight) for access in accesses][:1])
+        if self.at_launch and _TENSOR.search(name or module.statement_source(statement)):
+            self.counts.add(TENSOR_KIND, weight)
         for kind, amount in work_of_call(name, module.statement_text(statement)).items():
             self.counts.add(kind, weight, amount)
         return ""

@@ -160,16 +160,27 @@ class _Function:
             self.steps_left -= len(steps)
             if self.steps_left < 0:
                 break
-            reached = {int(module.result[phi]): 0.0}
-            for result, operands, latency in steps:
-                before = [reached[node] for node in operands if node in reached]
-                if before:
-                    reached[result] = max(before) + latency
-            longest = max([longest, *(reached[node] for node in module.operands(phi) if node in reached)])
+            longest = max(longest, longest_chain(module, steps, phi))
         return longest
 
     def _is_phi(self, statement: int) -> bool:
         return self.module.opcode_name(statement) == "phi"
+
+
+def longest_chain(module: Module, steps: Iterable[tuple[int, list[int], float]], phi: int) -> float:
+    """Longest chain of latencies from what a loop hands on back to the same; 0 where nothing leads there.
+
+    Args:
+        module: The module.
+        steps: Result, operands and latency of each statement of the loop, in order, but for phis of loops.
+        phi: The statement that takes what is handed on.
+    """
+    reached = {int(module.result[phi]): 0.0}
+    for result, operands, latency in steps:
+        before = [reached[node] for node in operands if node in reached]
+        if before:
+            reached[result] = max(before) + latency
+    return max([0.0, *(reached[node] for node in module.operands(phi) if node in reached)])
 
 
 def _operation(module: Module, statement: int) -> _Operation:

@@ -73,11 +73,15 @@ class FunctionRuns:
             times = math.prod(
                 (self.trips[loop.header] for loop in inside if loop.header in self.trips), start=flow[block]
             )
-            self.runs[block] = float(np.minimum(times, _MOST_TRIPS) @ self.threads.weight)
+            self._ran(block, np.minimum(times, _MOST_TRIPS))
             for statement in self._statements[block]:
                 self._evaluate(statement)
             self._leave(block, inside, flow)
         self.guessed = {node: value for node, value in self.guessed.items() if node not in self._strided}
+
+    def _ran(self, block: int, times: Floats) -> None:
+        """Keeps how often a block runs, by thread."""
+        self.runs[block] = float(times @ self.threads.weight)
 
     def _order(self, first: int) -> list[int]:
         """Blocks, each after those before it but for ways back."""
@@ -168,7 +172,7 @@ class FunctionRuns:
             if operands:
                 self.values[node] = value_of(module, statement, operands)
             if opcode == "icmp":
-                self._guess(statement, operands)
+                self._compare(statement, operands)
 
     def _register(self, name: str) -> Floats:
         values, (kind, _, axis) = self.threads.values, name.partition(".")
@@ -178,7 +182,7 @@ class FunctionRuns:
             return values[f"nctaid.{axis}"] * values[f"ntid.{axis}"]
         return values.get(name, self.unknown)
 
-    def _guess(self, statement: int, operands: list[Floats]) -> None:
+    def _compare(self, statement: int, operands: list[Floats]) -> None:
         """Guesses an argument by the thread's number that it is compared with."""
         for node, other in zip(self.module.operands(statement), operands[::-1], strict=False):
             argument = self._argument_behind(node)
@@ -207,9 +211,10 @@ class FunctionRuns:
         formulas = [formula for _, formula in found if formula]
         average = None if trips is None else float(trips @ self.threads.weight)
         depth = sum(loop.header in other.blocks for other in self.nest)
-        line = next((int(n) for s in self._statements[loop.header] if (n := self.module.source_line[s]) > 0), 0)
+        at_line = next((one for one in self._statements[loop.header] if self.module.source_line[one] > 0), -1)
+        line = int(self.module.source_line[at_line]) if at_line >= 0 else 0
         name = self.module.function_names[self.function]
-        self.loops.append(LoopTrips(line, formulas[0] if formulas else "", average, depth, name))
+        self.loops.append(LoopTrips(line, formulas[0] if formulas else "", average, depth, name, at_line))
         self.trips[loop.header] = np.full(len(self.unknown), self.default) if trips is None else trips
         at = np.floor(self._places(depth) * self.trips[loop.header])
         for node, (start, step, factor) in counters.items():
@@ -218,8 +223,7 @@ class FunctionRuns:
 
     def _places(self, depth: int) -> Floats:
         """How far each thread is taken to be in a loop, from 0 to 1: evenly spread, and so in loops within loops."""
-        number: Floats = np.arange(1, len(self.unknown) + 1, dtype=np.float64)
-        return (number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
+        return (self.threads.number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
 
     def _counters(self, loop: Loop) -> dict[int, tuple[Floats, Floats, float]]:
         """Counter's node → its first value, what is added to it, and what it is multiplied by, each time."""

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ncc.errors import InputError
 from ncc.frontend import CompileOptions, language_of
 from ncc.inputs import load_module
 from ncc.ir import Module
-from ncc.kernels.arguments import argument_names, given_arguments
-from ncc.kernels.counting import AtLaunch, count_kernel
+from ncc.ir.places import header_files
+from ncc.kernels.arguments import argument_names, check_arguments, given_arguments
+from ncc.kernels.blocks import standing_threads
+from ncc.kernels.counting import TENSOR_KIND, AtLaunch, count_kernel
 from ncc.kernels.frequencies import guess_arguments
-from ncc.kernels.launch import Launch, LoopTrips, launch_threads
+from ncc.kernels.launch import Launch, LoopTrips, Threads
 from ncc.kernels.memory import Access
-from ncc.kernels.names import find_kernel, kernel_numbers
+from ncc.kernels.names import find_kernels, kernel_numbers
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
 
@@ -35,6 +36,8 @@ class LaunchedKernel:
         guessed: Arguments that were not given → the value that the kernel's own comparisons hint at.
         launch: Sizes and arguments as given.
         accesses: Its accesses of memory, each with how often a thread makes it.
+        estimated_from: Blocks that averages are estimated from; 0 where they are those of all blocks.
+        threads: Those that stood for all.
     """
 
     name: str
@@ -44,11 +47,18 @@ class LaunchedKernel:
     guessed: Mapping[str, float]
     launch: Launch
     accesses: tuple[tuple[Access, float], ...] = ()
+    estimated_from: int = 0
+    threads: Threads | None = None
 
     @property
     def unbounded(self) -> tuple[LoopTrips, ...]:
         """Loops whose number of trips is not known; each is taken to run eight times."""
         return tuple(loop for loop in self.loops if loop.trips is None)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """What the kernel does that no count of operations has."""
+        return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
 
     def __str__(self) -> str:
         return source_name(self.name)
@@ -62,9 +72,11 @@ class LaunchedKernel:
             "block": list(self.launch.block),
             "arguments": list(self.arguments),
             "per_thread": dict(self.per_thread),
-            "loops": [asdict(loop) for loop in self.loops],
+            "loops": [{key: one for key, one in asdict(loop).items() if key != "statement"} for loop in self.loops],
             "guessed": dict(self.guessed),
             "unbounded": len(self.unbounded),
+            "estimated_from": self.estimated_from,
+            "uncounted": list(self.uncounted),
         }
 
 
@@ -72,31 +84,35 @@ def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKer
     """Counts what a thread does, on average over the threads of a launch.
 
     Raises:
-        InputError: The launch names an argument that the kernel does not have.
+        InputError: The launch names an argument that the kernel does not have, or gives one what its type can't hold.
     """
     names = argument_names(module, function)
-    known = {*names.values(), *map(str, range(len(names)))}
-    for name in launch.arguments:
-        if name not in known:
-            has = ", ".join(names.values()) or "none"
-            raise InputError(
-                f"{module.name}: {source_name(module.function_names[function])} has no argument {name!r}; it has {has}"
-            )
-    threads = launch_threads(launch)
+    check_arguments(module, function, launch.arguments)
     guessed = guess_arguments(module, function, launch)
+    standing = standing_threads(module, function, launch, guessed)
+    threads = standing.threads
     values = given_arguments(module, function, launch) | guessed
-    at = AtLaunch(threads, {node: np.full(len(threads.weight), float(value)) for node, value in values.items()})
+    arguments = {node: np.full(len(threads.weight), float(value)) for node, value in values.items()}
+    at = AtLaunch(threads, arguments, clamps=True)
     counts = count_kernel(module, function, at=at)
     counts.weighted["flops"] = sum(counts.weighted[f"{name}_flops"] for name in ("single", "double", "half"))
     return LaunchedKernel(
         name=module.function_names[function],
         arguments=tuple(names.values()),
         per_thread={kind: float(amount) for kind, amount in counts.weighted.items() if amount},
-        loops=tuple(at.loops),
+        loops=_placed(module, function, at.loops),
         guessed={names[node]: value for node, value in guessed.items()},
         launch=launch,
         accesses=tuple(counts.accesses),
+        estimated_from=standing.estimated_from,
+        threads=threads,
     )
+
+
+def _placed(module: Module, kernel: int, loops: Sequence[LoopTrips]) -> tuple[LoopTrips, ...]:
+    """Loops with the files that their lines are in."""
+    files = header_files(module, kernel, [loop.statement for loop in loops]) if loops else []
+    return tuple(replace(loop, file=file) for loop, file in zip(loops, files, strict=True))
 
 
 def load_kernels(
@@ -106,7 +122,7 @@ def load_kernels(
 
     Args:
         source: As for `ncc.load_module`.
-        kernel: Name of one kernel; None for all.
+        kernel: Name of one kernel, or of all instances of a template; None for all.
         options: How source is compiled.
 
     Raises:
@@ -116,7 +132,7 @@ def load_kernels(
     if options.language or (not isinstance(source, bytes) and language_of(source)):
         options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
     module = load_module(source, options=options)
-    return module, kernel_numbers(module) if kernel is None else [find_kernel(module, kernel)]
+    return module, kernel_numbers(module) if kernel is None else find_kernels(module, kernel)
 
 
 @limited

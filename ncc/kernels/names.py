@@ -28,7 +28,20 @@ def kernel_numbers(module: Module) -> list[int]:
 
 def plain_kernel_name(name: str) -> str:
     """A kernel's name without namespaces, arguments and template arguments."""
-    return _split(name)[0]
+    return split_kernel_name(name)[0]
+
+
+def find_kernels(module: Module, name: str) -> list[int]:
+    """Numbers of the kernels of a name: the one of a mangled name or of template arguments, else all instances.
+
+    Raises:
+        InputError: No kernel has that name.
+    """
+    found = find_kernel(module, name)
+    plain, arguments = split_kernel_name(name)
+    if arguments or "(" in name or module.function_names[found] == name:
+        return [found]
+    return [one for one in kernel_numbers(module) if plain_kernel_name(module.function_names[one]) == plain]
 
 
 def find_kernel(module: Module, name: str) -> int:
@@ -43,18 +56,20 @@ def find_kernel(module: Module, name: str) -> int:
     for number in kernels:
         if module.function_names[number] == name:
             return number
-    plain, arguments = _split(name)
+    plain, arguments = split_kernel_name(name)
     shown = {number: source_name(module.function_names[number]) for number in kernels}
-    fitting = {number: other for number in kernels if (other := _split(shown[number]))[0] == plain}
+    fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
     if not fitting:
-        near = sorted(shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, _split(one)[0]).ratio())
+        near = sorted(
+            shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, split_kernel_name(one)[0]).ratio()
+        )
         more = f" and {len(near) - 8} more" if len(near) > 8 else ""
         raise InputError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
     return max(fitting, key=lambda number: difflib.SequenceMatcher(None, arguments, fitting[number][1]).ratio())
 
 
-def _split(name: str) -> tuple[str, str]:
-    """Plain name, and template arguments in one spelling."""
+def split_kernel_name(name: str) -> tuple[str, str]:
+    """A kernel's plain name, and its template arguments in one spelling, with their brackets."""
     shown = source_name(name).replace("(anonymous namespace)::", "")
     found = _TEMPLATE.match(shown)
     plain, rest = (found[1], found[2] or "") if found else (shown, "")

@@ -76,17 +76,25 @@ def _shift_down(module: Module, statement: int, operands: list[int], strides: li
 
 def _address(module: Module, statement: int, _operands: list[int], strides: list[float]) -> float:
     """Stride of an address in bytes: every index counts as often as the elements below it are large."""
-    text = module.statement_text(statement)
+    total = strides[0]
+    for index, size in zip(strides[1:], index_sizes(module, statement), strict=True):
+        if index != 0:
+            total = add_strides(total, index * size if math.isfinite(index) else index)
+    return total
+
+
+def index_sizes(module: Module, statement: int) -> list[float]:
+    """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
+    text, num = module.statement_text(statement), len(module.operands(statement)) - 1
     found = _GEP.search(text)
     element = leading_type(text[found.end() :]) if found else "i8"
-    total, indices = strides[0], strides[1:]
-    for number, index in enumerate(indices):
+    sizes = []
+    for number in range(num):
+        is_field = number > 0 and element.startswith(("{", "<{"))
         if number:
-            field = _constant_index(module, statement, number - len(indices)) if element.startswith(("{", "<{")) else 0
-            element = element_type(element, field)
-        if index != 0:
-            total = add_strides(total, index * size_of_type(element) if math.isfinite(index) else index)
-    return total
+            element = element_type(element, _constant_index(module, statement, number - num) if is_field else 0)
+        sizes.append(0.0 if is_field else size_of_type(element))
+    return sizes
 
 
 def _constant_index(module: Module, statement: int, position: int) -> int | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir import Module, NodeKind
+from ncc.kernels.builtins import builtin_name
 from ncc.kernels.registers import reads_variable, register_of
 from ncc.kernels.strides import HANDLERS, join_strides, same_stride
 
@@ -28,11 +29,14 @@ _THREAD_NUMBER = re.compile(
 _NEIGHBOURS = ("tid.x", "global_id.x", "laneid")
 """Numbers that grow by one from thread to thread."""
 _ATOMIC = re.compile(r"atom(?:ic)?_")
+_LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
 POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that make a pointer of pointers."""
 
 
-def thread_strides(module: Module, function: int, arguments: dict[int, float] | None = None) -> Floats:
+def thread_strides(
+    module: Module, function: int, arguments: dict[int, float] | None = None, clamps: bool = False
+) -> Floats:
     """Strides of all values of a function.
 
     Values that depend on the thread only by the way that it took (the phi behind a divergent branch) count as the same
@@ -42,11 +46,13 @@ def thread_strides(module: Module, function: int, arguments: dict[int, float] | 
         module: The module.
         function: Number of the function.
         arguments: Strides of its arguments by their nodes; those that are not named are the same in all threads.
+        clamps: Whether a value within limits that all threads share keeps its stride; heads for devices were trained
+            without.
 
     Returns:
         (num_nodes of the module,) float64 by node; 0 for nodes of other functions and for globals.
     """
-    return _Strides(module, function, arguments or {}, {}, 0).stride[:-1]
+    return _Strides(module, function, arguments or {}, {}, 0, clamps).stride[:-1]
 
 
 def callee_name(module: Module, statement: int) -> str:
@@ -73,6 +79,7 @@ class _Strides:
         arguments: Strides of its arguments by their nodes.
         returned: Strides of the results of calls, by function and arguments; shared by all functions.
         level: How many calls led here.
+        clamps: See `thread_strides`.
     """
 
     def __init__(
@@ -82,8 +89,9 @@ class _Strides:
         arguments: dict[int, float],
         returned: dict[tuple[int, tuple[float | None, ...]], float],
         level: int,
+        clamps: bool,
     ) -> None:
-        self.module, self.returned, self.level = module, returned, level
+        self.module, self.returned, self.level, self.clamps = module, returned, level, clamps
         span = module.body(function)
         self.operands, self.opcode = module.operands, module.opcode_name
         # Operand -1 is an immediate, and finds the last element, which is 0 and known.
@@ -194,6 +202,8 @@ class _Strides:
             return 1.0 if dimension is None or dimension[1] == "0" else 0.0
         if function >= 0:
             return self._returned(function, arguments)
+        if self.clamps and builtin_name(name) in _LIMITING and 0.0 in arguments:
+            return next((value for value in arguments if value != 0), 0.0)
         return math.nan if any(arguments) or _ATOMIC.search(name) else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
@@ -204,7 +214,7 @@ class _Strides:
             if self.level < _DEEPEST and len(self.returned) < _MOST_CALLS:
                 body = self.module.body(function)
                 formal = dict(zip(self.operands(body.start - 1), arguments, strict=False))
-                called = _Strides(self.module, function, formal, self.returned, self.level + 1)
+                called = _Strides(self.module, function, formal, self.returned, self.level + 1, self.clamps)
                 values = [self.operands(statement) for statement in body if self.opcode(statement) == "ret"]
                 found = join_strides(called.known_strides(node for operands in values for node in operands))
                 self.returned[key] = 0.0 if found is None else found

@@ -10,6 +10,7 @@ LARGEST_BYTES = 1e15
 
 _SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
 _UNITS = ("B", "KiB", "MiB", "GiB")
+_DECIMAL_UNITS = ("B", "KB", "MB", "GB", "TB")
 _DURATIONS = ((36e5, "h"), (6e4, "min"), (1e3, "s"))
 _POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -63,6 +64,19 @@ def readable_bytes(size: float) -> str:
     while round(size) >= 1024 and power < len(_UNITS) - 1:
         size, power = size / 1024, power + 1
     return f"{size:.3g} {_UNITS[power]}" if size < 999.5 else f"{size:.0f} {_UNITS[power]}"
+
+
+def decimal_bytes(size: float) -> str:
+    """Bytes in the largest decimal unit that leaves 1 or more, to three digits.
+
+    Examples:
+        >>> [decimal_bytes(size) for size in (12, 999.9, 30800, 67108864, 6.44e9, 3e15)]
+        ['12 B', '1 KB', '30.8 KB', '67.1 MB', '6.44 GB', '3000 TB']
+    """
+    power = 0
+    while round(size) >= 1000 and power < len(_DECIMAL_UNITS) - 1:
+        size, power = size / 1000, power + 1
+    return f"{size:.3g} {_DECIMAL_UNITS[power]}" if size < 999.5 else f"{size:.0f} {_DECIMAL_UNITS[power]}"
 
 
 def readable_estimate(time: float, low: float, high: float) -> str:

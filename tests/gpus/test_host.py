@@ -117,3 +117,38 @@ def test_the_sample_tells_its_buffers():
     found = host_arguments(_SAMPLE, "step", Launch.of([64, 64], [16, 16], {}), program_arguments=["1024"])
     assert found.values == {0: 1024, 1: 0.2}
     assert found.buffers == {2: 4 * 2**20, 3: 4 * 2**20}
+
+
+_DEFAULTS = """
+template <typename T, int B> __global__ void sum(const T *x, int n) {}
+int main(int argc, char **argv) {
+  int n = argc > 1 ? atoi(argv[1]) : 1 << 20;
+  int m = argc > 2 ? atoi(argv[2]) : 100;
+  rows<<<(n * 32 + 255) / 256, 256>>>(x, n, m);
+  sum<float, 256><<<64, 256>>>(x, n / 4);
+  sum<double, 128><<<1, 128>>>(y, 10);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "grid", "values", "conflicts"),
+    [
+        (["4000"], 500, {1: 4000, 2: 100}, ()),
+        (["4000", "50"], 500, {1: 4000, 2: 50}, ()),
+        (["1000"], 512, {1: 1000, 2: 100}, ("grid x is 125 in the host code, 512 here",)),
+        ([], 512, {1: 1 << 20, 2: 100}, ("grid x is 131,072 in the host code, 512 here",)),
+        (None, 64, {1: 512, 2: 100}, ()),
+        (None, 131072, {1: 1 << 20, 2: 100}, ()),
+    ],
+)
+def test_programs_arguments_go_before_sizes_and_sizes_before_defaults(given, grid, values, conflicts):
+    found = HostCode(_DEFAULTS, given).arguments_of("rows", Launch.of([grid], [256], {}))
+    assert found.values == values
+    assert found.conflicts == conflicts
+
+
+@pytest.mark.parametrize(("kernel", "n"), [("sum<double, 128>", 10), ("void sum<float, (int)256>(T1)", 1 << 18)])
+def test_an_instance_has_the_arguments_of_its_own_launch(kernel, n):
+    found = HostCode(_DEFAULTS, []).arguments_of(kernel, Launch.of([64], [256], {}))
+    assert found.values == {1: n}

@@ -31,7 +31,7 @@ def test_an_answer_says_time_bound_and_what_it_rests_on(step):
     assert step.traffic_bytes == pytest.approx(8 * 4096**2, rel=1)
     assert step.flops == pytest.approx(7 * 4096**2, rel=0.2)
     assert not step.extrapolated
-    assert "n = 4096" in step.explanation()
+    assert "n = 4,096, rate = 0.2\n  buffers: from = 67.1 MB" in step.explanation()
     assert str(step).endswith(f"bound by bandwidth ({step.bound_probability:.0%})")
     rare = replace(step, bound="compute", bound_probability=0.45, compute_probability=0.45)
     assert str(rare).endswith("bound by compute (45%) or bandwidth (55%)")
@@ -73,6 +73,71 @@ def test_ir_without_host_code_is_answered():
 def test_what_is_wrong_is_said(asked, message):
     with pytest.raises(InputError, match=message):
         ncc.predict_gpu(_SAMPLE, **{"grid": [1024], "block": [256], **asked})
+
+
+_CODE = b"""
+__global__ void triad(const double *a, const double *b, double *c, double s, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + s * b[i];
+}
+__global__ void nothing() {}
+__global__ void alone(float *a, int n) {
+  if (blockIdx.x * blockDim.x + threadIdx.x == 0) for (int i = 1; i < n; i++) a[i] = a[i - 1] * 0.5f + a[i];
+}
+__global__ void again(const float *a, float *c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float s = 0;
+  for (int k = -4; k <= 4; k++) s += a[(i + k) % 1000];
+  c[i] = s;
+}
+__global__ void product(const float *a, const float *b, float *c, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  float s = 0;
+  for (int k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x];
+  c[y * n + x] = s;
+}
+"""
+_CUDA = ncc.CompileOptions(language="cuda")
+
+
+def _asked(kernel, grid, block=(256,), **arguments):
+    (answer,) = ncc.predict_gpu(_CODE, kernel=kernel, grid=grid, block=block, arguments=arguments, options=_CUDA)
+    return answer
+
+
+def test_a_stream_takes_no_less_than_the_bandwidth_allows():
+    answer = _asked("triad", [2**20], n=2**28)
+    least = 3 * 8 * 2**28
+    assert answer.traffic_bytes >= least
+    assert answer.floors_ms["bandwidth"] == pytest.approx(least / 760e9 * 1e3, rel=0.01)
+    assert answer.time_ms >= answer.interval_ms[0] >= answer.floors_ms["bandwidth"] * (1 - 1e-9)
+    assert answer.interval_ms[1] > answer.time_ms
+
+
+def test_what_is_guessed_sets_no_limit():
+    assert _asked("triad", [2**20]).floors_ms["bandwidth"] == 0
+
+
+def test_addresses_that_threads_share_count_once():
+    again = _asked("again", [2**18], n=2**26)
+    assert again.floors_ms["bandwidth"] == pytest.approx((4 * 2**26 - 5 * 2**20) / 760e9 * 1e3)  # what is stored
+    product = _asked("product", [256, 256], (16, 16), n=4096)
+    assert product.floors_ms["bandwidth"] == pytest.approx((12 * 2**24 - 5 * 2**20) / 760e9 * 1e3)
+    assert product.floors_ms["compute"] == pytest.approx(2 * 4096**3 / 29.8e12 * 1e3)
+
+
+def test_one_thread_takes_no_less_than_its_chain_of_operations():
+    answer = _asked("alone", [16384], n=2**22)
+    assert answer.floors_ms["chain"] == pytest.approx(4 * 2**22 / 1.71e9 * 1e3, rel=1e-3)
+    assert (answer.bound, answer.raised_by, answer.familiar) == ("chain", "chain", False)
+    assert answer.interval_ms[0] == pytest.approx(answer.floors_ms["chain"])
+    assert "bound by the longest chain of one thread; raised to what one thread's chain" in str(answer)
+
+
+def test_nothing_is_bound_by_what_a_launch_takes():
+    answer = _asked("nothing", [1])
+    assert answer.bound == "launch overhead"
+    assert answer.interval_ms[0] >= answer.floors_ms["launch overhead"] > 0.001
 
 
 def test_a_file_without_kernels_is_said(tmp_path):

@@ -108,6 +108,10 @@ def test_kernels_go_by_name_and_template_arguments():
         ({"kernel": "tree", "grid": (0,)}, "grid size x is 0; expected 1 to 2,147,483,647"),
         ({"kernel": "tree", "block": (64, 64)}, "a block of 4,096 threads; a card takes up to 1,024"),
         ({"kernel": "tree", "block": ()}, "block has 0 sizes; expected 1 to 3"),
+        ({"kernel": "pairs", "n": float("nan")}, "argument 'n' is nan; expected a number"),
+        ({"kernel": "pairs", "n": 1.5}, "argument 'n' is 1.5; expected a whole number of i32"),
+        ({"kernel": "pairs", "n": 2**32}, "argument 'n' is 4.29497e.09; expected a whole number of i32"),
+        ({"kernel": "pairs", "n": 5, "0": 5}, "argument 0 is given twice, as 'n' and as '0'"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(how, message):
@@ -144,3 +148,85 @@ def test_a_sign_counts_where_nothing_takes_it_along():
     source = b"__global__ void signs(float *x, float *y) { x[threadIdx.x] = -y[0]; x[1] = y[1] * -y[2] - x[3]; }"
     (found,) = ncc.profile(source, grid=(2,), block=(64,), options=_CUDA)
     assert found.per_thread["flops"] == 3
+
+
+_BLOCKS = b"""
+__global__ void twice(float *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= 2; }
+__global__ void seventh(float *p, int n) { if (blockIdx.x == 7) for (int j = 0; j < n; j++) p[threadIdx.x] *= 2; }
+__global__ void first(float *p) { if (blockIdx.x * blockDim.x + threadIdx.x == 0) p[0] *= 2; }
+__global__ void odd(float *p) { if (blockIdx.x & 1) p[threadIdx.x] *= 2; }
+__global__ void triangle(float *p) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int j = 0; j < i; j++) p[i] *= 2;
+}
+__global__ void picture(float *p, int w, int h) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < w && y < h) p[y * w + x] *= 2;
+}
+"""
+
+
+def _blocks(kernel, grid, block=(256,), **arguments):
+    (found,) = ncc.profile(_BLOCKS, grid=grid, block=block, kernel=kernel, arguments=arguments, options=_CUDA)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "arguments", "flops"),
+    [
+        *(("twice", (1024,), (256,), {"n": n}, n / 2**18) for n in (1, 65536, 100000, 150000, 190000, 2**18)),
+        ("twice", (2**31 - 1,), (256,), {"n": 10**9}, 10**9 / (2**31 - 1) / 256),
+        ("seventh", (1024,), (256,), {"n": 1000}, 1000 / 1024),
+        ("seventh", (100000,), (1024,), {"n": 1000}, 1000 / 100000),
+        ("first", (1024,), (1024,), {}, 2**-20),
+        ("odd", (3,), (256,), {}, 1 / 3),
+        ("triangle", (1024,), (256,), {}, (2**18 - 1) / 2),
+        ("picture", (63, 63), (16, 16), {"w": 1000, "h": 777}, 777000 / (63 * 63 * 256)),
+    ],
+)
+def test_counts_are_those_of_all_threads_where_conditions_are_linear(kernel, grid, block, arguments, flops):
+    found = _blocks(kernel, grid, block, **arguments)
+    assert found.per_thread["single_flops"] == pytest.approx(flops, rel=1e-9)
+    assert not found.estimated_from
+
+
+def test_blocks_that_take_turns_are_estimated_and_that_is_said():
+    found = _blocks("odd", (3 * 4096,))
+    assert found.per_thread["single_flops"] == pytest.approx(0.5, rel=0.05)
+    assert found.to_dict()["estimated_from"] == found.estimated_from == 64
+
+
+def test_where_all_blocks_do_the_same_few_stand_for_all():
+    assert len(_blocks("twice", (1024,), n=2**18).threads.weight) == 4096
+    assert len(_blocks("twice", (1024,), n=100000).threads.weight) < 8192
+
+
+def test_tensor_cores_are_said_not_to_be_counted():
+    source = b"""#include <mma.h>
+    using namespace nvcuda;
+    __global__ void product(const half *a, const half *b, float *c) {
+      wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> A;
+      wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> B;
+      wmma::fragment<wmma::accumulator, 16, 16, 16, float> C;
+      wmma::load_matrix_sync(A, a, 16); wmma::load_matrix_sync(B, b, 16); wmma::fill_fragment(C, 0.f);
+      for (int k = 0; k < 64; k++) wmma::mma_sync(C, A, B, C);
+      wmma::store_matrix_sync(c, C, 16, wmma::mem_row_major);
+    }"""
+    (found,) = ncc.profile(source, grid=(2,), block=(32,), options=_CUDA)
+    assert found.per_thread["tensor_operation"] == 64
+    assert found.to_dict()["uncounted"] == ["tensor-core operations (wmma, mma)"]
+
+
+def test_a_plain_name_asks_for_all_instances_of_a_template():
+    found = ncc.profile(_SOURCE, grid=(1,), block=(32,), kernel="scale", options=_CUDA)
+    assert [one.loops[0].trips for one in found] == [3, 300]
+
+
+def test_neighbours_within_limits_still_access_memory_in_one_piece():
+    source = b"""__global__ void clamped(const float *x, float *y, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      y[i] = x[min(max(i - 1, 0), n - 1)];
+    }"""
+    (found,) = ncc.profile(source, grid=(4,), block=(64,), arguments={"n": 256}, options=_CUDA)
+    assert found.per_thread["global_coalesced"] == 2
+    assert "global_irregular" not in found.per_thread

@@ -21,7 +21,7 @@ from ncc.gpus.table import read_launches
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import check_folder
 
-_COUNTING = ("cards", "expressions", "host", "measured", "roofline", "sources", "table", "texts")
+_COUNTING = ("cards", "expressions", "floors", "host", "measured", "roofline", "sources", "table", "texts")
 """Modules that decide on what models see."""
 
 
