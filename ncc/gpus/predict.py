@@ -117,9 +117,8 @@ class GpuPrediction:
         """What the answer rests on, in lines."""
         parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_SHOWN])]
-        lines.append(
-            f"  {_amount(round(self.flops))} floating-point operations, about {decimal_bytes(self.traffic_bytes)} of traffic"
-        )
+        flops, traffic = _amount(round(self.flops)), decimal_bytes(self.traffic_bytes)
+        lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
         lines.append(
             "  at least: " + ", ".join(f"{name} {time:.3g} ms" for name, time in self.floors_ms.items() if time)
         )
