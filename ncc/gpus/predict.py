@@ -24,6 +24,7 @@ from ncc.runtime.workers import limited
 _FAR = 0.3
 """Half width, in powers of ten, that the interval of a card gains that nothing was measured on."""
 _SHOWN = 6
+_CLOSE = math.log10(2)
 _LONGEST = 1e12
 _BOUNDS = ("compute", "bandwidth")
 _SHOWN_BOUNDS = {"chain": "the longest chain of one thread"}
@@ -49,7 +50,7 @@ class GpuPrediction:
         interval_ms: Both ends of its 80 % interval.
         bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other; "launch
             overhead" where all that the launch does takes less than that, and "chain" where one thread's operations
-            that wait for each other take longer than either.
+            that wait for each other take more than half of the time.
         bound_probability: How probable that is where "compute" is as common as in training (a quarter of launches);
             may be under a half for "compute"; 1 for the other two.
         compute_probability: How probable "compute" is, the same way.
@@ -206,7 +207,7 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
     launched, launch = work.launched, work.launch
     limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
     bound = "compute" if odds > 0.5 else "bandwidth"
-    if floors.highest == "chain":
+    if floors.highest == "chain" and log_time - least < _CLOSE:
         bound = floors.highest
     elif max(limits_ms.values()) < 1e3 * floors.seconds[OVERHEAD]:
         bound = OVERHEAD
