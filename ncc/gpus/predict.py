@@ -52,7 +52,7 @@ class GpuPrediction:
             overhead" where all that the launch does takes less than that, and "chain" where one thread's operations
             that wait for each other take more than half of the time.
         bound_probability: How probable that is where "compute" is as common as in training (a quarter of launches);
-            may be under a half for "compute"; 1 for the other two.
+            may be under a half for "compute"; 1 where the bound follows from what is certain of the launch.
         compute_probability: How probable "compute" is, the same way.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
@@ -206,7 +206,8 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
     raised_by, log_time = (floors.highest, least) if log_time <= least else ("", log_time)
     launched, launch = work.launched, work.launch
     limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
-    bound = "compute" if odds > 0.5 else "bandwidth"
+    learnt = "compute" if odds > 0.5 else "bandwidth"
+    bound = raised_by if raised_by in _BOUNDS else learnt
     if floors.highest == "chain" and log_time - least < _CLOSE:
         bound = floors.highest
     elif max(limits_ms.values()) < 1e3 * floors.seconds[OVERHEAD]:
@@ -224,7 +225,7 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         time_ms=10 ** (log_time + 3),
         interval_ms=(10 ** (max(log_time - half, least) + 3), 10 ** (log_time + half + 3)),
         bound=bound,
-        bound_probability=1.0 if bound not in _BOUNDS else common if bound == "compute" else 1 - common,
+        bound_probability=1.0 if bound != learnt else common if bound == "compute" else 1 - common,
         compute_probability=common,
         traffic_bytes=max(10 ** float(said.log_traffic[0]), floors.num_bytes),
         flops=work.total("flops"),

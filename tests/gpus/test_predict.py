@@ -134,6 +134,13 @@ def test_one_thread_takes_no_less_than_its_chain_of_operations():
     assert "bound by the longest chain of one thread; raised to what one thread's chain" in str(answer)
 
 
+def test_operations_take_no_less_than_the_peak_allows():
+    (answer,) = ncc.predict_gpu(_SAMPLE, kernel="roots", grid=[65536], block=[256], arguments={"times": 100000})
+    assert answer.floors_ms["compute"] > 1
+    assert answer.interval_ms[0] >= answer.floors_ms["compute"] * (1 - 1e-9)
+    assert answer.bound == "compute"
+
+
 def test_nothing_is_bound_by_what_a_launch_takes():
     answer = _asked("nothing", [1])
     assert answer.bound == "launch overhead"
