@@ -65,6 +65,8 @@ class GpuPrediction:
         unbounded_places: The same in words, with the file where it is another than the source.
         limits_ms: What each part of the work takes at the card's peaks.
         floors_ms: What a launch can't be shorter than, by what sets that limit; see `ncc.gpus.floors`.
+        assumed_floors_ms: The same if what follows from the sizes of the launch alone is right: the time is not below
+            it, but the interval's lower end may be.
         raised_by: Which of these the time was raised to; empty where what was learnt is above all.
         uncounted: What the kernel does that no count has.
         conflicts: Sizes of the launch that the host code has another value for.
@@ -91,6 +93,7 @@ class GpuPrediction:
     unbounded_places: tuple[str, ...]
     limits_ms: Mapping[str, float]
     floors_ms: Mapping[str, float]
+    assumed_floors_ms: Mapping[str, float]
     raised_by: str
     uncounted: tuple[str, ...]
     conflicts: tuple[str, ...]
@@ -120,9 +123,10 @@ class GpuPrediction:
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_SHOWN])]
         flops, traffic = _amount(round(self.flops)), decimal_bytes(self.traffic_bytes)
         lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
-        lines.append(
-            "  at least: " + ", ".join(f"{name} {time:.3g} ms" for name, time in self.floors_ms.items() if time)
-        )
+        for title, floors in (("", self.floors_ms), (", as the launch's sizes tell", self.assumed_floors_ms)):
+            shown = ", ".join(f"{name} {time:.3g} ms" for name, time in floors.items() if time)
+            if floors is self.floors_ms or floors != self.floors_ms:
+                lines.append(f"  at least{title}: {shown}")
         for title, found in (
             ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
             ("buffers", {name: decimal_bytes(value) for name, value in self.buffers_bytes.items()}),
@@ -195,21 +199,21 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
     said = head.answer(columns)
     log_time, half, odds = float(said.log_time[0]), float(said.half_width[0]), float(said.even_probability[0])
-    floors = floors_of(work.least, work.known.buffers, card)
+    floors, assumed = (floors_of(one, work.known.buffers, card) for one in (work.least, work.assumed))
     common = float(said.probability[0])
     if card != measured:
         log_time += columns_of(work, card)["physics"] - columns["physics"]
         half += _FAR
         shift = math.log(_balance(work, card) / _balance(work, measured))
         odds, common = (1 / (1 + (1 - one) / max(one, 1e-9) * math.exp(-shift)) for one in (odds, common))
-    least = math.log10(floors.seconds[floors.highest])
-    raised_by, log_time = (floors.highest, least) if log_time <= least else ("", log_time)
+    least, most = (math.log10(one.seconds[one.highest]) for one in (floors, assumed))
+    raised_by, log_time = (assumed.highest, most) if log_time <= most else ("", log_time)
     launched, launch = work.launched, work.launch
     limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
     learnt = "compute" if odds > 0.5 else "bandwidth"
     bound = raised_by if raised_by in _BOUNDS else learnt
-    if floors.highest == "chain" and log_time - least < _CLOSE:
-        bound = floors.highest
+    if assumed.highest == "chain" and log_time - most < _CLOSE:
+        bound = assumed.highest
     elif max(limits_ms.values()) < 1e3 * floors.seconds[OVERHEAD]:
         bound = OVERHEAD
     names = launched.arguments
@@ -227,7 +231,7 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         bound=bound,
         bound_probability=1.0 if bound != learnt else common if bound == "compute" else 1 - common,
         compute_probability=common,
-        traffic_bytes=max(10 ** float(said.log_traffic[0]), floors.num_bytes),
+        traffic_bytes=max(10 ** float(said.log_traffic[0]), assumed.num_bytes),
         flops=work.total("flops"),
         familiar=bool(said.distance[0] <= 1) and not launched.uncounted and raised_by in ("", OVERHEAD),
         extrapolated=card != measured,
@@ -238,6 +242,7 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         unbounded_places=tuple(loop.place for loop in launched.unbounded),
         limits_ms=limits_ms,
         floors_ms={name: 1e3 * time for name, time in floors.seconds.items()},
+        assumed_floors_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
         raised_by=raised_by,
         uncounted=launched.uncounted,
         conflicts=work.known.conflicts,

@@ -53,6 +53,7 @@ class Work:
         buffer_bytes: Bytes of the buffers that are known.
         shared_bytes: Shared memory that a block declares.
         least: What is certain of it, by arguments that are given, or read at a launch of these very sizes.
+        assumed: The same, also by arguments that the launch's sizes tell.
     """
 
     launched: LaunchedKernel
@@ -64,6 +65,7 @@ class Work:
     buffer_bytes: float
     shared_bytes: float
     least: LeastWork
+    assumed: LeastWork
 
     @property
     def launch(self) -> Launch:
@@ -101,6 +103,9 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         alike[number] += sectors if access.stride else max(access.num_bytes * weight, _SECTOR)
         loads += sectors if access.what == "load" else 0
         stores += sectors if access.what == "store" else 0
+    told, full = launched.launch, dict(launched.launch.arguments) | dict(launched.guessed)
+    least = _least(module, kernel, launched, launch if known.solved or known.conflicts else told)
+    is_assumed = bool(launched.guessed or known.solved) and not known.conflicts
     return Work(
         launched=launched,
         known=known,
@@ -110,7 +115,8 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         shared_reads_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),
         buffer_bytes=sum(known.buffers.get(number, 0.0) for number in moved),
         shared_bytes=_shared_bytes(module, kernel),
-        least=_least(module, kernel, launched, launch if known.solved or known.conflicts else launched.launch),
+        least=least,
+        assumed=_least(module, kernel, launched, replace(told, arguments=full)) if is_assumed else least,
     )
 
 

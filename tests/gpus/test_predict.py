@@ -114,8 +114,15 @@ def test_a_stream_takes_no_less_than_the_bandwidth_allows():
     assert answer.interval_ms[1] > answer.time_ms
 
 
-def test_what_is_guessed_sets_no_limit():
-    assert _asked("triad", [2**20]).floors_ms["bandwidth"] == 0
+def test_what_the_sizes_tell_limits_the_time_alone():
+    answer, known = _asked("triad", [2**20]), _asked("triad", [2**20], n=2**28)
+    assert answer.floors_ms["bandwidth"] == 0
+    assert answer.assumed_floors_ms == known.floors_ms == known.assumed_floors_ms
+    assert answer.interval_ms[0] < known.interval_ms[0] < answer.interval_ms[1]
+    assert answer.time_ms >= known.floors_ms["bandwidth"] * (1 - 1e-9)
+    assert answer.traffic_bytes >= 3 * 8 * 2**28
+    assert "at least, as the launch's sizes tell: " in answer.explanation()
+    assert "as the launch's sizes tell" not in known.explanation()
 
 
 def test_addresses_that_threads_share_count_once():
