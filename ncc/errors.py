@@ -6,8 +6,10 @@ __all__ = [
     "DataError",
     "IRError",
     "InputError",
+    "InputFileError",
     "NccError",
     "OutputError",
+    "UnknownNameError",
 ]
 
 COMMAND_LINE = "\ncommand: "
@@ -20,6 +22,14 @@ class NccError(Exception):
 
 class InputError(NccError):
     """An input can't be used: missing, empty, of an unknown kind, or without what was asked for."""
+
+
+class InputFileError(InputError):
+    """A file or folder that was named is missing, or can't be read."""
+
+
+class UnknownNameError(InputError):
+    """An input was read, and has no function, kernel or argument of a name that was asked for."""
 
 
 class CompileError(NccError):

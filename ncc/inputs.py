@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ncc.errors import InputError
-from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions, compile_source, language_of
+from ncc.errors import InputError, InputFileError, IRError
+from ncc.frontend import SOURCE_EXTENSIONS, CompiledSource, CompileOptions, compile_source, language_of
 from ncc.frontend.mending import compile_program
 from ncc.ir import Abstraction, Module, is_bitcode, read_module
 from ncc.ir.agreement import find_mismatch
@@ -154,14 +154,17 @@ def load_module(
         IRError: The IR can't be read, or LLVM's verifier was asked and refuses it.
     """
     options = CompileOptions.of(options, language)
+    if not isinstance(source, str | os.PathLike | bytes) or not source:
+        raise InputError(f"source is {source!r:.80}; expected a path, text or bytes")
     source = _as_text(source, options)
     if isinstance(source, bytes):
-        return _from_text(source, options, abstraction)
+        return _from_text(source, options, abstraction, "<text>")
     if (text := read_stream(source)) is not None:
-        return _from_text(text, replace(options, language=options.language or language_of(source)), abstraction)
+        options = replace(options, language=options.language or language_of(source))
+        return _from_text(text, options, abstraction, os.fspath(source))
     path = Path(split_member(source)[0])
     if not _holds(path.exists):
-        raise InputError(f"{path}: no such file")
+        raise InputFileError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
     if os.fspath(source).endswith(".a"):
         source = _only_module(os.fspath(source))
@@ -174,8 +177,7 @@ def load_module(
         )
     if path.is_file() and not read_file(source).strip():
         raise InputError(f"{path}: the file is empty; expected source code")
-    ir = compile_source(source, options, readable=readable).ir
-    return read_module(ir, name=os.fspath(source), abstraction=abstraction)
+    return _read_compiled(compile_source(source, options, readable=readable), os.fspath(source), abstraction)
 
 
 def load_program(
@@ -239,11 +241,20 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     return (source.folder,)
 
 
-def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None) -> Module:
+def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None, name: str) -> Module:
     if options.language is None or is_bitcode(text):
-        return _read_ir(text, "<text>", options, abstraction)
-    ir = compile_source(text, options).ir
-    return read_module(ir, name="<text>", abstraction=abstraction)
+        try:
+            return _read_ir(text, name, options, abstraction)
+        except IRError as error:
+            if "expected top-level entity" not in str(error):
+                raise
+            hint = "text and standard input are read as LLVM IR; of source, name the language, as --language c"
+            raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
+    return _read_compiled(compile_source(text, options), name, abstraction)
+
+
+def _read_compiled(compiled: CompiledSource, name: str, abstraction: Abstraction | None) -> Module:
+    return replace(read_module(compiled.ir, name=name, abstraction=abstraction), left_out=compiled.left_out)
 
 
 def _read_ir(

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, replace
@@ -14,7 +15,7 @@ import ncc
 from ncc import api, classification, coarsening, devices
 from ncc.api import EmbeddedModule
 from ncc.embedding import Embedding
-from ncc.errors import AssetError, CompileError, InputError, IRError
+from ncc.errors import AssetError, CompileError, InputError, InputFileError, IRError
 from ncc.frontend import CompileOptions
 
 TESTS = Path(__file__).parent
@@ -202,7 +203,7 @@ def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
     sources = [IR / "tree.clang22.ll", tmp_path / "bad.ll", (IR / "tree.clang22.ll").read_text(), tmp_path / "none.ll"]
     for jobs in (1, 2):
         results = list(ncc.embed_many(iter(sources), jobs=jobs))
-        assert [type(result) for result in results] == [EmbeddedModule, IRError, EmbeddedModule, InputError]
+        assert [type(result) for result in results] == [EmbeddedModule, IRError, EmbeddedModule, InputFileError]
         for result in (results[0], results[2]):
             assert np.array_equal(result.vector, tree.vector)
             assert result.embedding is tree.embedding
@@ -259,7 +260,7 @@ def test_notebooks_show_tables_in_which_names_are_escaped():
     )
     (advice,) = ncc.predict_coarsening(HOSTILE)
     code = ncc.embed(HOSTILE)
-    near = code.embedding.nearest("<b>hello</b> world")
+    near = code.embedding.nearest("<%ID> = add i32 <b>hello</b>, <INT>")
     for result in (answer, curve, reason, advice, code, ncc.build_graph(HOSTILE), ncc.classify(HOSTILE), near):
         shown = result._repr_html_()
         assert shown.startswith("<table>")
@@ -269,7 +270,10 @@ def test_notebooks_show_tables_in_which_names_are_escaped():
     for result in (answer, curve, reason, advice, code):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in result._repr_html_()
     assert answer.verdict in answer._repr_html_()
-    assert "&lt;b&gt;hello&lt;/b&gt; world is not in the vocabulary; it backed off (opcode) to" in near._repr_html_()
+    assert (
+        "add i32 &lt;b&gt;hello&lt;/b&gt;, &lt;INT&gt; is not in the vocabulary; it backed off (operation) to"
+        in near._repr_html_()
+    )
 
 
 def test_names_of_cuda_are_demangled_for_people_and_kept_for_machines():
@@ -306,8 +310,8 @@ def test_optimisation_levels_give_other_vectors():
         ("none.c", None, InputError, "none.c: no such file"),
         ("empty.ll", b"", InputError, "empty.ll: the file is empty; expected LLVM IR"),
         ("blank.c", b" \n", InputError, "blank.c: the file is empty; expected source code"),
-        ("declared.ll", b"declare void @f()\n", InputError, "declared.ll: no function has a body"),
-        ("types.c", b"int x;\n", InputError, "types.c: no function has a body"),
+        ("declared.ll", b"declare void @f()\n", InputError, "declared.ll: no function is emitted"),
+        ("types.c", b"int x;\n", InputError, "types.c: no function is emitted"),
         ("wrong.ll", b"define i32 @f() {\n  ret i32 %\n}\n", IRError, r"wrong\.ll:2:\d+"),
         ("short.bc", (IR / "tree.llvm11.bc").read_bytes()[:900], IRError, "short.bc: LLVM can't read this bitcode"),
         ("wrong.cl", b"__kernel void f() { x = 1; }\n", CompileError, r"wrong\.cl:1:21: error"),
@@ -459,3 +463,38 @@ def test_predictions_take_text_as_well_as_files():
     options = CompileOptions(language="opencl")
     for ask in (ncc.predict_device, ncc.explain_device):
         assert ask(KERNELS.read_bytes(), options=options) == ask(KERNELS)
+
+
+def test_one_source_is_no_list_of_letters(tmp_path):
+    (tmp_path / "a.c").write_text("int f(int x) { return x + 1; }\n")
+    for source in (tmp_path / "a.c", str(tmp_path / "a.c"), b"define void @f() {\n  ret void\n}\n"):
+        assert [type(result) for result in ncc.embed_many(source)] == [EmbeddedModule]
+
+
+def test_what_is_no_statement_has_no_neighbours():
+    embedding = ncc.load_embedding()
+    for text in ("foo", ""):
+        with pytest.raises(InputError, match="like no statement that is known"):
+            embedding.nearest(text)
+    assert all(one.similarity <= 1 for one in embedding.nearest("ret void"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ncc.embed(3), "source is 3; expected a path, text or bytes"),
+        (lambda: ncc.embed(""), "source is ''"),
+        (lambda: ncc.predict_device(KERNELS, wgsize="a"), "wgsize is 'a'; expected a number"),
+        (lambda: ncc.predict_device(KERNELS, transfer_bytes="16MB"), "transfer_bytes is '16MB'; expected a number"),
+        (lambda: ncc.predict_gpu(KERNELS, grid=10, block=0), "block size x is 0"),
+        (lambda: ncc.predict_gpu(KERNELS, grid="a", block=1), "expected whole numbers"),
+    ],
+)
+def test_values_of_wrong_types_are_wrong_input(call, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        call()
+
+
+def test_source_that_is_read_as_ir_is_told_how_to_name_its_language():
+    with pytest.raises(IRError, match="of source, name the language, as --language c"):
+        ncc.embed("int f(int x) {\n  return x; }\n")

@@ -17,7 +17,7 @@ from ncc.runtime.workers import in_order
 
 
 def embed_many(
-    sources: Iterable[Source],
+    sources: Iterable[Source] | Source,
     *,
     jobs: int = 1,
     options: CompileOptions | None = None,
@@ -30,7 +30,7 @@ def embed_many(
     r"""Embeds many files or texts, and yields results in their order.
 
     Args:
-        sources: Each as for `embed`; they are taken as they are needed.
+        sources: Each as for `embed`, taken as they are needed; one alone is taken as it is.
         jobs: Worker processes; if an input crashes, hangs or fills its worker, only that input fails. One job runs in
             this process.
         options: As for `embed`.
@@ -57,7 +57,7 @@ def embed_many(
         raise InputError(f"jobs is {jobs}; expected 1 or more")
     pooler = load_pooler(pooling, embedding, encoder)
     results = in_order(
-        sources,
+        [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,
         partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
         jobs=jobs,
         seconds=seconds,

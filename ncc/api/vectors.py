@@ -188,7 +188,7 @@ def embed(
         Vectors of statements, functions and the module, float32, and what was read.
 
     Raises:
-        InputError: The input is missing, empty, of an unknown kind, or has no function with a body; or there is no such
+        InputError: The input is missing, empty, of an unknown kind, or has no function with code; or there is no such
             way of pooling.
         CompileError: The compiler refuses the source.
         IRError: The IR can't be read.
@@ -197,8 +197,7 @@ def embed(
     """
     pooler = load_pooler(pooling, embedding, encoder)
     module = load_module(source, options=options, language=language, abstraction=pooler.abstraction)
-    if not module.num_functions:
-        raise InputError(f"{module.name}: no function has a body, so there is nothing to embed")
+    module.check_functions()
     return EmbeddedModule(
         module=module, pooler=pooler, lookup=pooler.embedding.look_up(module.texts).over(module.text_id)
     )

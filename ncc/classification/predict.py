@@ -100,7 +100,7 @@ def classify(
         The most probable classes, best first, and whether any fits.
 
     Raises:
-        InputError: No function has a body, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
+        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
         AssetError: The head was trained on another embedding, and not on one that this one extends.
 
@@ -123,9 +123,8 @@ def classify(
     views: list[EncodedProgram] = []
     unknown = 0.0
     for module in modules:
+        module.check_functions()
         program = describe_program(module)
-        if not len(program.text_id):
-            raise InputError(f"{module.name}: no function has a body")
         lookup = embedding.look_up(program.texts).over(program.text_id)
         views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
         unknown += lookup.unknown_rate * len(lookup.word)

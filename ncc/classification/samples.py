@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints
 from ncc.classification.reading import ProgramReader, file_key
 from ncc.encoder.program import ProgramTable, concatenate, no_program
-from ncc.errors import AssetError, InputError
+from ncc.errors import AssetError, InputError, InputFileError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.ir import Abstraction
+from ncc.ir.module import NO_FUNCTION
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
 from ncc.runtime.crew import CrewTask, work_through
 from ncc.runtime.failures import reason_of
@@ -93,7 +94,7 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError(f"{folder}: is not a folder")
+        raise InputFileError(f"{folder}: is not a folder")
     known = SOURCE_EXTENSIONS | IR_EXTENSIONS
     places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
     for place in places:
@@ -292,10 +293,10 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
         whole &= np.diff(table.start) > 0  # a file without a function says nothing
     kept = np.flatnonzero(whole)
     if not len(kept):
-        reason = next(iter(failures.values()), "no function has a body")
+        reason = next(iter(failures.values()), NO_FUNCTION)
         raise InputError(f"none of {len(files.paths)} files can be read: {reason}")
     for row in np.flatnonzero(~whole).tolist():
-        failures.setdefault(files.paths[row], f"{files.paths[row]}: no function has a body")
+        failures.setdefault(files.paths[row], f"{files.paths[row]}: {NO_FUNCTION}")
     root = os.path.commonpath(files.paths)
     return ProgramSamples(
         files=tuple(os.path.relpath(files.paths[row], root) for row in kept.tolist()),

@@ -12,6 +12,7 @@ import ncc
 from ncc.cli.bench import bench_scaling
 from ncc.cli.calibrate import calibrate
 from ncc.cli.classify import classify
+from ncc.cli.command import NccCommand, ResumableCommand
 from ncc.cli.corpus import corpus_build
 from ncc.cli.data import data_fetch, data_list, data_verify
 from ncc.cli.devices import devices
@@ -79,13 +80,18 @@ _COMMANDS = (
 _COMPILE_NOTHING = (
     *(devices, measure, calibrate, train_embedding, evaluate_embedding, data_list, data_fetch, data_verify, info),
 )
+_GO_ON = (
+    *(measure, index, calibrate, corpus_build, train_classify),
+    *(evaluate_devmap, evaluate_coarsening, evaluate_classify),
+)
 
 for command in _COMMANDS:
     group, _, name = command.__name__.partition("_")
     place = _GROUPS.get(group, app)
-    place.command(command.__name__.replace("_", "-") if place is app else name)(
-        command if command in _COMPILE_NOTHING else may_require_confinement(command)
-    )
+    place.command(
+        command.__name__.replace("_", "-") if place is app else name,
+        cls=ResumableCommand if command in _GO_ON else NccCommand,
+    )(command if command in _COMPILE_NOTHING else may_require_confinement(command))
 for group, commands in _GROUPS.items():
     app.add_typer(commands, name=group)
     commands.callback()(lambda: None)  # which keeps the name of a group's only command

@@ -8,8 +8,8 @@ import typer
 from ncc.cli.options import (
     DataFolder,
     EmbeddingFolder,
-    Json,
     Levels,
+    OneJson,
     ProgramFolder,
     ProgramsCache,
     ReportFile,
@@ -65,7 +65,9 @@ def bench_scaling(
         typer.Option(metavar="ACCURACY", help="Also report the time to this accuracy on validation programs."),
     ] = None,
     repeats: Annotated[int, typer.Option(help="Runs of each setting, with successive seeds from --seed.")] = 3,
-    device: Annotated[str, typer.Option(help="cpu or cuda; each rank uses its own GPU.")] = "cpu",
+    device: Annotated[
+        str, typer.Option(metavar="cpu|cuda", help="Device to train on; each rank uses its own GPU.")
+    ] = "cpu",
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
     predict: Annotated[
         str,
@@ -75,7 +77,7 @@ def bench_scaling(
         ),
     ] = "",
     link: Annotated[
-        str, typer.Option(help="nvlink, infiniband or ethernet: the network between these ranks.")
+        str, typer.Option(metavar="nvlink|infiniband|ethernet", help="Network between the ranks of --predict.")
     ] = "infiniband",
     levels: Levels = "1",
     embedding: EmbeddingFolder = None,
@@ -84,7 +86,7 @@ def bench_scaling(
     seed: Seed = 204,
     report: ReportFile = None,
     output: ResultFile = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 

@@ -8,9 +8,9 @@ from typing import Any
 from ncc.cli.options import (
     DataFolder,
     Jobs,
-    Json,
     NoCache,
     NumSeeds,
+    OneJson,
     ReportFile,
     ResultFile,
     RunsFolder,
@@ -67,7 +67,7 @@ def _study(
     data: DataFolder = None,
     report: ReportFile = None,
     output: ResultFile = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> Study:
     how: dict[str, Any] = {"seeds": seeds, "seed": seed, "trees": trees, "jobs": jobs}
     how |= {"cache": cache, "no_cache": no_cache, "data": data}

@@ -1,9 +1,13 @@
 """``ncc data list``, ``fetch`` and ``verify``: the registry of datasets."""
 
+from typing import Annotated
+
 import typer
 
 from ncc.cli.options import DataFolder
 from ncc.cli.output import print_answer, print_rows
+
+DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of 'ncc data list'.")]
 
 
 def data_list() -> None:
@@ -14,7 +18,7 @@ def data_list() -> None:
     print_rows(rows, ("name", "state", "title"))
 
 
-def data_fetch(name: str, data: DataFolder = None) -> None:
+def data_fetch(name: DatasetName, data: DataFolder = None) -> None:
     """Print where a dataset's files are, or say where to get them."""
     from ncc.data import fetch
 
@@ -22,7 +26,7 @@ def data_fetch(name: str, data: DataFolder = None) -> None:
         print_answer(str(path))
 
 
-def data_verify(name: str, data: DataFolder = None) -> None:
+def data_verify(name: DatasetName, data: DataFolder = None) -> None:
     """Check a dataset's files against their checksums."""
     from ncc.data import verify
 

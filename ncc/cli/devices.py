@@ -1,11 +1,16 @@
 """``ncc devices``: the machine's OpenCL devices."""
 
-from ncc.cli.options import Json
+from typing import Annotated
+
+import typer
+
 from ncc.cli.output import print_answer, print_rows
 from ncc.runtime.quantities import readable_bytes
 
 
-def devices(as_json: Json = False) -> None:
+def devices(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per device and line.")] = False,
+) -> None:
     """List the OpenCL devices on which kernels can be measured."""
     from ncc import api
 

@@ -21,7 +21,7 @@ from ncc.cli.options import (
     Scheduler,
     takes_compile_options,
 )
-from ncc.cli.running import Input, loaded, run_over
+from ncc.cli.running import Input, Warned, loaded, run_over
 from ncc.errors import InputError, NccError
 from ncc.runtime.printable import source_name
 from ncc.runtime.writable import check_writable
@@ -162,7 +162,7 @@ def _in_parts(
     plan: object,
     jobs: int,
     scheduler: str | None,
-) -> "Generator[Callable[[], tuple[_Answer, str]]]":
+) -> "Generator[Callable[[], Warned]]":
     """The answers about files by batches on disk, which a later run goes on from."""
     from ncc.runtime.cluster import cluster_executor
     from ncc.runtime.found import FoundFile
@@ -194,11 +194,11 @@ def _in_parts(
                     yield functools.partial(_answer, item.name, *next(answers))
 
 
-def _refuse(reason: str) -> tuple[_Answer, str]:
+def _refuse(reason: str) -> Warned:
     raise NccError(reason)
 
 
-def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> tuple[_Answer, str]:
+def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> Warned:
     """An answer from what a batch kept, with the file's name as the user gave it."""
     if about["error"] or rows is None:
         raise NccError(str(about["error"]).replace(file.path, name))
@@ -207,7 +207,7 @@ def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.
     columns = rows.drop_columns(["input", "vector"]).to_pydict()
     labels = tuple(name if label == file.path else label for label in columns.pop("label"))
     text, told = (about.get(what, "").replace(file.path, name) for what in ("text", "warning"))
-    return _Answer(name, about["fields"], text, labels, columns, vectors_of(rows)), told
+    return _Answer(name, about["fields"], text, labels, columns, vectors_of(rows)), {"warning": told} if told else {}
 
 
 def _embed(

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperGroup
 
 from ncc.cli.output import fail, say
 from ncc.cli.streams import StandardOutputError
-from ncc.errors import InputError, NccError
+from ncc.errors import COMMAND_LINE, InputError, InputFileError, NccError
 
 
 class NccGroup(TyperGroup):
@@ -21,10 +22,12 @@ class NccGroup(TyperGroup):
         """Runs the command that was named."""
         try:
             return super().invoke(ctx)
-        except InputError as error:
-            fail(str(error), code=2)
+        except BadParameter as error:  # without the words of the library that typer has check values
+            error.message = error.message.removeprefix("Value error, ")
+            raise
         except NccError as error:
-            fail(str(error))
+            is_usage = isinstance(error, InputError) and not isinstance(error, InputFileError)
+            fail(without_command(str(error)), code=2 if is_usage else 1)
 
 
 @contextmanager
@@ -41,6 +44,11 @@ def told_defects() -> Iterator[None]:
             _print_traceback(error)
         say(f"ncc: {summarize_failure('this command', error)}")
         sys.exit(1)
+
+
+def without_command(reason: str) -> str:
+    """Why an input failed, without the compiler's command, which NCC_DEBUG asks for."""
+    return reason if os.environ.get("NCC_DEBUG") else reason.partition(COMMAND_LINE)[0]
 
 
 def reason_of(name: str, error: Exception) -> str:

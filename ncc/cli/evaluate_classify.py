@@ -27,7 +27,9 @@ def evaluate_classify(
         str | None,
         typer.Option(metavar="NAMES", help="Classes to compare, such as '81-104' or 'sort,search'; default: all."),
     ] = None,
-    protocol: Annotated[str, typer.Option(help="grouped, published or all.")] = "grouped",
+    protocol: Annotated[
+        str, typer.Option(metavar="grouped|published|all", help="What is held out for a test.")
+    ] = "grouped",
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'ncc*'; default: all.")
     ] = None,

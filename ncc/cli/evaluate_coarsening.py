@@ -9,7 +9,9 @@ from ncc.cli.comparing import Study, takes_study_options
 
 @takes_study_options()
 def evaluate_coarsening(
-    protocol: Annotated[str, typer.Option(help="kernel, source, pair, device or all.")] = "all",
+    protocol: Annotated[
+        str, typer.Option(metavar="kernel|source|pair|device|all", help="What is held out for a test.")
+    ] = "all",
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as '*line*'; default: all.")
     ] = None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.evaluate_embedding import Inst2vec, measured_embedding
-from ncc.cli.options import EmbeddingFolder, Inputs, Json, ResultFile, takes_compile_options
+from ncc.cli.options import EmbeddingFolder, Inputs, OneJson, ResultFile, takes_compile_options
 from ncc.cli.output import print_figures, say
 from ncc.runtime.writable import check_writable
 
@@ -17,7 +17,7 @@ def evaluate_coverage(
     inst2vec: Inst2vec = None,
     misses: Annotated[int, typer.Option(help="How many of the most frequent misses to show.")] = 20,
     output: ResultFile = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
     *,
     options: Any,
 ) -> None:

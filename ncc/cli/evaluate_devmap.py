@@ -11,8 +11,10 @@ from ncc.cli.options import arguments_of
 
 @takes_study_options()
 def evaluate_devmap(
-    protocol: Annotated[str, typer.Option(help="published, kernel, application, suite or all.")] = "all",
-    platform: Annotated[str, typer.Option(help="amd, nvidia or all.")] = "all",
+    protocol: Annotated[
+        str, typer.Option(metavar="published|kernel|application|suite|all", help="What is held out for a test.")
+    ] = "all",
+    platform: Annotated[str, typer.Option(metavar="amd|nvidia|all", help="Platforms to measure on.")] = "all",
     method: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'opcode*'; default: all.")
     ] = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, Json, ResultFile
+from ncc.cli.options import EmbeddingFolder, OneJson, ResultFile
 from ncc.cli.output import print_figures
 from ncc.runtime.writable import check_writable
 
@@ -44,7 +44,7 @@ def evaluate_embedding(
     ] = None,
     method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
     output: ResultFile = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     from ncc import api

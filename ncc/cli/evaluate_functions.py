@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ncc.cli.options import EmbeddingFolder, Jobs, Json, Seed
+from ncc.cli.options import Compilers, EmbeddingFolder, OneJson, Seed
 from ncc.cli.output import now_and_then, print_figures
 
 
@@ -21,11 +21,11 @@ def evaluate_functions(
     ] = None,
     embedding: EmbeddingFolder = None,
     seed: Seed = 204,
-    jobs: Jobs = 1,
+    jobs: Compilers = 1,
     ir: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep compiled IR there; default the user's cache.")
     ] = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Measure how often a function finds itself among all of its project, compiled at -O0 or by another compiler.
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ncc.cli.options import DataFolder, Json, ResultFile, Seed
+from ncc.cli.options import DataFolder, OneJson, ResultFile, Seed
 from ncc.cli.output import print_figures, say
 from ncc.runtime.writable import check_writable
 
@@ -19,7 +19,7 @@ def evaluate_gpu(
     seed: Seed = 204,
     data: DataFolder = None,
     output: ResultFile = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Evaluate predicted times and bounds of GPU kernel launches, with programs held out, against controls.
 

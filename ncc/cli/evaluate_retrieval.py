@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from ncc.cli.options import (
+    Compilers,
     DataFolder,
     EmbeddingFolder,
-    Jobs,
-    Json,
     Levels,
+    OneJson,
     ProgramFolder,
     ProgramsCache,
     Seed,
@@ -46,10 +46,10 @@ def evaluate_retrieval(
     ] = None,
     embedding: EmbeddingFolder = None,
     seed: Seed = 204,
-    jobs: Jobs = 1,
+    jobs: Compilers = 1,
     programs: ProgramsCache = None,
     data: DataFolder = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Evaluate how well vectors find programs of the same class: MAP@R, each program compared with all others.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncc.cli.options import DataFolder, Json, Seed
+from ncc.cli.options import DataFolder, OneJson, Seed
 from ncc.cli.output import print_figures, say
 from ncc.errors import InputError
 from ncc.runtime.provenance import command_line, environment
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 def evaluate_times(
     protocol: Annotated[
         str,
-        typer.Option(help="kernel, application, suite, clgen-kernel, clgen-to-suites, suites-to-clgen or all."),
+        typer.Option(
+            metavar="kernel|application|suite|clgen-kernel|clgen-to-suites|suites-to-clgen|all",
+            help="What is held out for a test.",
+        ),
     ] = "all",
     platform: Annotated[Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "amd",
-    model: Annotated[str, typer.Option(help="gp, trees, lstm or all.")] = "all",
+    model: Annotated[str, typer.Option(metavar="gp|trees|lstm|all", help="Models to measure.")] = "all",
     seed: Seed = 204,
     data: DataFolder = None,
     output: Annotated[
@@ -31,7 +34,7 @@ def evaluate_times(
             "-o", "--output", metavar="FILE", help="Also write the figures as JSON, added to those already in the file."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: OneJson = False,
 ) -> None:
     """Evaluate predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
 

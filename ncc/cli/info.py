@@ -4,11 +4,11 @@ import json
 import platform as host
 from typing import Any
 
-from ncc.cli.options import Json
+from ncc.cli.options import OneJson
 from ncc.cli.output import print_answer, print_rows
 
 
-def info(as_json: Json = False) -> None:
+def info(as_json: OneJson = False) -> None:
     """Show versions, the compiler, the shipped models and where data is looked for."""
     facts = _facts()
     if as_json:

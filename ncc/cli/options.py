@@ -9,12 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", help="File, folder, glob, or - for standard input.")]
+from ncc.errors import InputError
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...", help="File, folder, glob, or - for IR (with --language: source) on standard input."
+    ),
+]
 InputJobs = Annotated[
     int,
     typer.Option("--jobs", min=1, metavar="N", help="Worker processes; an input that crashes one fails alone."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per input and line on stdout.")]
+OneJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 
 EmbeddingFolder = Annotated[
@@ -59,7 +67,9 @@ Scheduler = Annotated[
 
 # of commands that train
 OutputFolder = Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the result.")]
-TorchDevice = Annotated[str, typer.Option(help="cpu or cuda; under torchrun each rank uses its own GPU.")]
+TorchDevice = Annotated[
+    str, typer.Option(metavar="cpu|cuda", help="Device to train on; under torchrun each rank uses its own GPU.")
+]
 
 # of commands that measure
 ResultFile = Annotated[
@@ -69,6 +79,7 @@ ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE.html"
 NumSeeds = Annotated[int, typer.Option(min=1, help="Number of runs, with successive seeds from --seed.")]
 Trees = Annotated[int, typer.Option(min=1, help="Trees in the controls' forests.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Folds to run in parallel, each with one thread.")]
+Compilers = Annotated[int, typer.Option(min=1, help="Files to compile in parallel.")]
 RunsFolder = Annotated[
     Path | None,
     typer.Option("--cache", metavar="FOLDER", help="Where to cache results of folds; default: the user's cache."),
@@ -86,7 +97,8 @@ _Macros = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NA
 _Flags = Annotated[list[str] | None, typer.Option("--flag", metavar="FLAG", help="Additional compiler flag.")]
 _Level = Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimisation level: 0 1 2 3 s z fast.")]
 _Language = Annotated[
-    str | None, typer.Option("--language", help="c, c++, opencl or cuda; default: by the file's extension.")
+    str | None,
+    typer.Option("--language", metavar="c|c++|opencl|cuda", help="Source language; default: by the file's extension."),
 ]
 _Verify = Annotated[bool, typer.Option("--verify", help="Check IR inputs with LLVM's verifier.")]
 _Commands = Annotated[
@@ -117,6 +129,10 @@ def _compile_options(
     """The options of the compiler from a command's arguments."""
     from ncc.frontend import CompileOptions
 
+    for option, folders in (("-I", include or ()), ("--cuda-path", (cuda_path,) if cuda_path else ())):
+        for folder in folders:
+            if not Path(folder).is_dir():
+                raise InputError(f"{option} {folder}: there is no such folder")
     return CompileOptions(
         clang=clang,
         include_paths=tuple(include or ()),

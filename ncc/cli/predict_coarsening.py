@@ -2,7 +2,7 @@
 
 import functools
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json
 from ncc.cli.running import Input, loaded, run_over
 from ncc.errors import InputError
 from ncc.runtime.printable import source_name
+
+if TYPE_CHECKING:
+    from ncc.coarsening.predict import CoarseningAdvice
 
 
 @takes_compile_options()
@@ -47,11 +50,13 @@ def _predict(name: Input, *, head: Path | None, embedding: Path | None, **how: A
     how |= {"embedding": embedding and loaded(api.load_embedding, embedding)}
     answers = api.predict_coarsening(name, **how)
     kernels = [answer.to_dict() for answer in answers]
-    lines = [
-        f"{name}: {source_name(answer.kernel)}: factor {answer.factor}, {answer.speedup:.2f}x "
-        f"(80 % interval {answer.interval[0]:.2f}x to {answer.interval[1]:.2f}x); expected at "
-        + ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
-        + (f"; {answer.caveat}" if answer.caveat else "")
-        for answer in answers
-    ]
-    return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+    return kernels[0] | {"kernels": kernels}, "\n".join(f"{name}: {_sentence(answer)}" for answer in answers)
+
+
+def _sentence(answer: "CoarseningAdvice") -> str:
+    low, high = answer.interval
+    spread = f" (80 % interval {low:.2f}x to {high:.2f}x)" if answer.factor > 1 else ""
+    expected = ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
+    notes = "".join(f"; {note}" for note in (answer.doubt, answer.caveat) if note)
+    factor = f"factor {answer.factor}, {answer.speedup:.2f}x{spread}"
+    return f"{source_name(answer.kernel)}: {factor}; expected at {expected}{notes}"

@@ -1,6 +1,7 @@
 """``ncc predict-device``: CPU or GPU, by how much, where the answer flips, and because of which lines."""
 
 import functools
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -62,7 +63,7 @@ def predict_device(
         "transfer_bytes": None if transfer is None else parse_bytes(transfer),
         "global_size": None if global_size is None else parse_items(global_size),
     }
-    check_sizes(at["transfer_bytes"], wgsize)
+    check_sizes(at["transfer_bytes"], wgsize, at["global_size"])
     check_plot(plot, inputs)
     if head is not None:
         loaded(api.load_device_head, head)
@@ -129,4 +130,4 @@ def _reason(share: "LineShare") -> str:
     shown = printable(share.statements[0], lines=False) + (
         f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else ""
     )
-    return f"\n    {abs(share.effect):5.2f} for the {share.speaks_for}: {where}: {shown}"
+    return f"\n    {math.exp(abs(share.effect)):5.2f}x for the {share.speaks_for}: {where}: {shown}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ncc.cli.options import HeadFolder, InputJobs, Inputs, Json, takes_compile_options
-from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_arguments, parse_extent, parse_words
+from ncc.cli.profile import Arguments, BlockSize, GridSize, KernelName, parse_launch, parse_words
 from ncc.cli.running import Input, check_plot, loaded, run_over
 
 _FIELDS = (
@@ -49,18 +49,19 @@ def predict_gpu(
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """
     from ncc import api
+    from ncc.gpus.cards import find_card
 
     check_plot(plot, inputs)
     asked: dict[str, Any] = {
-        "grid": parse_extent("--grid", grid),
-        "block": parse_extent("--block", block),
-        "arguments": parse_arguments(arg),
+        **parse_launch(grid, block, arg),
         "kernel": kernel,
         "program_arguments": None if program_args is None else parse_words("--program-args", program_args),
         "gpu": gpu,
         "options": options,
     }
 
+    if gpu is not None:
+        find_card(gpu)
     if head is not None:
         loaded(api.load_gpu_head, head)
     work = functools.partial(_predict, asked=asked, head=head, plot=plot, explain=explain)

@@ -40,8 +40,7 @@ def profile(
 
     Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
     """
-    sizes: dict[str, Any] = {"grid": parse_extent("--grid", grid), "block": parse_extent("--block", block)}
-    work = functools.partial(_profile, **sizes, arguments=parse_arguments(arg), kernel=kernel, options=options)
+    work = functools.partial(_profile, **parse_launch(grid, block, arg), kernel=kernel, options=options)
     run_over(inputs, work, as_json=as_json, fields=("kernels",), kernels=True, jobs=jobs, compile_s=options.timeout_s)
 
 
@@ -52,24 +51,28 @@ def _profile(name: Input, **how: Any) -> tuple[dict[str, Any], str]:
     return {"kernels": [one.to_dict() for one in found]}, "\n".join(f"{name}: {_table(one)}" for one in found)
 
 
-def parse_extent(option: str, text: str) -> tuple[int, ...]:
-    """Sizes as an option has them.
+def parse_launch(grid: str, block: str, given: list[str] | None) -> dict[str, Any]:
+    """Sizes and arguments of a launch as options have them.
 
     Raises:
-        InputError: They are no whole numbers.
+        InputError: One is none, or out of range.
     """
+    from ncc.kernels.launch import Launch
+
+    sizes = {"grid": _extent("--grid", grid), "block": _extent("--block", block)}
+    arguments = _arguments(given)
+    Launch.of(**sizes, arguments=arguments)
+    return {**sizes, "arguments": arguments}
+
+
+def _extent(option: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
         raise InputError(f"{option} is {text!r}; expected whole numbers, as 1024 or 64,16") from error
 
 
-def parse_arguments(given: list[str] | None) -> dict[str, float]:
-    """Arguments of a kernel by name.
-
-    Raises:
-        InputError: One is not NAME=VALUE with a number, or two have the same name.
-    """
+def _arguments(given: list[str] | None) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in given or ():
         name, _, value = (part.strip() for part in text.partition("="))

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from ncc.cli.errors import reason_of
+from ncc.cli.errors import reason_of, without_command
 from ncc.cli.output import fail, print_answer, say
-from ncc.errors import COMMAND_LINE, InputError, NccError
+from ncc.errors import COMMAND_LINE, InputError, NccError, UnknownNameError
 from ncc.runtime.failures import Warnings
 from ncc.runtime.printable import printable
 from ncc.runtime.streams import is_own_stream
@@ -27,6 +27,10 @@ _Loaded = TypeVar("_Loaded")
 
 Input = str | os.PathLike[str]
 """A file as the user named it, or one that was found in a folder, which keeps the right to that."""
+
+
+Warned = tuple[Any, dict[str, Any]]
+"""A result, and what an answer says of warnings on the way to it."""
 
 
 @lru_cache(maxsize=8)
@@ -61,7 +65,7 @@ def run_over(
     fields: Sequence[str] = (),
     kernels: bool = False,
     finish: Callable[[], None] | None = None,
-    results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], tuple[Any, str]]]] | None" = None,
+    results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], Warned]]] | None" = None,
     jobs: int = 1,
     compile_s: float = 0.0,
 ) -> None:
@@ -72,20 +76,22 @@ def run_over(
         work: Returns the fields of the JSON object and the text for people, or what ``tell`` makes these of; a
             function of a module, or a partial of one, where there is more than one job.
         tell: Called with what ``work`` returned, in the order of the inputs.
-        as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of.
+        as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of,
+            and ``left_out`` where functions did not compile.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
-        results_of: Gives for each input what returns its result and a warning, or raises, instead of ``work``.
+        results_of: Gives for each input what returns its result and fields of warnings, or raises, instead of ``work``.
         jobs: Worker processes; one job is done in this one.
         compile_s: Time for the compilation of an input; a worker has more for the rest.
 
     Raises:
-        typer.Exit: With code 1 if an input failed.
+        typer.Exit: With code 1 if an input failed, or 2 if none has the name that was asked for.
     """
     from ncc.inputs import expand_inputs
 
-    num_failed = 0
+    failures: list[str] = []
+    num_unknown = 0
     inputs = expand_inputs(arguments, kernels=kernels)
     results = (
         results_of(inputs)
@@ -107,13 +113,13 @@ def run_over(
                 found, told = result()
                 values, text = tell(found) if tell else found
                 if told:
-                    values, text = values | {"warning": told}, f"{text}\n  {told}"
+                    values, text = values | told, f"{text}\n  {told['warning']}"
                 answer = {"input": item.name, "ok": True, "error": None} | values if as_json else text.replace(*shown)
             except Exception as error:  # whatever it is, it is this input's alone
-                num_failed += 1
                 reason = reason_of(item.name, error)
-                told = reason if len(inputs) == 1 else reason.partition(COMMAND_LINE)[0]
-                say(f"ncc: {told.replace(*shown)}")
+                failures.append(reason)
+                num_unknown += isinstance(error, UnknownNameError)
+                say(f"ncc: {without_command(reason).replace(*shown)}")
                 if as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
@@ -125,25 +131,25 @@ def run_over(
             finish()
         except MemoryError as error:
             fail(reason_of("the result", error))
-    if num_failed:
+    if failures:
         if len(inputs) > 1:
-            say(
-                f"ncc: {num_failed} of {len(inputs)} inputs failed" + ("" if as_json else "; --json tells the commands")
-            )
-        raise typer.Exit(1)
+            more = "; --json tells the commands" if not as_json and any(COMMAND_LINE in one for one in failures) else ""
+            say(f"ncc: {len(failures)} of {len(inputs)} inputs failed{more}")
+        raise typer.Exit(2 if num_unknown == len(inputs) else 1)
 
 
-def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> tuple[Any, str]:
+def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> Warned:
     if item.error:
         raise NccError(item.error)
-    return _warned(work, item.source)
-
-
-def _warned(work: Callable[[Input], Any], source: Input) -> tuple[Any, str]:
-    """A result, and what the library warned of on the way to it."""
     with Warnings() as told:
-        result = work(source)
-    return result, "\n  ".join(told)
+        result = work(item.source)
+    return result, fields_of(told)
+
+
+def fields_of(told: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """What an answer says of warnings: their text, and which functions are left out, with reasons."""
+    left_out = {name: reason for functions in told.values() for name, reason in functions.items()}
+    return {"warning": "\n  ".join(told)} | ({"left_out": left_out} if left_out else {}) if told else {}
 
 
 @contextmanager

@@ -60,7 +60,9 @@ def search(
     from ncc.runtime.writable import check_writable
     from ncc.search.pages import similar_page
 
-    if (query is None) != duplicates:
+    if query is not None and duplicates:
+        raise InputError("give a file to search for or --duplicates, not both")
+    if query is None and not duplicates:
         raise InputError("give a file to search for, or --duplicates")
     if output and output.suffix != ".html":
         raise InputError(f"{output}: extension {output.suffix!r} is not .html")

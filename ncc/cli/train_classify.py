@@ -42,23 +42,31 @@ def train_classify(
     min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
     batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, of each rank.")] = 64,
     batch_of_all: Annotated[
-        bool, typer.Option("--batch-of-all", help="They are those of all ranks together; the learning rate stays.")
+        bool, typer.Option("--batch-of-all", help="Let --batch-size count the programs of all ranks, not of each.")
     ] = False,
     cut: Annotated[
-        str, typer.Option(help="What batches have alike: samples, or tokens, in which case they are hardly padded.")
+        str,
+        typer.Option(
+            metavar="samples|tokens",
+            help="Make batches of as many programs (samples), or of as many statements (tokens), hardly padded.",
+        ),
     ] = "samples",
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW, with one rank.")] = 2e-3,
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW, with one rank.")] = 2e-3,
     rate_rule: Annotated[
-        str, typer.Option(help="How it grows with the ranks and their batches: sqrt, linear or none.")
+        str,
+        typer.Option(
+            metavar="sqrt|linear|none",
+            help="How --learning-rate grows with the number of programs that ranks take a step.",
+        ),
     ] = "sqrt",
     strategy: Annotated[
-        str, typer.Option(help="How ranks share the work: mirrored, central, stale or local.")
+        str, typer.Option(metavar="mirrored|central|stale|local", help="How ranks share the work.")
     ] = "mirrored",
     staleness: Annotated[int, typer.Option(help="Steps that a stale gradient may be late.")] = 1,
     sync_every: Annotated[int, typer.Option(help="Steps between averages of local weights.")] = 8,
     compression: Annotated[
         str,
-        typer.Option(help="How mirrored gradients are sent: none, fp16, bf16, topk, int8, int4 or powersgd."),
+        typer.Option(metavar="none|fp16|bf16|topk|int8|int4|powersgd", help="How mirrored gradients are sent."),
     ] = "none",
     accumulate: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
     search: Annotated[

@@ -33,11 +33,13 @@ def train_encoder(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Instead, a linear encoder of which everything is kept but what distinguishes classes of programs.",
+            help="A linear encoder whose part for functions to keep, instead of --functions; classes are learnt anew.",
         ),
     ] = None,
     programs: ProgramFolder = None,
-    classes: Annotated[str, typer.Option(help="Classes of programs to learn from: names, ranges of numbers.")] = "1-64",
+    classes: Annotated[
+        str, typer.Option(metavar="NAMES", help="Classes of programs to learn from: names, ranges of numbers.")
+    ] = "1-64",
     per_class: Annotated[
         int | None, typer.Option(min=2, help="Programs per class, drawn at random; default: all.")
     ] = None,
@@ -45,8 +47,12 @@ def train_encoder(
         list[Path] | None,
         typer.Option("--with-clang", metavar="CLANG", help="Another compiler for functions; may be repeated."),
     ] = None,
-    model: Annotated[str, typer.Option(help="linear, on patterns of code, or lstm, trained contrastively.")] = "linear",
-    levels: Annotated[str, typer.Option(help="Optimisation levels of the programs, such as '1,2'.")] = "1",
+    model: Annotated[
+        str, typer.Option(metavar="linear|lstm", help="linear: on patterns of code; lstm: trained contrastively.")
+    ] = "linear",
+    levels: Annotated[
+        str, typer.Option(metavar="LEVELS", help="Optimisation levels of the programs, such as '1,2'.")
+    ] = "1",
     dim: Annotated[int, typer.Option(min=2, help="Number of dimensions.")] = 256,
     least: Annotated[int, typer.Option(min=1, help="How many programs and functions a pattern must occur in.")] = 60,
     embedding: EmbeddingFolder = None,
@@ -55,8 +61,8 @@ def train_encoder(
     batch_size: Annotated[int, typer.Option(min=4, help="Programs and functions per step and rank.")] = 128,
     hidden: Annotated[int, typer.Option(min=1, help="Units in each direction of the LSTM.")] = 128,
     longest: Annotated[int, typer.Option(min=1, help="Statements that the LSTM reads.")] = 256,
-    learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW.")] = 2e-3,
-    temperature: Annotated[float, typer.Option(help="Temperature: similarities are divided by it.")] = 0.1,
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW, for the LSTM.")] = 2e-3,
+    temperature: Annotated[float, typer.Option(help="Temperature of the LSTM's contrastive loss.")] = 0.1,
     function_share: Annotated[
         float,
         typer.Option(min=0, max=1, help="Share of functions in a batch; 0: only labelled programs, 1: only functions."),

@@ -9,10 +9,12 @@ from ncc.coarsening.head import CoarseningPrediction
 from ncc.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.frontend import CompileOptions
-from ncc.kernels.reading import Source, read_kernels
+from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
 from ncc.runtime.workers import limited
+
+_ACCESSES = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +26,20 @@ class CoarseningAdvice(CoarseningPrediction):
         platform: The device asked about, or None for what all devices together say.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
+        unlike: In what the kernel differs from all that were measured, kernels of OpenCL on buffers; empty where it
+            does not.
     """
 
     kernel: str
     platform: str | None
     num_statements: int
     unknown_rate: float
+    unlike: tuple[str, ...] = ()
+
+    @property
+    def doubt(self) -> str:
+        """Why the answer may not hold, in words; empty where it rests on kernels of this kind."""
+        return f"unlike the kernels that were measured: {' and '.join(self.unlike)}" if self.unlike else ""
 
     @property
     def caveat(self) -> str:
@@ -50,7 +60,7 @@ class CoarseningAdvice(CoarseningPrediction):
             for factor, speedup in self.speedups.items()
         ]
         caption = f"{source_name(self.kernel)} on {self.platform or 'any device'}"
-        caption += f"; {self.caveat}" if self.caveat else ""
+        caption += "".join(f"; {note}" for note in (self.doubt, self.caveat) if note)
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
@@ -96,7 +106,21 @@ def predict_coarsening(
                 platform=platform,
                 num_statements=len(kernel.statements),
                 unknown_rate=kernel.lookup.unknown_rate,
+                unlike=_unlike(kernel),
                 **vars(head.answer(kernel, platform)),
             )
         )
     return tuple(answers)
+
+
+def _unlike(kernel: Kernel) -> tuple[str, ...]:
+    """In what a kernel differs from all that were measured."""
+    module = kernel.module
+    header, *body = [module.statement_text(statement) for statement in kernel.statements]
+    found = {
+        "it is a kernel of CUDA": any("@llvm.nvvm." in text for text in body),
+        "it is a kernel of HIP": any("@llvm.amdgcn." in text for text in body),
+        "it has images, pipes or samplers": "spirv." in header or "opencl." in header,
+        "it accesses no memory": not any(module.opcode_name(one) in _ACCESSES for one in kernel.statements.tolist()),
+    }
+    return tuple(reason for reason, holds in found.items() if holds)

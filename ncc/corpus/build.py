@@ -127,7 +127,8 @@ def build_corpus(
     recipe = recipe.compiled_with(options) if options else recipe
     files = find_files(recipe)
     if not files:
-        raise InputError(f"recipe {recipe.name}: no file matches")
+        where = ", ".join(dict.fromkeys(source.folder for source in recipe.sources))
+        raise InputError(f"{recipe.name}: no file of code in {where} matches")
     batches = [
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, _shard(folder, number), folder / "headers", ir_folder)
         for number, start in enumerate(range(0, len(files), BATCH_FILES))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ncc.corpus.recipe import Recipe, Source
-from ncc.errors import InputError
+from ncc.errors import InputError, InputFileError
 from ncc.frontend import SOURCE_EXTENSIONS, CompileOptions
 from ncc.frontend.database import load_commands
 from ncc.ir.objects import IR_EXTENSIONS, modules_of
@@ -69,7 +69,7 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
 def _folder(source: Source) -> Path:
     folder = Path(_with_variables(source, source.folder)).expanduser()
     if not folder.is_dir():
-        raise InputError(f"source {source.name}: {folder} is not a folder")
+        raise InputFileError(f"source {source.name}: {folder} is not a folder")
     return Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
 
 

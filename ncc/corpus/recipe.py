@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 from msgspec import ValidationError, convert
 
-from ncc.errors import InputError
+from ncc.errors import InputError, InputFileError
 from ncc.frontend import CompileOptions
 from ncc.graph.contexts import MAX_WIDTH
 from ncc.ir import Abstraction
@@ -132,7 +132,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
         raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
     rows, abstraction = table.pop("source", []), _abstraction(path, table.pop("abstraction", {}))
@@ -155,7 +155,7 @@ def _check_path(path: Path) -> None:
         return
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path!s:.200}: can't be read: {reason}") from error
+        raise InputFileError(f"{path!s:.200}: can't be read: {reason}") from error
 
 
 def _values(where: object, row: dict[str, Any], kind: type, **more: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import DataError
 
+_SHOWN = 20
+"""Columns that a message names."""
 LONGEST_NAME = 200
 """Letters of a name: an array of names gives each as much room as the longest takes."""
 
@@ -31,10 +33,11 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
             reader = csv.DictReader(stream)
             missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:
-                found = ", ".join(reader.fieldnames or ()) or "none"
-                raise DataError(f"{path}: missing column {', '.join(missing)}; found {found}")
+                raise _missing(path, missing, reader.fieldnames or ())
             rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: can't be read as a table ({error})") from error
     if not rows:
         raise DataError(f"{path}: no rows; expected at least one")
@@ -60,12 +63,15 @@ def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) ->
     import pyarrow.parquet
 
     try:
+        path.stat()  # whose errors are told in words
         table = pyarrow.parquet.read_table(path)
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
     except (OSError, pyarrow.ArrowException) as error:
         raise DataError(f"{path}: can't be read as a table ({error})") from error
     missing = [name for name in required if name not in table.column_names]
     if missing:
-        raise DataError(f"{path}: missing column {', '.join(missing)}; found {', '.join(table.column_names) or 'none'}")
+        raise _missing(path, missing, table.column_names)
     if not table.num_rows:
         raise DataError(f"{path}: no rows; expected at least one")
     rows = table.select([name for name in columns if name in table.column_names]).to_pylist()
@@ -131,3 +137,8 @@ def check_names(path: Path, rows: Sequence[dict[str, str]], column: str) -> None
         if len(row[column]) > LONGEST_NAME:
             where = f"row {number} (of {len(rows)}, from 0)"
             raise DataError(f"{path}: {where}: column {column} must not be longer than {LONGEST_NAME} letters")
+
+
+def _missing(path: Path, missing: Sequence[str], found: Sequence[str]) -> DataError:
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return DataError(f"{path}: missing column {', '.join(missing)}; found {', '.join(found[:_SHOWN]) or 'none'}{more}")

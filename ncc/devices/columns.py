@@ -79,6 +79,11 @@ def _item_bytes(inputs: KernelInputs) -> Floats:
     return _BYTES * np.maximum(inputs.profile[:, _POINTERS], 1)
 
 
+def work_items(profile: Floats, transfer_bytes: float) -> float:
+    """Work-items that bytes stand for, of a kernel with such a (k,) profile."""
+    return max(transfer_bytes / (_BYTES * max(float(profile[_POINTERS]), 1)), 1.0)
+
+
 def launch_physics(inputs: KernelInputs, sizes: Floats) -> Floats:
     """Terms of the times of launches, see `launch_terms`; a kernel that never asks for its number runs alone."""
     moved, _, items = complete_sizes(inputs, sizes).T

@@ -3,6 +3,7 @@
 Reference: Zeiler and Fergus 2014 (occlusion), here on lines of code.
 """
 
+import math
 import os
 from dataclasses import dataclass, replace
 from typing import Any
@@ -63,7 +64,11 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [
-            (share.line or "", f"{abs(share.effect):.2f} for the {share.speaks_for}", "; ".join(share.statements))
+            (
+                share.line or "",
+                f"{math.exp(abs(share.effect)):.2f}× for the {share.speaks_for}",
+                "; ".join(share.statements),
+            )
             for share in self.lines
         ]
         caption = f"{source_name(self.kernel)}: log(CPU time / GPU time) is {self.log_ratio:.2f}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,12 +156,19 @@ class RatioPrediction:
     devices: tuple[str, ...] = ("CPU", "GPU")
 
 
-def check_sizes(transfer_bytes: float | None, wgsize: float | None) -> None:
+def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size: float | None = None) -> None:
     """Refuses sizes that no kernel can have.
 
     Raises:
-        InputError: The transfer is below 0 or beyond all machines, or the work-group size is no whole number from 1.
+        InputError: One is no number, the transfer is below 0 or beyond all machines, the work-group size is no whole
+            number from 1, or there are no work-items or more than any machine runs.
     """
+    named = {"transfer_bytes": transfer_bytes, "wgsize": wgsize, "global_size": global_size}
+    for name, size in named.items():
+        if not isinstance(size, Real | None):
+            raise InputError(f"{name} is {size!r:.80}; expected a number")
+    if global_size is not None and not 1 <= global_size <= LARGEST_BYTES:
+        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
     if transfer_bytes is not None and not 0 <= transfer_bytes <= LARGEST_BYTES:
         raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
     if wgsize is not None and not (1 <= wgsize <= _LARGEST_GROUP and wgsize == int(wgsize)):

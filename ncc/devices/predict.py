@@ -1,21 +1,25 @@
 """Predicts whether CPU or GPU runs a kernel faster, and by how much."""
 
+import itertools
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.devices.columns import complete_sizes
+from ncc.devices.columns import complete_sizes, work_items
 from ncc.devices.files import PLATFORMS, load_device_head
 from ncc.devices.head import TimesHead
-from ncc.devices.inputs import check_sizes, kernel_inputs
+from ncc.devices.inputs import RatioPrediction, check_sizes, kernel_inputs
+from ncc.devices.work import integer_arguments, side_of
 from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
+from ncc.kernels import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.runtime.pages import html_table
 from ncc.runtime.printable import source_name
@@ -45,6 +49,10 @@ class DevicePrediction:
         distance: From the nearest of them, about the factor in log units by which what they do differs; None of a head
             that does not know.
         nearest: Names of the nearest of them.
+        assumed: What was taken to be so, as it was not said: ``transfer_bytes`` or ``global_size``, of which one stands
+            for the other, and ``integer_arguments``, the value of each of them.
+        decided: (device, from, to) of bytes moved in which the whole interval speaks for a device, where no size is
+            given.
         flips: Bytes moved at which the expected speedup passes 1, where no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
         starts_with_second: Whether the second of them is the faster one at the smallest size, where no size is given.
@@ -68,6 +76,8 @@ class DevicePrediction:
     distance: float | None = None
     nearest: tuple[str, ...] = ()
     flips: tuple[float, ...] | None = None
+    decided: tuple[tuple[str, float, float], ...] = ()
+    assumed: Mapping[str, float] = field(default_factory=dict)
     devices: tuple[str, ...] = ("CPU", "GPU")
     starts_with_second: bool = False
 
@@ -93,15 +103,18 @@ class DevicePrediction:
         spread = "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
         sure = f"{self.device} (confidence {self.confidence:.0%})"
         answer = f"undecided ({odds})" if self.verdict == "undecided" else sure
+        if self.flips is not None:
+            answer = _by_size(self)
         if not self.familiar:
             like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
-            answer += f"; unlike anything measured{like}: measure it"
+            answer += f", mostly by the machines' constants: nothing like it was measured{like}, so measure it"
         if self.flips is not None:
-            return f"{_by_size(self)}; say --transfer or --global-size for an answer"
+            return f"{answer}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
             each = ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
             answer += f"; {each}"
-        return f"{answer}; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
+        answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
+        return answer + (f"; taking {_assumptions(self.assumed)}" if self.assumed else "")
 
     def _repr_html_(self) -> str:
         odds = (f"{share:.0%}" for share in self.odds.values())
@@ -178,13 +191,15 @@ def _predict(
     kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
     check_sizes(transfer, wgsize)
+    check_sizes(transfer, wgsize, global_size)
     moved = bytes_moved(kernel, transfer, global_size)
     asked = SIZES.tolist() if moved is None else []
     *others, answer = head.answers(kernel, [*asked, moved], wgsize, global_size=global_size)
     flips, starts = None, False
+    decided: tuple[tuple[str, float, float], ...] = ()
     if others:
         curve = np.array([one.log_ratio for one in others])
-        flips, starts = find_flips(SIZES, curve), bool(curve[0] > 0)
+        flips, starts, decided = find_flips(SIZES, curve), bool(curve[0] > 0), _decided(others)
         answer = replace(answer, times_ms=None)
     # one distribution decides both, so that they can't contradict each other
     is_second = answer.probability_gpu > 0.5
@@ -206,22 +221,16 @@ def _predict(
         distance=answer.distance,
         nearest=answer.nearest,
         flips=flips,
+        decided=decided,
+        assumed={} if moved is None else _assumed(kernel, moved, transfer, global_size),
         devices=devices,
         starts_with_second=flips is not None and starts,
     )
 
 
 def bytes_moved(kernel: Kernel, transfer: float | None, global_size: float | None) -> float | None:
-    """Bytes as given, or as they follow from work-items; None where neither is known.
-
-    Raises:
-        InputError: Work-items are out of range.
-    """
-    if global_size is None:
-        return transfer
-    if not 1 <= global_size <= LARGEST_BYTES:
-        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
-    if transfer is not None:
+    """Bytes as given, or as they follow from work-items; None where neither is known."""
+    if global_size is None or transfer is not None:
         return transfer
     moved = complete_sizes(kernel_inputs(kernel), np.array([[np.nan, 1, global_size]]))[0, 0]
     return min(float(moved), LARGEST_BYTES)
@@ -235,15 +244,49 @@ def find_flips(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
     return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
 
 
+def _decided(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, float, float], ...]:
+    """Ranges of `SIZES` in which the whole interval speaks for a device."""
+    speaks_for = [one.devices[one.log_ratio > 0] if one.interval[0] * one.interval[1] > 0 else None for one in answers]
+    found = []
+    for device, group in itertools.groupby(zip(speaks_for, SIZES.tolist(), strict=True), key=itemgetter(0)):
+        if device is not None:
+            sizes = [size for _, size in group]
+            found.append((device, sizes[0], sizes[-1]))
+    return tuple(found)
+
+
 def _by_size(answer: DevicePrediction) -> str:
-    """Which device is expected to be faster from which size on."""
+    """Which device is faster at which sizes, and which is the likelier one elsewhere."""
     assert answer.flips is not None
     first, second = answer.devices
-    if not answer.flips:
-        return f"{second if answer.starts_with_second else first} expected at every size from 1 KiB to 4 GiB"
-    known = [readable_bytes(size) for size in answer.flips]
     starts = second if answer.starts_with_second else first
     others = (first if starts == second else second, starts)
-    return f"{starts} expected below {known[0]}, then " + ", ".join(
-        f"{others[number % 2]} from {size}" for number, size in enumerate(known)
-    )
+    known = [readable_bytes(size) for size in answer.flips]
+    turns = [f"{others[number % 2]} from {size}" for number, size in enumerate(known)]
+    leaning = ", ".join([f"{starts} below {known[0]}", *turns] if known else [starts])
+    ranges = [f"{device} from {readable_bytes(low)} to {readable_bytes(high)}" for device, low, high in answer.decided]
+    if not ranges:
+        return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
+    whole = len(answer.decided) == 1 and answer.decided[0][1:] == (SIZES[0], SIZES[-1])
+    return ", ".join(ranges) + ("" if whole else f"; undecided elsewhere, leaning {leaning}")
+
+
+def _assumed(kernel: Kernel, moved: float, transfer: float | None, global_size: float | None) -> dict[str, float]:
+    """What a launch was taken to be, beyond what was said of it."""
+    profile = profile_kernel(kernel.module, kernel.function).features
+    items = work_items(profile, moved) if global_size is None else global_size
+    assumed = {"global_size": items} if global_size is None else {"transfer_bytes": moved} if transfer is None else {}
+    if integer_arguments(kernel.module, kernel.function):
+        dimensions = int(profile[FEATURE_NAMES.index("dimensions")])
+        assumed["integer_arguments"] = float(int(side_of(items, dimensions)))
+    return assumed
+
+
+def _assumptions(assumed: Mapping[str, float]) -> str:
+    texts = {
+        "global_size": "{:,.0f} work-items",
+        "transfer_bytes": "{} moved",
+        "integer_arguments": "integer arguments to be {:,.0f}",
+    }
+    shown = {name: readable_bytes(value) if name == "transfer_bytes" else value for name, value in assumed.items()}
+    return ", ".join(texts[name].format(value) for name, value in shown.items())

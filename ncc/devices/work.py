@@ -49,17 +49,27 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         costs a processor's core, see `ncc.kernels.cycles.count_cycles`.
     """
     block = _SIDES[min(max(dimensions, 1), 3)]
-    nodes = module.operands(int(module.function_start[function]))
-    types = argument_types(module, function)
-    whole = [node for node, field in zip(nodes, types, strict=False) if field.strip().startswith(("i16", "i32", "i64"))]
+    whole = integer_arguments(module, function)
     found: list[ArrayLike] = []
     for size in _SIZES:
-        side = size ** (1 / len(block))
+        side = side_of(size, dimensions)
         threads = launch_threads(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
         arguments = {node: np.full(len(threads.weight), float(int(side))) for node in whole}
         counts = count_kernel(module, function, without, AtLaunch(threads, arguments))
         found += [[counts.weighted[name] for name in _KINDS], count_cycles(module, counts.rows)]
     return np.log1p(np.concatenate(found))
+
+
+def integer_arguments(module: Module, function: int) -> list[int]:
+    """Nodes of a kernel's integer arguments, which are taken to be the length of a side of its data."""
+    nodes = module.operands(int(module.function_start[function]))
+    types = argument_types(module, function)
+    return [node for node, field in zip(nodes, types, strict=False) if field.strip().startswith(("i16", "i32", "i64"))]
+
+
+def side_of(items: float, dimensions: int) -> float:
+    """Length of a side of so many data items, in a kernel that asks for its number in so many dimensions."""
+    return float(items ** (1 / len(_SIDES[min(max(dimensions, 1), 3)])))
 
 
 def counts_at(work: Floats, items: Floats) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.embedding.backoff import BackoffLevel, generalise
-from ncc.embedding.vocabulary import Vocabulary
+from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction
 from ncc.runtime.pages import html_table
@@ -175,9 +175,16 @@ class Embedding:
         return self.vectors[self.vocabulary.find(text)[0]]
 
     def nearest(self, text: str, k: int = 10) -> Neighbors:
-        """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out."""
+        """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out.
+
+        Raises:
+            InputError: It is no statement, or none that anything in the vocabulary is like.
+        """
         row, level = self.vocabulary.find(text)
-        similarity = self.vectors @ self.vectors[row]
+        if self.vocabulary.words[row] == UNKNOWN != text:
+            expected = "expected one as '<%ID> = add i32 <%ID>, <INT>'"
+            raise InputError(f"{text!r:.200}: like no statement that is known; {expected}")
+        similarity = np.minimum(self.vectors @ self.vectors[row], 1)
         similarity[row] = -np.inf
         similarity[self.vocabulary.counts == 0] = -np.inf
         k = min(k, int(np.isfinite(similarity).sum()))

@@ -74,7 +74,10 @@ class HeadFiles(Generic[H]):
             model = parts.card.get("model", self.first or next(iter(self.models)))
             if isinstance(model, str) and model not in self.models:
                 known = " or ".join(self.models)
-                raise AssetError(f"{folder}: model is {model!r:.40}; expected {known}: train the {self.title} again")
+                raise AssetError(
+                    f"{folder}: is no {self.title} of this version: its model is {model!r:.40}; expected {known}: "
+                    "name the folder of one, or train it again"
+                )
             kind = self.models[model]
             return self.join.get(kind, partial(_join, kind))(parts)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:

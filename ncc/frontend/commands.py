@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ncc.errors import InputError
 from ncc.frontend.compilers import Clang
+from ncc.frontend.diagnostics import DEFAULT_CXX
 from ncc.frontend.headers import OWN_HEADERS, default_target, header_flags
 from ncc.frontend.options import CompileOptions
 
@@ -66,7 +67,7 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
         return _opencl_flags()
     if language == "cuda":
         return _cuda_flags(compiler, user_flags)
-    standard = "-std=gnu++17" if language == "c++" else "-std=gnu17"
+    standard = DEFAULT_CXX if language == "c++" else "-std=gnu17"
     return ["-x", language, standard, *_host_flags(compiler, user_flags, cplusplus=language == "c++")]
 
 

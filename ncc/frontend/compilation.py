@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ncc.errors import COMMAND_LINE, CompileError, InputError
+from ncc.errors import COMMAND_LINE, CompileError, InputError, InputFileError
 from ncc.frontend.commands import compile_command
 from ncc.frontend.compilers import Clang, find_compiler
 from ncc.frontend.database import with_own_flags
@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 _DEFAULT_OPTIONS = CompileOptions()
 _NO_HEADER = re.compile(r"error: '[^']+' file not found")
+_RELOCATABLE = "-fgpu-rdc"
 _HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]", re.MULTILINE)
 
 
@@ -77,7 +78,9 @@ def compile_source(
                 return _compile(compiler, language, source, ways[number], readable)
             except CompileError as error:
                 refused = error
-                more = _with_header_folders(source, language, ways[number], error, readable)
+                more = _with_launches(language, ways[number], error) or _with_header_folders(
+                    source, language, ways[number], error, readable
+                )
                 if more is None:
                     break
                 ways[number] = more
@@ -86,10 +89,13 @@ def compile_source(
     device = _device_code(compiler, source, ways, readable) if language == "cuda" and refused.errors else None
     if device is None:
         raise refused
-    for function, reason in device.left_out[:MOST_TOLD]:
-        logger.warning("%s: %s is left out: %s", name, function, reason)
-    if len(device.left_out) > MOST_TOLD:
-        logger.warning("%s: %d more functions are left out", name, len(device.left_out) - MOST_TOLD)
+    told, untold = device.left_out[:MOST_TOLD], device.left_out[MOST_TOLD:]
+    for function, reason in told:
+        left_out = {"left_out": {function: reason}}
+        logger.warning("%s: %s does not compile, and is left out: %s", name, function, reason, extra=left_out)
+    if untold:
+        left_out = {"left_out": dict(untold)}
+        logger.warning("%s: %d more functions do not compile, and are left out", name, len(untold), extra=left_out)
     return device
 
 
@@ -112,6 +118,13 @@ def _device_code(
             return device
         found += [device] if device else []
     return min(found, key=lambda one: len(one.left_out), default=None)
+
+
+def _with_launches(language: str, options: CompileOptions, error: CompileError) -> CompileOptions | None:
+    """Options by which kernels may launch kernels; None where none does."""
+    if language != "cuda" or _RELOCATABLE in options.flags or _RELOCATABLE not in " ".join(error.errors):
+        return None
+    return replace(options, flags=(*options.flags, _RELOCATABLE))
 
 
 def _with_header_folders(
@@ -159,9 +172,9 @@ def _text_language(options: CompileOptions) -> str:
 
 def _file_language(path: str, options: CompileOptions) -> str:
     if Path(path).is_dir():
-        raise InputError(f"{path}: is a folder; expected one source file")
+        raise InputFileError(f"{path}: is a folder; expected one source file")
     if not Path(path).exists():
-        raise InputError(f"{path}: no such file")
+        raise InputFileError(f"{path}: no such file")
     refuse_large(path)
     language = options.language or language_of(path)
     if language == "c++" and not options.language and _HIP.search(Path(path).read_bytes()):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ncc.errors import InputError
+from ncc.errors import InputFileError
 from ncc.frontend.options import CompileOptions
 
 _PATH_FLAGS = ("-I", "-isystem", "-iquote", "-include")
@@ -29,15 +29,18 @@ def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]
     """File → the flags of its command that another clang understands, paths made absolute.
 
     Raises:
-        InputError: The database can't be read, or is none.
+        InputFileError: The database can't be read, or is none.
     """
     path = Path(path)
     try:
         return _load(path, path.stat().st_mtime_ns)
     except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}") from error
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        raise InputFileError(f"{path}: is no compilation database: it is not JSON ({error})") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is no compilation database ({error!r})") from error
+        expected = "expected a list of objects with 'directory', 'file' and 'arguments' or 'command'"
+        raise InputFileError(f"{path}: is no compilation database: {expected}") from error
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def compile_device_code(
         if error.timed_out:
             raise CompileError(
                 f"{run.name}: leaving out what does not compile took longer than {options.timeout_s:g} seconds; "
-                "a larger timeout_s gives it longer",
+                "a larger time limit (--timeout, timeout_s) gives it longer",
                 timed_out=True,
             ) from error
         return None

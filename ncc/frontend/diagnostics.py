@@ -13,7 +13,10 @@ from ncc.frontend.headers import OWN_HEADERS
 from ncc.runtime.limits import GIGABYTE, memory_limit, output_limit
 from ncc.runtime.processes import signal_name
 
-_MAX_ERRORS = 3
+DEFAULT_CXX = "-std=gnu++17"
+"""The standard of C++ that is asked for."""
+
+_MAX_ERRORS = 6
 _LONGEST_LINE = 1000
 _ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
 # whole phrases: a compiler prints lines of the source as well
@@ -25,6 +28,11 @@ _NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error openin
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
 _NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
 _NOT_FOUND = re.compile(r"error: '(?![/.])(.+?)' file not found")
+# of C++20 and later: keywords, what takes one of them for another thing, and names of the library
+_LATER = re.compile(
+    r"'(?:co_\w+|suspend_\w+|coroutine_\w+|concept|requires|consteval|constinit|char8_t|import|module|span|ranges|views"
+    r"|format|source_location|jthread|\w+_ordering|same_as|integral|floating_point|numbers)'|error: expected template$"
+)
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
@@ -83,10 +91,12 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
     lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]
     lines += [f"  {_without_own_folder(line)[:_LONGEST_LINE]}" for line in errors[:_MAX_ERRORS]]
     if len(errors) > _MAX_ERRORS:
-        lines.append(f"  and {len(errors) - _MAX_ERRORS} more errors")
+        lines.append(f"  and more, {len(errors)} errors in all")
     if not errors:
         lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
     lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_advice, errors)))]
+    if any(map(_LATER.search, errors)) and [flag for flag in command if flag.startswith("-std=")] == [DEFAULT_CXX]:
+        lines.append("  C++ is read as that of 2017; of a later standard, try --flag -std=c++20")
     return CompileError("\n".join(lines) + COMMAND_LINE + shlex.join(command), tuple(errors), stderr)
 
 

@@ -58,7 +58,7 @@ class CompileOptions:
         if self.language is not None and self.language not in LANGUAGES:
             raise InputError(f"unknown language {self.language!r}; expected one of {', '.join(LANGUAGES)}")
         if not self.timeout_s > 0:
-            raise InputError(f"timeout_s is {self.timeout_s!r}; expected a number of seconds above 0")
+            raise InputError(f"the time limit (timeout_s) is {self.timeout_s!r}; expected a number of seconds above 0")
         object.__setattr__(self, "optimization", f"-O{level}")
         for name in ("include_paths", "defines", "flags", "searched"):
             self._freeze_strings(name)

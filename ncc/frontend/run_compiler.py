@@ -66,7 +66,7 @@ def run_compiler(
     except subprocess.TimeoutExpired as error:
         raise CompileError(
             f"{name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
-            f"a larger timeout_s gives it longer\ncommand: {shlex.join(command)}",
+            f"a larger time limit (--timeout, timeout_s) gives it longer\ncommand: {shlex.join(command)}",
             timed_out=True,
         ) from error
     except OSError as error:

@@ -146,8 +146,8 @@ class GpuPrediction:
 def predict_gpu(
     source: str | os.PathLike[str] | bytes,
     *,
-    grid: Sequence[int],
-    block: Sequence[int],
+    grid: Sequence[int] | int,
+    block: Sequence[int] | int,
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
     program_arguments: Sequence[str] | None = None,
@@ -162,8 +162,8 @@ def predict_gpu(
 
     Args:
         source: As for `load_module`; CUDA, OpenCL C or IR.
-        grid: Blocks in each dimension, up to three.
-        block: Threads of a block in each dimension, up to three.
+        grid: Blocks in each dimension, up to three; a number of one dimension.
+        block: Threads of a block, the same way.
         arguments: Values of arguments by name, or by number from "0" on.
         kernel: Name of one kernel, mangled or not; None for all that the file has.
         program_arguments: What the program is called with, for host code that reads its sizes from there.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ncc.errors import InputError
+from ncc.errors import InputError, InputFileError
 from ncc.kernels.launch import Launch
 
 _BANDWIDTH = 760e9
@@ -66,7 +66,7 @@ def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     for at, line in enumerate(lines):
         header = next(csv.reader([line]), [])
         for marks, read in _READERS.items():

@@ -3,7 +3,7 @@
 import re
 from difflib import get_close_matches
 
-from ncc.errors import InputError
+from ncc.errors import UnknownNameError
 from ncc.ir.module import Module
 from ncc.runtime.printable import printable, source_name
 
@@ -23,7 +23,7 @@ def find_function(module: Module, name: str) -> int:
         name: Mangled; or as the source has it, with its parameters, template arguments and namespaces or without.
 
     Raises:
-        InputError: There is none of that name, or there are several.
+        UnknownNameError: There is none of that name, or there are several.
     """
     names = module.function_names
     if name in names:
@@ -35,11 +35,15 @@ def find_function(module: Module, name: str) -> int:
     if found:
         shown = "; ".join(source_name(names[number]) for number in found[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise InputError(f"{module.name}: {name!r} is the name of {len(found)} functions: {shown}{more}")
+        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(found)} functions: {shown}{more}")
     shorter = {form: one for one in names[:_MOST_COMPARED] for form in _forms(one)}
     near = dict.fromkeys(shorter[form] for form in get_close_matches(wanted, shorter, n=_NAMED))
     told = f"nearest are {', '.join(map(source_name, near))}" if near else f"it has {some_names(module)}"
-    raise InputError(f"{module.name}: there is no function '{printable(name, lines=False)}'; {told}")
+    told += MAY_BE_INLINED
+    raise UnknownNameError(f"{module.name}: there is no function '{printable(name, lines=False)}'; {told}")
+
+
+MAY_BE_INLINED = "; of source, one that was inlined is there with -O 0"
 
 
 def some_names(module: Module) -> str:

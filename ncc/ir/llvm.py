@@ -34,6 +34,7 @@ _GRACE_SECONDS = 30
 _MEMORY_EACH_BYTE = 60
 """LLVM takes 7 to 30 bytes for each byte that it reads."""
 
+_BROKEN = "LLVM ERROR: Broken module found"
 _LARGE = 2**24
 """What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
 
@@ -94,6 +95,9 @@ class _Helper(WatchedProcess):
         said = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
         if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in said):
             return _too_much_memory(memory_bytes)
+        broken = next((number for number, line in enumerate(said) if _BROKEN in line), 0)
+        if broken:  # LLVM verifies some old modules while it reads them, and aborts
+            return f"LLVM's verifier refuses it: {' '.join(' '.join(said[:broken]).split())[:_LONGEST_REASON]}"
         reason = said[-1] if code in (1, 125) and said else next((line for line in said if "ERROR" in line), "")
         return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Ints, Ints32
+from ncc.errors import InputError
 from ncc.native import OPCODES
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
@@ -18,6 +19,9 @@ _EXTERNAL = (
     re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) '),
 )
 """Of lines, with the line end before them: what begins with plain text is found without a look at every byte."""
+
+NO_FUNCTION = "no function is emitted"
+"""What is said of a module in which no function has code."""
 
 _IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
 _UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
@@ -70,6 +74,7 @@ class Module:
         function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
         function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
         function_is_kernel: (num_functions,) bool.
+        left_out: Functions of device code that did not compile, each with the first error.
     """
 
     name: str
@@ -91,6 +96,7 @@ class Module:
     function_start: Ints32
     function_block: Ints32
     function_is_kernel: Bools
+    left_out: tuple[tuple[str, str], ...] = ()
     _statement_at: NDArray[np.uint32]
     _name_start: NDArray[np.uint32]
     _name_len: NDArray[np.uint32]
@@ -98,6 +104,19 @@ class Module:
 
     def __repr__(self) -> str:
         return f"Module({self.name!r}: {self.num_statements} statements in {self.num_functions} functions)"
+
+    def check_functions(self) -> None:
+        """Refuses a module without a function that has code.
+
+        Raises:
+            InputError: It is such a one.
+        """
+        if not self.num_functions:
+            raise InputError(
+                f"{self.name}: {NO_FUNCTION}: a declaration makes no code, nor does a static, inline or template "
+                "function that nothing uses, nor host code of CUDA; use it in the file (of C and C++, -D static= "
+                "-D inline= may do)"
+            )
 
     @property
     def num_statements(self) -> int:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from ncc.errors import InputError
+from ncc.errors import InputError, UnknownNameError
 from ncc.ir import Module
 from ncc.kernels.launch import Launch
 from ncc.kernels.types import split_fields
@@ -54,7 +54,7 @@ def check_arguments(module: Module, kernel: int, given: Mapping[str, float]) -> 
     shown, seen = f"{module.name}: {source_name(module.function_names[kernel])}", dict[int, str]()
     for name, value in given.items():
         if name not in numbers:
-            raise InputError(f"{shown} has no argument {name!r}; it has {', '.join(names) or 'none'}")
+            raise UnknownNameError(f"{shown} has no argument {name!r}; it has {', '.join(names) or 'none'}")
         at = numbers[name]
         if at in seen:
             raise InputError(f"{shown}: argument {at} is given twice, as {seen[at]!r} and as {name!r}")

@@ -6,8 +6,9 @@ may tell: a kernel that returns where its thread's number reaches ``n`` is launc
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import PurePath
 
 import numpy as np
@@ -49,17 +50,20 @@ class Launch:
             raise InputError(f"a block of {math.prod(self.block):,} threads; a card takes up to 1,024")
 
     @classmethod
-    def of(cls, grid: Sequence[int], block: Sequence[int], arguments: Mapping[str, float]) -> "Launch":
-        """A launch with sizes of one, two or three dimensions.
+    def of(cls, grid: Sequence[int] | int, block: Sequence[int] | int, arguments: Mapping[str, float]) -> "Launch":
+        """A launch with sizes of one, two or three dimensions, of one as a number or a sequence.
 
         Raises:
             InputError: There are more, or none, or a size is out of range.
         """
-        for name, sizes in (("grid", grid), ("block", block)):
+        three = {"grid": _sizes(grid), "block": _sizes(block)}
+        for name, sizes in three.items():
+            if not all(isinstance(size, Integral) for size in sizes):
+                raise InputError(f"{name} is {sizes!r:.80}; expected whole numbers, as (64, 16)")
             if not 1 <= len(sizes) <= 3:
                 raise InputError(f"{name} has {len(sizes)} sizes; expected 1 to 3, as 1024 or 64,16")
-        x, y, z, *_ = (*grid, 1, 1)
-        u, v, w, *_ = (*block, 1, 1)
+        x, y, z, *_ = (*three["grid"], 1, 1)
+        u, v, w, *_ = (*three["block"], 1, 1)
         return cls((x, y, z), (u, v, w), arguments)
 
     @property
@@ -76,6 +80,10 @@ class Launch:
     def num_threads(self) -> int:
         """Threads of the launch."""
         return self.num_blocks * self.block_threads
+
+
+def _sizes(given: Sequence[int] | int) -> tuple[int, ...]:
+    return tuple(given) if isinstance(given, Iterable) else (given,)
 
 
 @dataclass(frozen=True)

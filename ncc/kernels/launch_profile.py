@@ -139,8 +139,8 @@ def load_kernels(
 def profile(
     source: str | os.PathLike[str] | bytes,
     *,
-    grid: Sequence[int],
-    block: Sequence[int],
+    grid: Sequence[int] | int,
+    block: Sequence[int] | int,
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
     options: CompileOptions | None = None,
@@ -152,8 +152,8 @@ def profile(
 
     Args:
         source: As for `load_module`.
-        grid: Blocks in each dimension, up to three.
-        block: Threads of a block in each dimension, up to three.
+        grid: Blocks in each dimension, up to three; a number of one dimension.
+        block: Threads of a block, the same way.
         arguments: Values of arguments by name, or by number from "0" on.
         kernel: Name of one kernel, mangled or not; None for all.
         options: How source is compiled.

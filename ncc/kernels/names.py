@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from ncc.errors import InputError
+from ncc.errors import CompileError, InputError, UnknownNameError
 from ncc.ir import Module
 from ncc.runtime.printable import source_name
 
@@ -20,9 +20,13 @@ def kernel_numbers(module: Module) -> list[int]:
     Raises:
         InputError: It has none.
     """
+    module.check_functions()
     kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
     if not kernels:
-        raise InputError(f"{module.name}: has no kernel; expected device code of CUDA, HIP or OpenCL")
+        raise InputError(
+            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
+            "__kernel (OpenCL) or __global__ (CUDA, HIP), and a launch of each that is a template"
+        )
     return kernels
 
 
@@ -50,6 +54,7 @@ def find_kernel(module: Module, name: str) -> int:
     Of several instances of a template, the one whose arguments are most alike is taken.
 
     Raises:
+        CompileError: The kernel of that name does not compile.
         InputError: No kernel has that name; says which there are, nearest first.
     """
     kernels = kernel_numbers(module)
@@ -60,11 +65,14 @@ def find_kernel(module: Module, name: str) -> int:
     shown = {number: source_name(module.function_names[number]) for number in kernels}
     fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
     if not fitting:
+        for function, reason in module.left_out:
+            if function == plain:
+                raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
         near = sorted(
             shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, split_kernel_name(one)[0]).ratio()
         )
         more = f" and {len(near) - 8} more" if len(near) > 8 else ""
-        raise InputError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
+        raise UnknownNameError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
     return max(fitting, key=lambda number: difflib.SequenceMatcher(None, arguments, fitting[number][1]).ratio())
 
 

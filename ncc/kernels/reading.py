@@ -8,11 +8,12 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
 from ncc.embedding import Embedding, Lookup
-from ncc.errors import DataError, InputError
+from ncc.errors import DataError
 from ncc.frontend import CompileOptions
 from ncc.graph import reachable_statements
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.kernels.names import kernel_numbers
 
 Source = str | os.PathLike[str] | bytes
 
@@ -68,14 +69,7 @@ def read_kernels(
     if embedding_id is not None:
         embedding = embedding.version(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
-    if not module.num_functions:
-        raise InputError(f"{module.name}: no function has a body, so there is no kernel")
-    kernels = np.flatnonzero(module.function_is_kernel).tolist()
-    if not kernels:
-        raise InputError(
-            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
-            "__kernel (OpenCL) or __global__ (CUDA)"
-        )
+    kernels = kernel_numbers(module)
     lookup = embedding.look_up(module.texts).over(module.text_id)
     vectors = embedding.vectors[lookup.word]
     reachable = [reachable_statements(module, kernel) for kernel in kernels]

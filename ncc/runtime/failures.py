@@ -2,6 +2,7 @@
 
 import errno
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from traceback import extract_tb
 
@@ -51,13 +52,13 @@ def describe_failure(error: BaseException) -> str:
 
 
 class Warnings(logging.Handler):
-    """Within it, what the library warns of is kept, once."""
+    """Within it, what the library warns of is kept, once, each with the functions that it says are left out."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.told: dict[str, None] = {}
+        self.told: dict[str, Mapping[str, str]] = {}
 
-    def __enter__(self) -> dict[str, None]:
+    def __enter__(self) -> dict[str, Mapping[str, str]]:
         logging.getLogger("ncc").addHandler(self)
         return self.told
 
@@ -66,4 +67,4 @@ class Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keeps a warning."""
-        self.told[record.getMessage()] = None
+        self.told[record.getMessage()] = getattr(record, "left_out", {})

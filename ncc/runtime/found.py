@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ncc.errors import InputError
+from ncc.errors import InputError, InputFileError
 from ncc.runtime.archive import read_member, split_member
 from ncc.runtime.limits import refuse_size
 
@@ -71,9 +71,9 @@ def open_file(
             refuse_size(name, status.st_size)
             yield file
     except FileNotFoundError as error:
-        raise InputError(f"{name}: no such file") from error
+        raise InputFileError(f"{name}: no such file") from error
     except OSError as error:
-        raise InputError(f"{name}: can't be read: {error.strerror}") from error
+        raise InputFileError(f"{name}: can't be read: {error.strerror}") from error
 
 
 def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:

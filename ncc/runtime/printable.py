@@ -7,6 +7,8 @@ from functools import lru_cache
 import pydemumble
 
 _LONGEST, _LONGEST_STOOD_FOR, _LONGEST_SHOWN = 4_000, 2**20, 300
+_MADE_UNIQUE = re.compile(r"__(?:intern|static)__[0-9a-f]{16}$")
+"""What clang adds to names of relocatable device code."""
 _BACK = re.compile(r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E")
 """What stands for a part of the name before it, and the end of a name within the name."""
 
@@ -44,7 +46,7 @@ def source_name(name: str) -> str:
     """
     if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST and _stands_for(name) <= _LONGEST_STOOD_FOR:
         with suppress(TypeError):  # bytes that are no UTF-8
-            name = _abridged(pydemumble.demangle(name[name.index("_Z") :])) or name
+            name = _abridged(pydemumble.demangle(_MADE_UNIQUE.sub("", name[name.index("_Z") :]))) or name
     return printable(name, lines=False)
 
 

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Self
 
@@ -66,15 +66,16 @@ class WatchedProcess:
         self._own_group = own_group
         with ExitStack() as files:
             self._messages = temporary_file(files) if keep_messages else None
-            self.process = subprocess.Popen(
-                command,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=self._messages,
-                env=None if environment is None else dict(environment),
-                bufsize=0,
-                start_new_session=own_group,
-            )
+            with nullcontext() if own_group else _without_interrupts():
+                self.process = subprocess.Popen(
+                    command,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=self._messages,
+                    env=None if environment is None else dict(environment),
+                    bufsize=0,
+                    start_new_session=own_group,
+                )
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
             self._files = files.pop_all()
@@ -190,6 +191,19 @@ class WatchedProcess:
                 self.ends_within(grace_s)
             self.end()
         self._files.close()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A process that is started within it is never interrupted, from its first moment on; this one is, afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wait_for(descriptor: int, event: int, deadline: float) -> None:

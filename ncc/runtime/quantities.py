@@ -11,7 +11,11 @@ LARGEST_BYTES = 1e15
 _SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
 _UNITS = ("B", "KiB", "MiB", "GiB")
 _DECIMAL_UNITS = ("B", "KB", "MB", "GB", "TB")
-_DURATIONS = ((36e5, "h"), (6e4, "min"), (1e3, "s"))
+_DURATIONS = (
+    (730 * 864e5, 365.25 * 864e5, "years"), (48 * 36e5, 864e5, "days"), (120 * 6e4, 36e5, "h"), (120e3, 6e4, "min"),
+    (1e3, 1e3, "s"), (0, 1, "ms"),
+)  # fmt: skip
+"""From so many ms on, in a unit of so many ms."""
 _POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -80,11 +84,21 @@ def decimal_bytes(size: float) -> str:
 
 
 def readable_estimate(time: float, low: float, high: float) -> str:
-    """A time in ms and the ends of its interval, all in ms, or where that is ten or more, in a larger unit.
+    """A time in ms and the ends of its interval, each in a unit that leaves few digits, named once if it is one.
 
     Examples:
-        >>> [readable_estimate(time, time / 2, time * 2) for time in (2.5, 12e3, 72e6)]
-        ['2.5 ms (1.25 to 5)', '12 s (6 to 24)', '20 h (10 to 40)']
+        >>> [readable_estimate(time, time / 9, time * 9) for time in (2.5, 12e3, 2e9)]
+        ['2.5 ms (0.278 to 22.5)', '12 s (1.33 to 108)', '23.1 days (2.57 to 208)']
+        >>> readable_estimate(9e12, 8e3, 9e16)
+        '285 years (8 s to 2,851,928 years)'
     """
-    scale, unit = next((each for each in _DURATIONS if time >= 10 * each[0]), (1.0, "ms"))
-    return f"{time / scale:.3g} {unit} ({low / scale:.3g} to {high / scale:.3g})"
+    (middle, unit), *ends = map(_duration, (time, low, high))
+    share = all(other == unit for _, other in ends)
+    first, last = (number if share else f"{number} {other}" for number, other in ends)
+    return f"{middle} {unit} ({first} to {last})"
+
+
+def _duration(time: float) -> tuple[str, str]:
+    scale, unit = next((scale, unit) for least, scale, unit in _DURATIONS if time >= least)
+    number = time / scale
+    return (f"{number:,.0f}" if number >= 999.5 else f"{number:.3g}"), unit

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from ncc.errors import InputError
+from ncc.errors import InputError, InputFileError
 
 STDIN = "-"
 MOST_BYTES = 2**31
@@ -38,7 +38,7 @@ def read_stream(source: str | os.PathLike[str]) -> bytes | None:
         with path.open("rb") as pipe:
             return _read(pipe, str(path))
     except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def refuse_device(source: str | os.PathLike[str]) -> None:

@@ -17,7 +17,7 @@ from ncc.embedding import AnyEmbedding, save_embedding
 from ncc.embedding.embedding import normalised
 from ncc.encoder.encoders import AnyEncoder, save_encoder
 from ncc.encoder.pooling import Pooler, load_pooler
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, InputFileError, NccError
 from ncc.frontend import CompileOptions
 from ncc.frontend.database import own_flags
 from ncc.inputs import expand_inputs, load_module
@@ -126,7 +126,7 @@ def index(
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, FoundFile) and not item.error}
     if not files:
-        raise InputError(next(iter(failures.values()), "there is nothing to index"))
+        raise InputFileError(next(iter(failures.values()), "there is nothing to index"))
     with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
         old = _open(folder, pooler)
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats32
 from ncc.embedding.embedding import normalised
 from ncc.encoder.pooling import Pooler, load_pooler
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, UnknownNameError
 from ncc.frontend import CompileOptions
 from ncc.inputs import load_module
 from ncc.ir import Module
+from ncc.ir.functions import MAY_BE_INLINED, some_names
 from ncc.ir.places import function_places
 from ncc.runtime.found import FoundFile
 from ncc.runtime.pages import html_table
@@ -328,16 +329,15 @@ def load_index(
 
 
 def _functions_called(module: Module, name: str | None) -> list[int]:
-    if not module.num_functions:
-        raise InputError(f"{module.name}: no function has a body, so there is nothing to search for")
+    module.check_functions()
     if name is None:
         return list(range(module.num_functions))
     shown = {number: source_name(mangled) for number, mangled in enumerate(module.function_names)}
     same = [number for number, full in shown.items() if name in (full, module.function_names[number])]
     found = same or [number for number, full in shown.items() if full.partition("(")[0] == name]
     if not found:
-        known = ", ".join(list(shown.values())[:10])
-        raise InputError(f"{module.name}: has no function {name!r}; it has {known}{', …' if len(shown) > 10 else ''}")
+        has = f"{some_names(module)}{MAY_BE_INLINED}"
+        raise UnknownNameError(f"{module.name}: has no function {name!r}; it has {has}")
     return found
 
 

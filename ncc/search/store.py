@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import ValidationError, convert
 from numpy.typing import NDArray
 
-from ncc.errors import AssetError, InputError
+from ncc.errors import AssetError, InputFileError
 from ncc.runtime.storage import open_atomically, read_json, write_atomically
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class Store:
             AssetError: It is damaged or of another format version.
         """
         if not (folder / "index.json").exists():
-            raise InputError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
+            raise InputFileError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
         about = read_json(folder / "index.json", FORMAT_VERSION)
         try:
             card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)

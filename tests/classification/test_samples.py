@@ -181,7 +181,7 @@ def test_files_that_fail_are_left_out_and_named(classes, tmp_path, fresh):
     found = load_programs(some, cache=fresh)
     assert found.row.tolist() == [0]
     assert "expected" in found.failures[str(broken)]
-    assert "no function has a body" in found.failures[str(empty)]
+    assert "no function is emitted" in found.failures[str(empty)]
     with pytest.raises(InputError, match="none of 1 files can be read"):
         load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=fresh)
 

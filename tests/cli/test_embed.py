@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -220,7 +221,7 @@ def test_a_file_system_that_takes_no_file_is_named(ncc, code):
         (["-o", "out"], "out: extension '' is none of"),
         (["-O", "9"], "unknown optimization level '9'"),
         (["--language", "rust"], "unknown language 'rust'; expected one of c, c++, opencl, cuda"),
-        (["--timeout", "0"], "timeout_s is 0.0; expected"),
+        (["--timeout", "0"], "the time limit (timeout_s) is 0.0; expected"),
         (["--timeout", "soon"], "--timeout"),
         (["--unheard-of"], "--unheard-of"),
     ],
@@ -438,3 +439,26 @@ def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypat
 def test_a_scheduler_needs_a_table_to_go_on_with(ncc, code):
     finished = ncc("embed", code, "--scheduler", "tcp://127.0.0.1:1")
     assert (finished.code, finished.err) == (2, "ncc: --scheduler goes with -o FILE.parquet\n")
+
+
+def test_the_compilers_command_is_for_machines(ncc, tmp_path, monkeypatch):
+    (tmp_path / "bad.c").write_text("int f(void) { return lost; }\n")
+    finished = ncc("embed", tmp_path / "bad.c", "--json")
+    assert "undeclared identifier 'lost'" in finished.err
+    assert "command: " not in finished.err
+    assert "command: " in json.loads(finished.out)["error"]
+    monkeypatch.setenv("NCC_DEBUG", "1")
+    assert "command: " in ncc("embed", tmp_path / "bad.c").err
+
+
+def test_only_what_was_compiled_has_commands(ncc, tmp_path):
+    for name in ("bad.c", "worse.c"):
+        (tmp_path / name).write_text("int f(void) { return lost; }\n")
+    assert ncc("embed", "none.c", "nothing.c").err.endswith("ncc: 2 of 2 inputs failed\n")
+    assert ncc("embed", tmp_path / "bad.c", tmp_path / "worse.c").err.endswith("--json tells the commands\n")
+
+
+def test_help_names_no_types_of_python(ncc):
+    for command in (["embed"], ["measure"], ["train", "classify"], ["data", "fetch"], ["evaluate", "times"]):
+        shown = ncc(*command, "--help").out
+        assert not re.search(r"<[a-z]|\[\[|\{", shown)

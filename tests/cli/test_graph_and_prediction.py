@@ -1,6 +1,7 @@
 """``ncc graph``, ``ncc predict-device`` and ``ncc info``."""
 
 import json
+import math
 from itertools import accumulate
 from xml.etree import ElementTree
 
@@ -71,7 +72,7 @@ def test_a_function_as_a_picture(ncc, code, tmp_path):
     assert "<title>XFG of collatz</title>" in path.read_text(encoding="utf-8")
     assert ncc("graph", code / "tree.clang22.ll", "-o", tmp_path / "graph.html", "--function", "collatz").code == 0
     finished = ncc("graph", code / "tree.clang22.ll", "-o", path, "--function", "colatz")
-    assert finished.code == 1
+    assert finished.code == 2
     assert "there is no function 'colatz'; nearest are collatz" in finished.err
     finished = ncc("graph", code / "tree.clang22.ll", "-o", path)
     assert finished.code == 1
@@ -174,7 +175,7 @@ def test_sizes_may_have_units(ncc, kernels, written, size):
 
 
 def test_people_get_a_line_a_kernel(ncc, kernels):
-    for sizes, word in (((), "expected"), (("--transfer", "1MB"), "80 % interval")):
+    for sizes, word in (((), "leaning"), (("--transfer", "1MB"), "80 % interval")):
         lines = ncc("predict-device", kernels, *sizes).out.splitlines()
         assert len(lines) == 2
         for line, name in zip(lines, ("scale", "fill"), strict=True):
@@ -253,7 +254,7 @@ def test_reasons_are_given_line_by_line(ncc, kernels):
     assert len(indented) == len(shares)
     for words, share in zip(indented, shares, strict=True):
         device = "GPU:" if share.effect > 0 else "CPU:"
-        assert words[:6] == [f"{abs(share.effect):.2f}", "for", "the", device, "line", f"{share.line}:"]
+        assert words[:6] == [f"{math.exp(abs(share.effect)):.2f}x", "for", "the", device, "line", f"{share.line}:"]
     rest = [words for words in indented if words[-1] == "more"]
     assert len(rest) == sum(len(share.statements) > 1 for share in shares)
 
@@ -322,3 +323,64 @@ def test_info_as_json_and_as_text(ncc):
     assert {".ll", ".bc", ".c", ".cpp", ".cl", ".cu"} <= set(facts["reads"])
     text = ncc("info").out
     assert all(f"{name}: " in text for name in facts)
+
+
+_ONE_FAILS = """__global__ void bad(float *a) { a[threadIdx.x] = lost(a[0]); }
+__global__ void good(float *a, int n) { if (threadIdx.x < n) a[threadIdx.x] *= 2; }
+"""
+
+
+def test_a_kernel_that_does_not_compile_is_told_with_its_reason(ncc, tmp_path):
+    (tmp_path / "two.cu").write_text(_ONE_FAILS)
+    launch = ["predict-gpu", tmp_path / "two.cu", "--grid", "4", "--block", "64"]
+    refused = ncc(*launch, "--kernel", "bad")
+    assert (refused.code, refused.out) == (1, "")
+    assert "two.cu: bad does not compile: use of undeclared identifier 'lost'" in refused.err
+    (row,) = _rows(ncc(*launch, "--json").out)
+    assert [kernel["demangled"] for kernel in row["kernels"]] == ["good(float*, int)"]
+    assert row["left_out"] == {"bad": "use of undeclared identifier 'lost'"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--grid", "0", "--block", "64"], "grid size x is 0"),
+        (["--grid", "1", "--block", "2048"], "block size x is 2,048"),
+        (["--grid", "1", "--block", "64", "--gpu", "B200"], "no card is called 'B200'"),
+        (["--grid", "1", "--block", "64", "--arg", "zz=3"], "has no argument 'zz'"),
+        (["--grid", "1", "--block", "64", "--kernel", "zz"], "no kernel is called 'zz'"),
+        (["--grid", "1", "--block", "64", "-I", "nowhere"], "-I nowhere: there is no such folder"),
+    ],
+)
+def test_an_option_that_can_not_be_right_is_wrong_usage(ncc, tmp_path, arguments, message):
+    (tmp_path / "two.cu").write_text(_ONE_FAILS)
+    finished = ncc("predict-gpu", tmp_path / "two.cu", *arguments)
+    assert (finished.code, finished.out) == (2, "")
+    assert message in finished.err
+
+
+def test_sizes_out_of_range_are_wrong_usage(ncc, kernels):
+    assert ncc("predict-device", kernels, "--global-size", "0").code == 2
+
+
+def test_what_coarsening_was_not_measured_on_is_said(ncc, tmp_path):
+    (tmp_path / "odd.cl").write_text(
+        "__kernel void empty(void) {}\n"
+        "__kernel void image(read_only image2d_t a, __global float *b) {\n"
+        "  b[get_global_id(0)] = read_imagef(a, (int2)(get_global_id(0), 0)).x; }\n"
+        "__kernel void plain(__global float *a) { a[get_global_id(0)] *= 2; }\n"
+    )
+    (tmp_path / "one.cu").write_text("__global__ void one(float *a) { a[threadIdx.x] *= 2; }\n")
+    lines = ncc("predict-coarsening", tmp_path / "odd.cl", tmp_path / "one.cu").out.splitlines()
+    for line, reason in zip(lines, ("accesses no memory", "images", None, "CUDA"), strict=True):
+        assert ("unlike the kernels that were measured" in line) == (reason is not None)
+        assert (reason or "plain") in line
+
+
+def test_no_coarsening_has_no_interval(ncc, tmp_path):
+    (tmp_path / "one.cl").write_text(
+        "__kernel void one(__global float *a) { int i = get_global_id(0);\n"
+        "  if (i & 1) for (int k = 0; k < i; k++) a[i] = a[i] * a[k] + a[i + k]; }\n"
+    )
+    (line,) = ncc("predict-coarsening", tmp_path / "one.cl").out.splitlines()
+    assert "factor 1, 1.00x; expected at 1: 1.00x" in line

@@ -59,10 +59,8 @@ def test_a_file_that_fails_is_told(ncc, folder):
     ("arguments", "message"),
     [
         (["search", "index"], "give a file to search for, or --duplicates"),
-        (["search", "index", "query.c", "--duplicates"], "give a file to search for, or --duplicates"),
+        (["search", "index", "query.c", "--duplicates"], "give a file to search for or --duplicates, not both"),
         (["search", "index", "query.c", "-o", "page.txt"], "page.txt: extension '.txt' is not .html"),
-        (["search", "none", "query.c"], "none: there is no index here; ncc index FOLDER... -o none makes one"),
-        (["index", "none", "-o", "index"], "none: no such file or folder"),
         (["index", "code", "-o", "index", "--pooling", "sum"], "pooling is 'sum'; expected one of mean, idf"),
         (["train", "calibration", "code", "-o", "x.json", "--levels", "0"], "levels are 0; expected two or more"),
     ],
@@ -70,6 +68,19 @@ def test_a_file_that_fails_is_told(ncc, folder):
 def test_wrong_use_is_told(ncc, folder, arguments, message):
     finished = ncc(*arguments)
     assert finished.code == 2
+    assert message in finished.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search", "none", "query.c"], "none: there is no index here; ncc index FOLDER... -o none makes one"),
+        (["index", "none", "-o", "index"], "none: no such file or folder"),
+    ],
+)
+def test_what_is_missing_fails_but_is_no_wrong_use(ncc, folder, arguments, message):
+    finished = ncc(*arguments)
+    assert finished.code == 1
     assert message in finished.err
 
 

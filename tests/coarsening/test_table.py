@@ -109,7 +109,7 @@ def test_what_can_not_be_learnt_from_is_refused(tmp_path, rows):
         row["kernel"] = "other"
     with pytest.raises(DataError, match="no kernel 'other', which the table has times of; found k0"):
         ncc.train_coarsening(table=_write(tmp_path / "t.csv", rows))
-    with pytest.raises(DataError, match=r"missing\.parquet: can't be read as a table"):
+    with pytest.raises(DataError, match=r"missing\.parquet: can't be read: No such file"):
         ncc.train_coarsening(table=tmp_path / "missing.parquet")
 
 

@@ -55,8 +55,9 @@ def test_a_head_of_another_model_is_to_be_trained_again(saved, model):
     """Files of the Gaussian processes that earlier versions wrote name no model, or "gp"."""
     with pytest.raises(AssetError) as refusal:
         load_device_head(_edited(saved, model=model))
-    expected = "expected times: train the device-mapping head again"
-    assert str(refusal.value) == f"{saved}: model is {model or 'gp'!r}; {expected}"
+    expected = "expected times: name the folder of one, or train it again"
+    start = f"{saved}: is no device-mapping head of this version: its model is {model or 'gp'!r}"
+    assert str(refusal.value) == f"{start}; {expected}"
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -51,17 +51,23 @@ def _is_consistent(answer):
     assert sum(answer.odds.values()) == pytest.approx(1)
     assert answer.odds[answer.device] == answer.confidence == max(answer.odds.values())
     if answer.flips is not None:
-        beginning = f"{'GPU' if answer.starts_with_second else 'CPU'} expected "
+        beginning = (
+            f"{answer.decided[0][0]} from " if answer.decided else "undecided at every size from 1 KiB to 4 GiB; "
+        )
+        everywhere = [(answer.decided[0][0], 2.0**10, 2.0**32)] if answer.decided else []
+        leaning = f"leaning {'GPU' if answer.starts_with_second else 'CPU'}"
+        assert (leaning in str(answer)) == (list(answer.decided) != everywhere or not everywhere)
     elif low < 1 < high:
-        beginning = f"undecided (CPU {answer.odds['CPU']:.0%} GPU {answer.odds['GPU']:.0%}); "
+        beginning = f"undecided (CPU {answer.odds['CPU']:.0%} GPU {answer.odds['GPU']:.0%})"
     else:
-        beginning = f"{answer.device} (confidence {answer.confidence:.0%}); "
-    far = f"unlike anything measured (nearest: {answer.nearest[0]}): measure it; "
-    assert (far in str(answer)) == (not answer.familiar and answer.flips is None)
+        beginning = f"{answer.device} (confidence {answer.confidence:.0%})"
+    far = f"nothing like it was measured (nearest: {answer.nearest[0]}), so measure it; "
+    assert (far in str(answer)) == (not answer.familiar)
     assert str(answer).startswith(beginning)
     assert answer.verdict == ("undecided" if low < 1 < high else "GPU" if low >= 1 else "CPU")
     if answer.flips is None:
-        assert str(answer).endswith(f"80 % interval {low:.2f}x to {high:.2f}x")
+        assert f"80 % interval {low:.2f}x to {high:.2f}x" in str(answer)
+    assert (answer.flips is None) == bool(answer.assumed)
 
 
 def test_an_answer_whose_interval_includes_1_is_undecided():
@@ -73,12 +79,16 @@ def test_an_answer_whose_interval_includes_1_is_undecided():
                 verdicts.add(answer.verdict)
     assert "undecided" in verdicts
     assert len(verdicts) > 1
-    answer = replace(answer, times_ms=None, familiar=True)
+    answer = replace(answer, times_ms=None, familiar=True, assumed={"global_size": 4096.0, "integer_arguments": 64.0})
     sure = replace(answer, device="GPU", confidence=0.96, speedup_gpu_over_cpu=3.0, interval=(1.5, 6.0))
     assert (sure.verdict, sure.odds["GPU"]) == ("GPU", 0.96)
-    assert str(sure) == "GPU (confidence 96%); GPU over CPU 3.00x, 80 % interval 1.50x to 6.00x"
+    assert str(sure) == "GPU (confidence 96%); GPU over CPU 3.00x, 80 % interval 1.50x to 6.00x" + (
+        "; taking 4,096 work-items, integer arguments to be 64"
+    )
     close = replace(sure, confidence=0.5, speedup_gpu_over_cpu=1.2, interval=(0.5, 6.0))
-    assert str(close) == "undecided (CPU 50% GPU 50%); GPU over CPU 1.20x, 80 % interval 0.50x to 6.00x"
+    assert str(close) == "undecided (CPU 50% GPU 50%); GPU over CPU 1.20x, 80 % interval 0.50x to 6.00x" + (
+        "; taking 4,096 work-items, integer arguments to be 64"
+    )
     _is_consistent(sure)
 
 

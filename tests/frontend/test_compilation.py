@@ -198,16 +198,16 @@ def test_missing_file_folder_and_unknown_extension(tmp_path):
 
 def test_errors_name_the_file_the_places_and_the_command(tmp_path):
     path = tmp_path / "five errors.c"
-    path.write_text("".join(f"int f{i}(void) {{ return missing{i}; }}\n" for i in range(5)))
+    path.write_text("".join(f"int f{i}(void) {{ return missing{i}; }}\n" for i in range(8)))
     with pytest.raises(CompileError) as caught:
         compile_source(path)
     lines = str(caught.value).splitlines()
     assert lines[0] == f"{path}: does not compile"
     assert lines[1] == f"  {path}:1:23: error: use of undeclared identifier 'missing0'"
-    assert lines[3] == f"  {path}:3:23: error: use of undeclared identifier 'missing2'"
-    assert lines[4] == "  and 2 more errors"
-    assert len(lines) == 6
-    command = shlex.split(lines[5].removeprefix("command: "))
+    assert lines[6] == f"  {path}:6:23: error: use of undeclared identifier 'missing5'"
+    assert lines[7] == "  and more, 8 errors in all"
+    assert len(lines) == 9
+    command = shlex.split(lines[8].removeprefix("command: "))
     again = subprocess.run(command, capture_output=True, check=False)
     assert again.returncode == 1
     assert b"missing0" in again.stderr
@@ -260,3 +260,13 @@ def test_source_that_is_not_utf8(tmp_path):
         compile_source(path)
     path.write_bytes(b'// caf\xe9\nconst char *s = "caf\xe9";\n')
     assert b"caf\\E9" in compile_source(path).ir
+
+
+def test_a_later_standard_is_hinted_at_where_it_may_be_what_lacks():
+    source = b"#include <coroutine>\nstd::suspend_always f();\n"
+    with pytest.raises(CompileError, match="try --flag -std=c\\+\\+20"):
+        compile_source(source, CompileOptions(language="c++"))
+    compile_source(source + b"int g() { return 1; }\n", CompileOptions(language="c++", flags=("-std=c++20",)))
+    with pytest.raises(CompileError) as caught:
+        compile_source(b"int g() { return lost; }\n", CompileOptions(language="c++"))
+    assert "-std=c++20" not in str(caught.value)

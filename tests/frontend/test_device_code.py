@@ -106,7 +106,7 @@ def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp
     compiled = compile_source(path)
     assert _kernels(compiled.ir) == ["_Z4goodPi"]
     assert [name for name, _ in compiled.left_out] == ["lost", "bad"]
-    assert "bad is left out: use of undeclared identifier 'lost'" in caplog.text
+    assert "bad does not compile, and is left out: use of undeclared identifier 'lost'" in caplog.text
 
 
 def test_what_is_left_out_leaves_whole_branches_and_classes():
@@ -299,9 +299,18 @@ def test_tensor_cores_small_floats_and_numbers_in_words_are_there():
 
 def test_time_that_is_up_is_no_verdict_on_the_source() -> None:
     options = CompileOptions(timeout_s=1e-3)
-    with pytest.raises(CompileError, match=r"source text: .* than 0\.001 seconds; a larger timeout_s gives") as caught:
+    with pytest.raises(
+        CompileError, match=r"source text: .* than 0\.001 seconds; a larger time limit \(--timeout"
+    ) as caught:
         compile_device_code(find_compiler(None), b"__global__ void k(int *p) { *p = unknown; }", options, ())
     assert caught.value.timed_out
     with pytest.raises(CompileError) as caught:
         compile_source(b"__global__ void k(int *p) { *p = unknown; }", CompileOptions(language="cuda"))
     assert not caught.value.timed_out
+
+
+def test_kernels_may_launch_kernels():
+    source = b"__global__ void child(int *p) { *p = 1; }\n__global__ void parent(int *p) { child<<<1, 32>>>(p); }\n"
+    compiled = compile_source(source, CompileOptions(language="cuda"))
+    assert _kernels(compiled.ir) == ["_Z5childPi", "_Z6parentPi"]
+    assert compiled.left_out == ()

@@ -113,3 +113,14 @@ def test_where_a_text_ends_too_soon_is_not_behind_its_end(text, verified):
     with pytest.raises(IRSyntaxError) as caught:
         read_text(text.encode(), known_callees=None, verified=verified)
     assert 0 <= caught.value.offset <= len(text)
+
+
+def test_what_the_verifier_refuses_while_reading_is_no_crash() -> None:
+    text = b"""define i32 @f(i64 %x, ptr sret(i32) %p) {
+      ret i32 0
+    }
+    !llvm.module.flags = !{!0}
+    !0 = !{i32 2, !"Debug Info Version", i32 3}
+    """
+    with pytest.raises(IRError, match=r"LLVM's verifier refuses it: Invalid struct return type! ptr @f$"):
+        read_module(text, name="here", verify=True)

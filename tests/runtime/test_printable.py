@@ -16,6 +16,7 @@ from ncc.runtime.printable import source_name
         # clang 18 and later tell the type of a template's argument that is no type
         ("_Z1aILi0ETnNSt9enable_ifIXeqT_Li0EEiE4typeELi1EEvPi", "void a<0, 1>(int*)"),
         ("main", "main"),
+        ("_Z1kPf__intern__a35fbf81740fc71e", "k(float*)"),
         ("_Z", "_Z"),
         ("_Z9xx", "_Z9xx"),
         ("_Z2éi", "é(int)"),

@@ -502,6 +502,11 @@ cudaError_t cudaLaunchKernel(const T *kernel, dim3 grid, dim3 block, void **argu
   CALL(cudaThreadSetLimit) CALL(cudaThreadSetCacheConfig) CALL(cudaThreadGetCacheConfig) \
   CALL(cudaCtxResetPersistingL2Cache) CALL(cudaGetDriverEntryPoint) CALL(cudaGetExportTable) \
   CALL(cudaGetFuncBySymbol)
+/* What clang makes of a launch in device code. */
+extern "C" __attribute__((device)) void *cudaGetParameterBuffer(__SIZE_TYPE__ alignment, __SIZE_TYPE__ size);
+extern "C" __attribute__((device)) cudaError_t cudaLaunchDevice(void *kernel, void *parameters, dim3 grid, dim3 block,
+                                                                unsigned int shared_bytes, cudaStream_t stream);
+
 #define NCC_CALL(name) \
   template <typename... T> \
   cudaError_t name(T &&...);

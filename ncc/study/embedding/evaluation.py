@@ -135,14 +135,15 @@ def evaluate_embedding(
         Scores of each kind of analogy and of the distance test, in percent, and neighbours.
 
     Raises:
-        InputError: ``k`` is below 1.
+        InputError: ``k`` is below 1, or nothing is like one of ``nearest``.
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     embedding = load_embedding(embedding)
+    neighbors = tuple(embedding.nearest(text, k) for text in nearest or DEFAULT_STATEMENTS)
     return IntrinsicScores(
         k=k,
         analogies=tuple(score_analogies(embedding, k=k)),
         distance=score_distance(embedding),
-        neighbors=tuple(embedding.nearest(text, k) for text in nearest or DEFAULT_STATEMENTS),
+        neighbors=neighbors,
     )

@@ -12,6 +12,10 @@ SCALINGS = ("strong", "weak")
 """What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
 
 
+_OPTIONS = {"worlds": "world", "strategies": "strategy", "compressions": "compression", "batch_sizes": "batch_size"}
+"""Fields by the names that whoever asks for a sweep knows them by."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """What is varied in a sweep; runs of one setting differ in their seed alone.
@@ -113,12 +117,12 @@ class SweepConfig:
         """Checks the ranges, also those of the trainings."""
         for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
             if not getattr(self, name):
-                raise InputError(f"{name}: expected one or more, found none")
+                raise InputError(f"{_OPTIONS.get(name, name)}: expected one or more, found none")
         for name in ("worlds", "batch_sizes", "hidden", "threads"):
             if min(getattr(self, name)) < 1:
-                raise InputError(f"{name}: expected 1 or more, found {min(getattr(self, name))}")
+                raise InputError(f"{_OPTIONS.get(name, name)}: expected 1 or more, found {min(getattr(self, name))}")
         if 1 not in self.worlds:
-            raise InputError("worlds: expected 1 among them, which speedups are measured against")
+            raise InputError("world: expected 1 among the numbers of ranks, which speedups are measured against")
         if self.scaling not in SCALINGS:
             raise InputError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
         if self.scaling == "weak" and self.per_class is None:
