@@ -56,7 +56,7 @@ def train_classify(
         str,
         typer.Option(
             metavar="sqrt|linear|none",
-            help="How --learning-rate grows with the number of programs that ranks take a step.",
+            help="How --learning-rate grows with the number of ranks and the batch size.",
         ),
     ] = "sqrt",
     strategy: Annotated[

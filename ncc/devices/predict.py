@@ -107,14 +107,14 @@ class DevicePrediction:
             answer = _by_size(self)
         if not self.familiar:
             like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
-            answer += f", mostly by the machines' constants: nothing like it was measured{like}, so measure it"
+            answer += f", mostly from the machines' constants: nothing like it was measured{like}, so measure it"
         if self.flips is not None:
             return f"{answer}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
             each = ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
             answer += f"; {each}"
         answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
-        return answer + (f"; taking {_assumptions(self.assumed)}" if self.assumed else "")
+        return answer + (f"; assuming {_assumptions(self.assumed)}" if self.assumed else "")
 
     def _repr_html_(self) -> str:
         odds = (f"{share:.0%}" for share in self.odds.values())
@@ -285,8 +285,8 @@ def _assumed(kernel: Kernel, moved: float, transfer: float | None, global_size: 
 def _assumptions(assumed: Mapping[str, float]) -> str:
     texts = {
         "global_size": "{:,.0f} work-items",
-        "transfer_bytes": "{} moved",
-        "integer_arguments": "integer arguments to be {:,.0f}",
+        "transfer_bytes": "{} transferred",
+        "integer_arguments": "integer arguments of {:,.0f}",
     }
     shown = {name: readable_bytes(value) if name == "transfer_bytes" else value for name, value in assumed.items()}
-    return ", ".join(texts[name].format(value) for name, value in shown.items())
+    return " and ".join(texts[name].format(value) for name, value in shown.items())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ncc.errors import InputError
+from ncc.frontend.scopes import Scopes
 from ncc.measure.arguments import Argument
 
 FACTORS = (1, 2, 4, 8, 16, 32)
@@ -23,8 +24,22 @@ _IDS = {
     "get_global_id": "((d) == 0 ? get_group_id(0) * get_local_size(0) + get_local_id(0) : get_global_id(d))",
 }
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_KERNEL = re.compile(r"\b(?:__)?kernel\b")
 _OWN_MEMORY = re.compile(r"[;{}]\s*(?:__)?local\s[^;*()]*;")
 _SHARES = re.compile(r"\b(__local|local)\b")
+
+
+def without_other_kernels(source: str, kernel: str) -> str:
+    """A source of which one kernel is left, with all that is no kernel, on the lines that they were on."""
+    parts, at = [], 0
+    text = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    for block in Scopes(text).functions():
+        begins = _KERNEL.search(block.header)
+        if begins and block.name != kernel:
+            begin, end = block.begin + begins.start(), block.close + 1
+            parts += [text[at:begin], re.sub(r"[^\n]", " ", text[begin:end])]
+            at = end
+    return "".join([*parts, text[at:]])
 
 
 def check_factors(given: Sequence[int]) -> tuple[int, ...]:

@@ -1,8 +1,11 @@
 """The machine's OpenCL devices, by the names that tables and commands use."""
 
 import os
+import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +20,8 @@ _NEW_PROCESSOR = (
     "the processor is newer than this PoCL's LLVM: get another PoCL, as by 'apt install pocl-opencl-icd' or "
     "'conda install -c conda-forge pocl', or another driver for CPUs"
 )
+_PLACE = re.compile(r"\S+\.cl:(\d+):\d+: ")
+"""Where an error is: in a copy of the source, of a name that its user does not know."""
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
 
@@ -148,8 +153,22 @@ def _compiling(device: Device) -> Device:
 def refusal(error: Exception) -> str:
     """What a compiler said, in one line, and what to do where it is PoCL that does not know the processor."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = next((line for line in lines if "error:" in line), lines[-1])
+    said = _PLACE.sub(r"line \1: ", next((line for line in lines if "error:" in line), lines[-1]))
     return f"{said} ({_NEW_PROCESSOR})" if "unknown target CPU" in said else said
+
+
+@contextmanager
+def without_messages() -> Iterator[None]:
+    """Has what a driver's compiler prints by itself go nowhere; what it says of errors comes with them."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def open_device(name: str) -> Any:

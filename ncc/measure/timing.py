@@ -20,8 +20,8 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
 from ncc.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
-from ncc.measure.merging import coarsen_source
-from ncc.measure.opencl import open_device, refusal
+from ncc.measure.merging import coarsen_source, without_other_kernels
+from ncc.measure.opencl import open_device, refusal, without_messages
 from ncc.runtime.quantities import readable_bytes
 
 _GUARD = 4096
@@ -236,8 +236,12 @@ class _Session:
         self._source, self._merged = source, dict[int, Any]()
         try:
             self.kernel = self._build(source)
-        except cl.RuntimeError as error:
-            raise InputError(f"kernel {kernel}: {device} does not compile it: {refusal(error)}") from error
+        except cl.RuntimeError:
+            self._source = without_other_kernels(source, kernel)  # one of which may be to blame
+            try:
+                self.kernel = self._build(self._source)
+            except cl.RuntimeError as error:
+                raise InputError(f"kernel {kernel}: {device} does not compile it: {refusal(error)}") from error
         self.rules = read_rules(source)
         spaces, info = cl.kernel_arg_address_qualifier, cl.kernel_arg_info
         names = {spaces.GLOBAL: "global", spaces.CONSTANT: "constant", spaces.LOCAL: "local"}
@@ -262,7 +266,8 @@ class _Session:
     def _build(self, source: str) -> Any:
         import pyopencl as cl
 
-        return cl.Kernel(cl.Program(self.context, source).build(["-cl-kernel-arg-info"]), self.name)
+        with without_messages():
+            return cl.Kernel(cl.Program(self.context, source).build(["-cl-kernel-arg-info"]), self.name)
 
     def coarsened(self, factor: int, shape: Shape, seed: int) -> "_Session":
         """The kernel with so many work-items merged, if it then writes what it wrote before.

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -114,3 +116,25 @@ def test_a_named_pipe_with_a_language_is_read(code, tmp_path):
         writer.kill()
         writer.wait()
     assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes")
+def test_an_interrupted_command_says_how_to_go_on(code, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(200):
+        (folder / f"{number}.c").write_text(f"int f{number}(int x) {{ return x + {number}; }}\n")
+    index = tmp_path / "index"
+    command = [*NCC, "index", str(folder), "-o", str(index), "--jobs", "2"]
+    # as a terminal does, the signal goes to the whole group, workers that have hardly begun included
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        while process.poll() is None and not index.exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    assert said.endswith(b"ncc: stopped; give the command again to go on\n")

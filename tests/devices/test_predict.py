@@ -83,11 +83,11 @@ def test_an_answer_whose_interval_includes_1_is_undecided():
     sure = replace(answer, device="GPU", confidence=0.96, speedup_gpu_over_cpu=3.0, interval=(1.5, 6.0))
     assert (sure.verdict, sure.odds["GPU"]) == ("GPU", 0.96)
     assert str(sure) == "GPU (confidence 96%); GPU over CPU 3.00x, 80 % interval 1.50x to 6.00x" + (
-        "; taking 4,096 work-items, integer arguments to be 64"
+        "; assuming 4,096 work-items and integer arguments of 64"
     )
     close = replace(sure, confidence=0.5, speedup_gpu_over_cpu=1.2, interval=(0.5, 6.0))
     assert str(close) == "undecided (CPU 50% GPU 50%); GPU over CPU 1.20x, 80 % interval 0.50x to 6.00x" + (
-        "; taking 4,096 work-items, integer arguments to be 64"
+        "; assuming 4,096 work-items and integer arguments of 64"
     )
     _is_consistent(sure)
 
