@@ -19,7 +19,7 @@ from ncc.arrays import Floats32, Ints32
 from ncc.embedding.backoff import BackoffLevel, generalise
 from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError, InputError
-from ncc.ir import Abstraction
+from ncc.ir import OPCODES, Abstraction
 from ncc.runtime.pages import html_table
 
 if TYPE_CHECKING:
@@ -178,12 +178,11 @@ class Embedding:
         """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out.
 
         Raises:
-            InputError: It is no statement, or none that anything in the vocabulary is like.
+            InputError: It is no statement.
         """
         row, level = self.vocabulary.find(text)
-        if self.vocabulary.words[row] == UNKNOWN != text:
-            expected = "expected one as '<%ID> = add i32 <%ID>, <INT>'"
-            raise InputError(f"{text!r:.200}: like no statement that is known; {expected}")
+        if self.vocabulary.words[row] == UNKNOWN != text and not set(OPCODES).intersection(text.split()):
+            raise InputError(f"{text!r:.200} is no statement; expected one as '<%ID> = add i32 <%ID>, <INT>'")
         similarity = np.minimum(self.vectors @ self.vectors[row], 1)
         similarity[row] = -np.inf
         similarity[self.vocabulary.counts == 0] = -np.inf

@@ -349,5 +349,5 @@ def test_a_damaged_database_is_refused_in_words(project, find, content):
 
 
 def test_a_missing_database_is_named(project, find):
-    with pytest.raises(InputError, match=r"source a: .*build/none\.json can't be read: No such file"):
+    with pytest.raises(InputError, match=r"source a: .*build/none\.json: can't be read: No such file"):
         find(folder=str(project), commands="build/none.json")
