@@ -12,6 +12,7 @@ from ncc.runtime.pictures import check_picture, save_picture
 from ncc.runtime.printable import printable
 
 _COLOURS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
+_NEITHER = "#777777"
 
 
 def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
@@ -39,7 +40,9 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
     for one, place in zip(shown, left, strict=True):
         speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
         ends = [[speed - one.flops / slow * 1e3], [one.flops / fast * 1e3 - speed]]
-        axes.errorbar([place], [speed], yerr=ends, fmt="o", color=_COLOURS[one.bound], capsize=3, linewidth=1)
+        axes.errorbar(
+            [place], [speed], yerr=ends, fmt="o", color=_COLOURS.get(one.bound, _NEITHER), capsize=3, linewidth=1
+        )
         name = printable(plain_kernel_name(one.kernel), lines=False)
         axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
     axes.set_xscale("log")
@@ -48,7 +51,7 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
     axes.set_ylabel("FLOP/s")
     without = [printable(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
     below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
-    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute{below}"
+    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
     axes.set_title(title, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     save_picture(figure, path)

@@ -180,3 +180,11 @@ def test_the_command_prints_and_draws(tmp_path):
     assert [one["demangled"].partition("(")[0] for one in found["kernels"]] == ["step", "roots"]
     assert "compute" in {one["bound"] for one in found["kernels"]}
     assert (tmp_path / "roof.svg").read_text().count('<g id="text_') > 10
+
+
+def test_kernels_that_neither_bounds_are_drawn(tmp_path):
+    (tmp_path / "alone.cu").write_bytes(_CODE)
+    asked = ["predict-gpu", str(tmp_path / "alone.cu"), "--kernel", "alone", "--grid", "16384", "--block", "256"]
+    done = CliRunner().invoke(app, [*asked, "--arg", "n=4194304", "--plot", str(tmp_path / "roof.svg")])
+    assert done.exit_code == 0, done.output
+    assert "#777777" in (tmp_path / "roof.svg").read_text()
