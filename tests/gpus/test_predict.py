@@ -188,3 +188,17 @@ def test_kernels_that_neither_bounds_are_drawn(tmp_path):
     done = CliRunner().invoke(app, [*asked, "--arg", "n=4194304", "--plot", str(tmp_path / "roof.svg")])
     assert done.exit_code == 0, done.output
     assert "#777777" in (tmp_path / "roof.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--arg", "n=5", "--arg", "n=6"], "--arg n is given twice, as 5 and as 6"),
+        (["--program-args", '4096 "x'], "No closing quotation"),
+        (["--arg", "n=nan"], "argument 'n' is nan; expected a number"),
+    ],
+)
+def test_what_is_mistyped_is_refused(given, message):
+    done = CliRunner().invoke(app, ["predict-gpu", str(_SAMPLE), "--grid", "4", "--block", "64", *given])
+    assert done.exit_code != 0
+    assert message in " ".join(done.output.split())

@@ -230,3 +230,16 @@ def test_neighbours_within_limits_still_access_memory_in_one_piece():
     (found,) = ncc.profile(source, grid=(4,), block=(64,), arguments={"n": 256}, options=_CUDA)
     assert found.per_thread["global_coalesced"] == 2
     assert "global_irregular" not in found.per_thread
+
+
+def test_loops_of_headers_are_named_by_their_file(tmp_path):
+    (tmp_path / "sums.cuh").write_text(
+        "\n\n__device__ inline float sum(const float *x, int n) { float s = 0;\n"
+        "  for (int j = 0; j < n; j++) s += x[j];\n  return s; }\n"
+    )
+    (tmp_path / "own.cu").write_text(
+        '#include "sums.cuh"\n__global__ void own(float *x, int n) {\n'
+        "  for (int i = 0; i < n; i++) x[i] *= 2;\n  x[n] = sum(x, n);\n}\n"
+    )
+    (found,) = ncc.profile(tmp_path / "own.cu", grid=(1,), block=(32,))
+    assert {loop.place for loop in found.loops} == {"line 3", "line 4 of sums.cuh"}
