@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 Options = Callable[[Path], CompileOptions]
 
+COUNTING_VERSION = 1
+"""Raised whenever a launch's columns change: by what compiles it, reads it, counts it or puts it against a card."""
 _NAMES_FLAG = "-fno-discard-value-names"
 
 

@@ -1,4 +1,4 @@
-"""`Module`: LLVM IR as arrays, a row a statement and a row a node; the form that every room above works on."""
+"""`Module`: LLVM IR as arrays, a row a statement and a row a node; the form that all other packages work on."""
 
 import re
 from dataclasses import dataclass

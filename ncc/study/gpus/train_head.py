@@ -8,21 +8,17 @@ from typing import Any
 
 import numpy as np
 
-import ncc
 from ncc import data as registry
 from ncc.errors import InputError
 from ncc.frontend import CompileOptions
 from ncc.gpus.cards import MEASURED, find_card
 from ncc.gpus.fit import fit_gpus
 from ncc.gpus.head import GpuHead, save_gpu_head
-from ncc.gpus.measured import Launches, measured_launches
+from ncc.gpus.measured import COUNTING_VERSION, Launches, measured_launches
 from ncc.gpus.sources import make_options
 from ncc.gpus.table import read_launches
 from ncc.runtime.storage import write_atomically
 from ncc.runtime.writable import check_folder
-
-_COUNTING = ("cards", "expressions", "floors", "host", "measured", "roofline", "sources", "table", "texts")
-"""Modules that decide on what models see."""
 
 
 def train_gpu(
@@ -79,18 +75,14 @@ def train_gpu(
 
 
 def published_launches(data: str | None = None, progress: Callable[[str], None] | None = None) -> Launches:
-    """CUDA launches of gpuFLOPBench, kept in the cache until what counts them changes.
+    """CUDA launches of gpuFLOPBench, kept in the cache until `ncc.gpus.measured.COUNTING_VERSION` changes.
 
     Raises:
         DataError: The files are missing or damaged.
     """
     profile = registry.locate("gpuflop", "profile.csv", data)
-    key = hashlib.sha256(profile.read_bytes())
-    package = Path(ncc.__file__).parent
-    counters = [file for name in ("kernels", "ir") for file in sorted((package / name).glob("*.py"))]
-    for file in (*(package / "gpus" / f"{name}.py" for name in _COUNTING), *counters):
-        key.update(file.read_bytes())
-    kept = registry.cache_folder() / "gpus" / f"launches-{key.hexdigest()[:32]}.npz"
+    key = hashlib.sha256(profile.read_bytes() + f"counted by {COUNTING_VERSION}".encode()).hexdigest()
+    kept = registry.cache_folder() / "gpus" / f"launches-{key[:32]}.npz"
     names = [name for name in Launches.__dataclass_fields__ if name != "columns"]
     if kept.exists():
         with np.load(kept, allow_pickle=False) as arrays:
