@@ -1,6 +1,7 @@
 """Vocabulary with back-off, co-occurrence counts, the exact skip-gram, and the embedding table."""
 
 from ncc.embedding.backoff import BackoffLevel, generalise
+from ncc.embedding.config import SkipGramConfig
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts
 from ncc.embedding.embedding import (
     AnyEmbedding,
@@ -15,7 +16,7 @@ from ncc.embedding.embedding import (
 from ncc.embedding.extension import extend_embedding
 from ncc.embedding.fit import fit_embedding, load_abstraction, load_corpora
 from ncc.embedding.gensim_engine import GensimConfig
-from ncc.embedding.skipgram import SkipGramConfig, SkipGramResult, train_skipgram
+from ncc.embedding.skipgram import SkipGramResult, train_skipgram
 from ncc.embedding.vocabulary import Vocabulary, build_vocabulary
 
 __all__ = [

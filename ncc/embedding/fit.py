@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ncc.embedding.backoff import BackoffLevel
+from ncc.embedding.config import SkipGramConfig
 from ncc.embedding.counts import CorpusCounts, CountsBuilder, load_counts, width_folder
 from ncc.embedding.embedding import Embedding, compose_missing, read_abstraction
 from ncc.embedding.gensim_engine import GensimConfig, train_gensim
-from ncc.embedding.skipgram import SkipGramConfig, train_skipgram
+from ncc.embedding.skipgram import train_skipgram
 from ncc.embedding.vocabulary import build_vocabulary
 from ncc.errors import AssetError, InputError
 from ncc.ir import Abstraction

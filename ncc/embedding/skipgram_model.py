@@ -12,20 +12,17 @@ Rajbhandari et al. 2020 ("ZeRO"), for sharded moments.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from ncc.arrays import Floats32, Ints
 from ncc.embedding.checkpoint import load_checkpoint
+from ncc.embedding.config import SkipGramConfig
 from ncc.embedding.pairs import PairBlock, WeightedPairs
 from ncc.embedding.skipgram_loss import Blocks, Softmax
 from ncc.embedding.statement_parts import PartMatrix, part_matrix
 from ncc.runtime.ranks import found_by_first, gathered_rows, rank_and_world, sum_over_ranks
-
-if TYPE_CHECKING:
-    from ncc.embedding.skipgram import SkipGramConfig
 
 State = dict[str, Floats32]
 
@@ -33,7 +30,7 @@ State = dict[str, Floats32]
 class SkipGramModel:
     """This rank's part of the tables, its gradients and its optimiser; all ranks call the same methods."""
 
-    def __init__(self, words: Sequence[str], pairs: WeightedPairs, config: "SkipGramConfig", device: str) -> None:
+    def __init__(self, words: Sequence[str], pairs: WeightedPairs, config: SkipGramConfig, device: str) -> None:
         """Draws the tables, which follow from the seed alone.
 
         Args:
