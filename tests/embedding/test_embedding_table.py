@@ -79,9 +79,11 @@ def test_nearest_are_statements_of_the_corpus_best_first(hand_made):
 def test_neighbours_of_what_backed_off_say_so(hand_made):
     near = hand_made.nearest("<%ID> = add i32 <%ID>, <INT>", k=1)
     assert (near.level, near.caption) == ("exact", "nearest to <%ID> = add i32 <%ID>, <INT>")
-    far = hand_made.nearest("hello world", k=1)
+    far = hand_made.nearest("<%ID> = freeze i32 <%ID>", k=1)
     assert far.level == "opcode"
-    assert "hello world is not in the vocabulary; it backed off (opcode) to <unknown>" in repr(far)
+    assert "freeze i32 <%ID> is not in the vocabulary; it backed off (opcode) to <unknown>" in repr(far)
+    with pytest.raises(InputError, match="'hello world' is no statement"):
+        hand_made.nearest("hello world")
 
 
 def test_gensim_agrees_with_nearest(small):

@@ -95,7 +95,7 @@ def test_a_compiler_that_fails_without_an_error_line(sources, tmp_path):
 
 def test_the_time_limit_stops_the_compiler():
     options = CompileOptions(language="c++", timeout_s=0.5)
-    with pytest.raises(CompileError, match=r"(?s)did not finish within 0\.5 seconds.*larger timeout_s.*command: "):
+    with pytest.raises(CompileError, match=r"(?s)did not finish within 0\.5 seconds.*larger time limit.*command: "):
         compile_source(ENDLESS, options)
 
 

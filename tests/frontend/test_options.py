@@ -27,7 +27,7 @@ def test_unknown_language():
 
 @pytest.mark.parametrize("timeout_s", [0, -1.0, float("nan")])
 def test_time_limit_must_be_positive(timeout_s):
-    with pytest.raises(InputError, match=r"timeout_s is .*; expected a number of seconds above 0"):
+    with pytest.raises(InputError, match=r"the time limit \(timeout_s\) is .*; expected a number of seconds above 0"):
         CompileOptions(timeout_s=timeout_s)
 
 

@@ -58,9 +58,9 @@ def test_batches_of_all_settings_are_cut_as_asked():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"worlds": (1, 0)}, "worlds: expected 1 or more, found 0"),
-        ({"worlds": ()}, "worlds: expected one or more"),
-        ({"worlds": (2, 4)}, "worlds: expected 1 among them"),
+        ({"worlds": (1, 0)}, "world: expected 1 or more, found 0"),
+        ({"worlds": ()}, "world: expected one or more"),
+        ({"worlds": (2, 4)}, "world: expected 1 among the numbers of ranks"),
         ({"strategies": ("local",), "compressions": ("topk",)}, "compression topk needs strategy mirrored, not local"),
         ({"strategies": ("magic",)}, "strategy is 'magic'"),
         ({"compressions": ("zip",)}, "compression is 'zip'"),
@@ -69,7 +69,7 @@ def test_batches_of_all_settings_are_cut_as_asked():
         ({"scaling": "weak"}, "weak scaling needs the number of programs per class"),
         ({"per_class": 0}, "per_class is 0"),
         ({"epochs": 0}, "epochs and batch_size must be 1 or more"),
-        ({"batch_sizes": (0,)}, "batch_sizes: expected 1 or more"),
+        ({"batch_sizes": (0,)}, "batch_size: expected 1 or more"),
         ({"hidden": (128, -1)}, "hidden: expected 1 or more"),
         ({"repeats": 0}, "expected 1 repeat or more"),
         ({"timeout_s": 0.0}, "a time limit above 0"),

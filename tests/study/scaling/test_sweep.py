@@ -93,7 +93,7 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(bench, measured, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--world", "0,1"), "worlds: expected 1 or more, found 0"),
+        (("--world", "0,1"), "world: expected 1 or more, found 0"),
         (("--world", "one"), "--world is 'one'; expected whole numbers"),
         (("--strategy", "local", "--compression", "topk"), "compression topk needs strategy mirrored"),
         (("--scaling", "weak"), "weak scaling needs"),
