@@ -23,6 +23,12 @@ class _NamedArgument(TyperArgument):
         return [name if self.required else f"[{name}]"]
 
 
+def _shown_type(parameter: Any, ctx: Any) -> str | None:
+    """What typer calls the type of an option's values; None of a version that tells it in another way."""
+    shown = getattr(parameter, "display_type_rich", None)
+    return shown(ctx=ctx) if shown else None
+
+
 class NccCommand(TyperCommand):
     """A command."""
 
@@ -36,8 +42,8 @@ class NccCommand(TyperCommand):
             if isinstance(parameter, TyperArgument):
                 parameter.__class__ = _NamedArgument
             elif parameter.metavar is None and not getattr(parameter, "is_flag", False):
-                kind = (parameter.display_type_rich(ctx=ctx) or "").strip("<>").removesuffix(" range")
-                parameter.metavar = _NAMES.get(kind, kind)
+                kind = (_shown_type(parameter, ctx) or "").strip("<>").removesuffix(" range")
+                parameter.metavar = _NAMES.get(kind, kind) or None
         return found
 
     def invoke(self, ctx: Any) -> Any:
