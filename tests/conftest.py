@@ -167,3 +167,11 @@ def killer(tmp_path: Path) -> Iterator[Killer]:
     killer = Killer(tmp_path / "messages.txt")
     yield killer
     print(f"{killer.kills} kills")
+
+
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Children heed SIGINT, also where a shell started pytest in the background and so told it to ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

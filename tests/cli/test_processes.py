@@ -119,6 +119,7 @@ def test_a_named_pipe_with_a_language_is_read(code, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes")
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupted_command_says_how_to_go_on(code, tmp_path):
     folder = tmp_path / "many"
     folder.mkdir()

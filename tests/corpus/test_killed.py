@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -284,14 +283,6 @@ template <int N, long M> struct Sum {
 template <long M> struct Sum<0, M> { static const long value = M; };
 long sum() { return Sum<40, 0>::value; }
 """
-
-
-@pytest.fixture
-def _interruptible() -> Iterator[None]:
-    """Children heed SIGINT, also where a shell started pytest in the background and so told it to ignore that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("_interruptible")
