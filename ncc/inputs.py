@@ -248,7 +248,7 @@ def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | 
         except IRError as error:
             if "expected top-level entity" not in str(error):
                 raise
-            hint = "text and standard input are read as LLVM IR; of source, name the language, as --language c"
+            hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
             raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
     return _read_compiled(compile_source(text, options), name, abstraction)
 

@@ -496,5 +496,5 @@ def test_values_of_wrong_types_are_wrong_input(call, message):
 
 
 def test_source_that_is_read_as_ir_is_told_how_to_name_its_language():
-    with pytest.raises(IRError, match="of source, name the language, as --language c"):
+    with pytest.raises(IRError, match="for source code, name its language: --language c"):
         ncc.embed("int f(int x) {\n  return x; }\n")

@@ -1,4 +1,4 @@
-"""How every command behaves: its help names no types of Python, and it says what becomes of work that was stopped."""
+"""What all commands share: help without Python's type names, and a word on interrupted work."""
 
 from typing import Any
 

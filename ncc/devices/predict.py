@@ -190,7 +190,6 @@ def predict_device(
 def _predict(
     kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
-    check_sizes(transfer, wgsize)
     check_sizes(transfer, wgsize, global_size)
     moved = bytes_moved(kernel, transfer, global_size)
     asked = SIZES.tolist() if moved is None else []

@@ -109,13 +109,13 @@ class Module:
         """Refuses a module without a function that has code.
 
         Raises:
-            InputError: It is such a one.
+            InputError: No function has code.
         """
         if not self.num_functions:
             raise InputError(
                 f"{self.name}: {NO_FUNCTION}: a declaration makes no code, nor does a static, inline or template "
-                "function that nothing uses, nor host code of CUDA; use it in the file (of C and C++, -D static= "
-                "-D inline= may do)"
+                "function that nothing uses, nor CUDA host code; use it in the file (in C and C++, -D static= "
+                "-D inline= may be enough)"
             )
 
     @property

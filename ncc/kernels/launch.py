@@ -59,7 +59,7 @@ class Launch:
         three = {"grid": _sizes(grid), "block": _sizes(block)}
         for name, sizes in three.items():
             if not all(isinstance(size, Integral) for size in sizes):
-                raise InputError(f"{name} is {sizes!r:.80}; expected whole numbers, as (64, 16)")
+                raise InputError(f"{name} is {sizes!r:.80}; expected whole numbers, such as (64, 16)")
             if not 1 <= len(sizes) <= 3:
                 raise InputError(f"{name} has {len(sizes)} sizes; expected 1 to 3, as 1024 or 64,16")
         x, y, z, *_ = (*three["grid"], 1, 1)

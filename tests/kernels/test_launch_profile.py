@@ -120,7 +120,7 @@ def test_bad_input_is_refused_in_a_sentence(how, message):
 
 
 def test_a_file_of_the_host_alone_has_no_kernel():
-    with pytest.raises(InputError, match=r"no function is emitted: .* nor host code of CUDA"):
+    with pytest.raises(InputError, match=r"no function is emitted: .* nor CUDA host code"):
         ncc.profile(b"int f() { return 1; }", grid=(1,), block=(1,), options=_CUDA)
 
 
