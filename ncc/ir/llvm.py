@@ -69,6 +69,7 @@ class _Helper(WatchedProcess):
         each = _SECONDS_EACH_OPTIMISED if work >= LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
         limit_s = _SECONDS + len(data) * each
         deadline = time.monotonic() + limit_s
+        self.forget_messages()  # warnings about modules before this one are not why LLVM refuses it
         try:
             self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, work), deadline)
             self.write(data, deadline)

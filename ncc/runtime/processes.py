@@ -178,6 +178,12 @@ class WatchedProcess:
         self._messages.seek(-_LONGEST_TAIL, os.SEEK_END)
         return head + b"\n[...]\n" + self._messages.read()
 
+    def forget_messages(self) -> None:
+        """Drops what it has written to standard error; while it waits for a request, since both share one position."""
+        if self._messages is not None:
+            self._messages.seek(0)
+            self._messages.truncate()
+
     def num_message_bytes(self) -> int:
         """How much it has written to standard error."""
         return self._messages.seek(0, os.SEEK_END) if self._messages else 0

@@ -116,6 +116,10 @@ def test_where_a_text_ends_too_soon_is_not_behind_its_end(text, verified):
 
 
 def test_what_the_verifier_refuses_while_reading_is_no_crash() -> None:
+    warned = b"""!llvm.dbg.cu = !{!0}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !DIFile(filename: "a.c", directory: "/"))
+    """
+    read_module(warned, name="before", verify=True)  # LLVM warns of it, and that is not said of the next
     text = b"""define i32 @f(i64 %x, ptr sret(i32) %p) {
       ret i32 0
     }

@@ -81,6 +81,15 @@ def test_who_hangs_is_noticed_and_who_ends_too():
             process.send(b"x", _soon())
 
 
+def test_messages_are_those_since_they_were_forgotten():
+    with WatchedProcess(_python(f"{ECHO}print('long ' * 10, m); parent.send(m)")) as process:
+        for sent in (b"1", b"2"):
+            process.forget_messages()
+            process.send(sent, _soon())
+            process.receive(_soon())
+            assert process.messages() == b"long " * 10 + f" {sent!r}\n".encode()
+
+
 def test_a_message_beyond_all_measure_is_not_read():
     with (
         WatchedProcess(_python("import sys; sys.stdout.buffer.write(b'\\xff' * 8)")) as process,
