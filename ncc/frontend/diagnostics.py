@@ -33,6 +33,7 @@ _LATER = re.compile(
     r"'(?:co_\w+|suspend_\w+|coroutine_\w+|concept|requires|consteval|constinit|char8_t|import|module|span|ranges|views"
     r"|format|source_location|jthread|\w+_ordering|same_as|integral|floating_point|numbers)'|error: expected template$"
 )
+_LIKE_A_MACRO = re.compile(r"(?:undeclared identifier|unknown type name) '([A-Z][A-Z0-9_]+)'")
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 
@@ -97,6 +98,8 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
     lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_advice, errors)))]
     if any(map(_LATER.search, errors)) and [flag for flag in command if flag.startswith("-std=")] == [DEFAULT_CXX]:
         lines.append("  C++ is read as that of 2017; of a later standard, try --flag -std=c++20")
+    if macro := next(filter(None, map(_LIKE_A_MACRO.search, errors)), None):
+        lines.append(f"  if {macro[1]} is a macro that a build or a host program defines: -D {macro[1]}=VALUE")
     return CompileError("\n".join(lines) + COMMAND_LINE + shlex.join(command), tuple(errors), stderr)
 
 

@@ -262,6 +262,19 @@ def test_source_that_is_not_utf8(tmp_path):
     assert b"caf\\E9" in compile_source(path).ir
 
 
+def test_a_macro_is_asked_for_where_one_may_be_missing():
+    source = b"kernel void k(global %s *a) { for (int i = 0; i < %s; i++) a[i] += 1; }"
+    for code, asked in (
+        (source % (b"float", b"ROUNDS"), "-D ROUNDS=VALUE"),
+        (source % (b"TYPE", b"8"), "-D TYPE=VALUE"),
+    ):
+        with pytest.raises(CompileError, match=rf"if \w+ is a macro .*: {asked}\n"):
+            compile_source(code, CompileOptions(language="opencl"))
+    with pytest.raises(CompileError) as caught:
+        compile_source(source % (b"float", b"rounds"), CompileOptions(language="opencl"))
+    assert "is a macro" not in str(caught.value)
+
+
 def test_a_later_standard_is_hinted_at_where_it_may_be_what_lacks():
     source = b"#include <coroutine>\nstd::suspend_always f();\n"
     with pytest.raises(CompileError, match="try --flag -std=c\\+\\+20"):
