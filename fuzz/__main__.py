@@ -70,7 +70,7 @@ def _replay(files: list[Path]) -> int:
             name, data = read_input(file)
             target = find_target(name)
         except (OSError, KeyError, TypeError, ValueError) as error:
-            print(f"{file}: is no input that was kept ({error!r})", file=sys.stderr)
+            print(f"{file}: not an input that was kept ({error!r})", file=sys.stderr)
             return 2
         result = attempt(target, data)
         print(f"{file}: {result if isinstance(result, Problem) else 'read' if result else 'refused'}")

@@ -149,7 +149,7 @@ class _Body:
         return Value(kind, _constant(self.dice, kind))
 
     def pointer(self) -> tuple[Value, Type]:
-        """A pointer and what it points to, which is no function."""
+        """A pointer and what it points to, which is not a function."""
         there = [value for value in (*self.everywhere, *self.here) if value.type.kind == "pointer"]
         found = self.dice.choice([value for value in there if value.type.parts[0] != CALLBACK])
         return found, found.type.parts[0]

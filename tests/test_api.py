@@ -474,7 +474,7 @@ def test_one_source_is_no_list_of_letters(tmp_path):
 def test_what_is_no_statement_has_no_neighbours():
     embedding = ncc.load_embedding()
     for text in ("foo", ""):
-        with pytest.raises(InputError, match="is no statement; expected one as"):
+        with pytest.raises(InputError, match="is not a statement; expected one such as"):
             embedding.nearest(text)
     assert all(one.similarity <= 1 for one in embedding.nearest("ret void"))
 

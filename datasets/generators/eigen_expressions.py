@@ -46,7 +46,7 @@ def _factor(scope: Scope, shape: Shape, depth: int) -> str:
 
 
 def view_product(scope: Scope, shape: Shape) -> str:
-    """Writes the product of a triangle, or of a symmetric matrix given by one, and an operand that is no row."""
+    """Writes the product of a triangle, or of a symmetric matrix given by one, and an operand that is not a row."""
     triangles = ("triangularView<Upper>", "triangularView<Lower>", "triangularView<UnitLower>")
     view = scope.rng.choice((*triangles, "selfadjointView<Lower>"))
     return f"({scope.leaf(Shape(shape.rows, shape.rows))}.{view}() * {scope.leaf(shape)})"

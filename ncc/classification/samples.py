@@ -64,7 +64,7 @@ class ProgramSamples:
         views: Level → the n programs at that level.
         ways: How many files took which way to compile, see `compile_program`.
         failures: File → reason, of those that compile at no level or not at all of them, or end the processes that read
-            them; they are no samples.
+            them; they are not samples.
     """
 
     files: tuple[str, ...]
@@ -94,7 +94,7 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputFileError(f"{folder}: is not a folder")
+        raise InputFileError(f"{folder}: not a folder")
     known = SOURCE_EXTENSIONS | IR_EXTENSIONS
     places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
     for place in places:

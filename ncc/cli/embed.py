@@ -75,7 +75,7 @@ def embed(
     from ncc.runtime.tables import FORMATS, VectorFile, write_vectors
 
     if output and output.suffix not in FORMATS:
-        raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(FORMATS)}")
+        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
     table = output if output and output.suffix == ".parquet" else None
     if scheduler and not table:
         raise InputError("--scheduler goes with -o FILE.parquet")

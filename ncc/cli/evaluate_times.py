@@ -63,7 +63,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         known: dict[str, Any] = json.loads(path.read_bytes())
         known["command"], known["platforms"] = list(known["command"]), dict(known["platforms"])
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: is no file of 'ncc evaluate times' to add figures to; name another file") from error
+        raise InputError(f"{path}: not a file of 'ncc evaluate times' to add figures to; name another file") from error
     return known
 
 

@@ -36,7 +36,7 @@ def graph(
     from ncc.runtime.storage import write_output
 
     if output and output.suffix not in EXPORTERS:
-        raise InputError(f"{output}: extension {output.suffix!r} is none of {' '.join(EXPORTERS)}")
+        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")
     if output and len(expand_inputs(inputs)) != 1:
         raise InputError("-o takes one input; for several, use --json")
     is_drawn = output is not None and output.suffix in (".html", ".svg")

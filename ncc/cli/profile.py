@@ -69,7 +69,7 @@ def _extent(option: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise InputError(f"{option} is {text!r}; expected whole numbers, as 1024 or 64,16") from error
+        raise InputError(f"{option} is {text!r}; expected whole numbers, such as 1024 or 64,16") from error
 
 
 def _arguments(given: list[str] | None) -> dict[str, float]:

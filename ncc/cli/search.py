@@ -94,7 +94,7 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
         share = "" if answers.share is None else f" (about {answers.share:.0%} of such pairs are true copies)"
         print_answer(f"{answers.headline}{share}")
         shown = zip(answers, pairs_of(answers), strict=True)
-        # the one in the middle is no copy of itself
+        # the one in the middle is not a copy of itself
         blocks = [
             (title, [replace(group[0], share=None), *group.functions[1:]], pairs) for group, (title, pairs) in shown
         ]

@@ -156,7 +156,7 @@ def _count_file(
         contexts = {
             width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders
         }
-    except MemoryError:  # may be no fault of the file
+    except MemoryError:  # may not be the fault of the file
         raise
     except Exception as error:
         tally.failures[file.path] = reason_of(file.path, error)

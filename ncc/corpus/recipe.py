@@ -121,7 +121,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     A recipe may ``include`` others: it takes their sources, and counts them in its own way.
 
     Raises:
-        InputError: There is no such file, it is no TOML, or it has keys that a recipe does not have.
+        InputError: There is no such file, it is not TOML, or it has keys that a recipe does not have.
     """
     path = Path(path)
     _check_path(path)
@@ -134,7 +134,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     except OSError as error:
         raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
-        raise InputError(f"{path}: is not a recipe in TOML: {error}") from error
+        raise InputError(f"{path}: not a recipe in TOML: {error}") from error
     rows, abstraction = table.pop("source", []), _abstraction(path, table.pop("abstraction", {}))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")

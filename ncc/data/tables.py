@@ -82,7 +82,7 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, mos
     """Read a column of numbers, (n,) float64; NaN where it is empty or missing.
 
     Raises:
-        DataError: A cell is no number from 0 to `most`.
+        DataError: A cell is not a number from 0 to `most`.
     """
     values = np.full(len(rows), np.nan)
     for number, row in enumerate(rows):

@@ -228,7 +228,7 @@ class TimesHead:
 
         Raises:
             InputError: Neither bytes nor work-items are known, or there is no such source.
-            AssetError: The answer is no ratio that two devices can have: the head's file was damaged, or forged.
+            AssetError: The answer is not a ratio that two devices can have: the head's file was damaged, or forged.
         """
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.group)

@@ -160,8 +160,8 @@ def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size:
     """Refuses sizes that no kernel can have.
 
     Raises:
-        InputError: One is no number, the transfer is below 0 or beyond all machines, the work-group size is no whole
-            number from 1, or there are no work-items or more than any machine runs.
+        InputError: One is not a number, the transfer is below 0 or beyond all machines, the work-group size is not a
+            whole number from 1, or there are no work-items or more than any machine runs.
     """
     named = {"transfer_bytes": transfer_bytes, "wgsize": wgsize, "global_size": global_size}
     for name, size in named.items():
@@ -179,7 +179,7 @@ def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
     """The answer as it is.
 
     Raises:
-        AssetError: It is no ratio that two devices can have: the head's file was damaged, or forged.
+        AssetError: It is not a ratio that two devices can have: the head's file was damaged, or forged.
     """
     if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
         raise AssetError(

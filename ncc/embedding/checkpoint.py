@@ -43,7 +43,7 @@ def load_checkpoint(
         if not np.isfinite(losses).all():
             raise ValueError("a loss is not finite")
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise AssetError(f"{path}: is no checkpoint of an embedding ({error!r}); delete it to start anew") from error
+        raise AssetError(f"{path}: not a checkpoint of an embedding ({error!r}); delete it to start anew") from error
     if about.get("format_version") != str(FORMAT_VERSION) or about.get("fingerprint") != fingerprint:
         raise AssetError(f"{path}: is of other counts or another configuration; delete it to start anew")
     expected = {f"{name}{suffix}": shape for name, shape in shapes.items() for suffix in ("", ".mean", ".variance")}

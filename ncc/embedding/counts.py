@@ -205,7 +205,7 @@ def read_counts_card(folder: Path) -> CountsCard:
         card = convert(about, CountsCard)
         "".join(card.texts).encode()
     except ValueError as error:  # UnicodeEncodeError: a half of a surrogate pair
-        raise AssetError(f"{path}: is no card of counts ({error}); it is damaged") from error
+        raise AssetError(f"{path}: not a card of counts ({error}); it is damaged") from error
     if any(one >= other for one, other in itertools.pairwise(card.texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
     return card
@@ -242,7 +242,7 @@ def check_columns(
     context: NDArray[Any],
     count: NDArray[Any],
 ) -> None:
-    """Refuses columns of whole numbers that are no counts.
+    """Refuses columns of whole numbers that are not counts.
 
     Args:
         path: What they were read from.

@@ -178,11 +178,11 @@ class Embedding:
         """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out.
 
         Raises:
-            InputError: It is no statement.
+            InputError: It is not a statement.
         """
         row, level = self.vocabulary.find(text)
         if self.vocabulary.words[row] == UNKNOWN != text and not set(OPCODES).intersection(text.split()):
-            raise InputError(f"{text!r:.200} is no statement; expected one as '<%ID> = add i32 <%ID>, <INT>'")
+            raise InputError(f"{text!r:.200} is not a statement; expected one such as '<%ID> = add i32 <%ID>, <INT>'")
         similarity = np.minimum(self.vectors @ self.vectors[row], 1)
         similarity[row] = -np.inf
         similarity[self.vocabulary.counts == 0] = -np.inf
@@ -326,7 +326,7 @@ def _load(folder: Path) -> Embedding:
 def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
     """A vocabulary whose words are texts that can be written, and whose counts are counts."""
     texts = convert(words, tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
-    "".join(texts).encode()  # halves of surrogate pairs are no text
+    "".join(texts).encode()  # halves of surrogate pairs are not text
     if not texts or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
         raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
     return Vocabulary(texts, counts.astype(np.int64))

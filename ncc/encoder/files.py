@@ -75,13 +75,13 @@ class HeadFiles(Generic[H]):
             if isinstance(model, str) and model not in self.models:
                 known = " or ".join(self.models)
                 raise AssetError(
-                    f"{folder}: is no {self.title} of this version: its model is {model!r:.40}; expected {known}: "
+                    f"{folder}: not a {self.title} of this version: its model is {model!r:.40}; expected {known}: "
                     "name the folder of one, or train it again"
                 )
             kind = self.models[model]
             return self.join.get(kind, partial(_join, kind))(parts)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
-            raise AssetError(f"{folder}: is not a {self.title} ({error!r}); it is damaged") from error
+            raise AssetError(f"{folder}: not a {self.title} ({error!r}); it is damaged") from error
 
 
 @cache
@@ -117,7 +117,7 @@ def _join(kind: type[H], parts: HeadParts) -> H:
             return convert(parts.card[name], annotation)
         if parts.tensors[name].dtype.kind != "f":
             raise TypeError(f"{name} is {parts.tensors[name].dtype}")
-        with np.errstate(invalid="ignore"):  # what is no number is refused by the head
+        with np.errstate(invalid="ignore"):  # what is not a number is refused by the head
             return parts.tensors[name].astype(np.float64)
 
     hints = get_type_hints(kind)
@@ -140,8 +140,8 @@ def join_ensemble(parts: HeadParts) -> Ensemble:
 def _member(tensors: Mapping[str, NDArray[Any]], prefix: str, config: EncoderConfig) -> NumpyNetwork:
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     for name, tensor in own.items():
-        with np.errstate(invalid="ignore"):  # what is no number is refused
+        with np.errstate(invalid="ignore"):  # what is not a number is refused
             whole = tensor.astype(np.float64)  # a half can't hold the bound
         if tensor.dtype.kind != "f" or not (np.abs(whole) <= _LARGEST).all():
-            raise ValueError(f"a number of {name} is no float, not finite, or beyond {_LARGEST:g}")
+            raise ValueError(f"a number of {name} is not a float, not finite, or beyond {_LARGEST:g}")
     return NumpyNetwork.from_arrays({name: tensor.astype(np.float32) for name, tensor in own.items()}, config)

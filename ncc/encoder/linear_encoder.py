@@ -212,4 +212,4 @@ def load_linear_encoder(folder: str | os.PathLike[str]) -> LinearEncoder:
             about=dict(card["about"]),
         )
     except (LookupError, TypeError, ValueError, InputError) as error:
-        raise AssetError(f"{folder}: is not an encoder ({error}); it is damaged") from error
+        raise AssetError(f"{folder}: not an encoder ({error}); it is damaged") from error

@@ -109,4 +109,4 @@ def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
         encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
         return LSTMEncoder(own[0], encoder, own[1], convert(card["longest"], int), dict(card["about"]))
     except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
-        raise AssetError(f"{folder}: is not an LSTM encoder ({error}); it is damaged") from error
+        raise AssetError(f"{folder}: not an LSTM encoder ({error}); it is damaged") from error

@@ -48,7 +48,7 @@ class Pooler(ABC):
 
     @property
     def id(self) -> str:
-        """Its name and a short hash of what it learnt from; vectors of another id are no vectors of its space."""
+        """Its name and a short hash of what it learnt from; vectors of another id are not vectors of its space."""
         return f"{self.name}-{self.embedding.fingerprint}"
 
     @abstractmethod
@@ -157,7 +157,7 @@ class EncoderPooler(Pooler):
         module: Module,
         functions: Sequence[int] | None = None,
         *,
-        lookup: Lookup | None = None,  # noqa: ARG002 - patterns are no words
+        lookup: Lookup | None = None,  # noqa: ARG002 - patterns are not words
     ) -> Floats32:
         """As `Pooler.vectors` says; rows of length 1."""
         optimised = as_if_optimised(module, self.abstraction)

@@ -50,7 +50,7 @@ def compile_command(compiler: Clang, language: str, source: str | None, options:
 
 
 def _whole_path(source: str) -> str:
-    """A path that is no argument: a dash at its beginning would make it a flag, an @ a file of more arguments."""
+    """A path that is not an argument: a dash at its beginning would make it a flag, an @ a file of more arguments."""
     path = Path(source)
     if path.name.startswith("@"):  # the compiler proper is told the name without its folder
         raise InputError(f"{source}: compilers take a name that begins with @ for a file of arguments; rename the file")

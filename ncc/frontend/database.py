@@ -37,10 +37,10 @@ def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]
     except OSError as error:
         raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     except json.JSONDecodeError as error:
-        raise InputFileError(f"{path}: is no compilation database: it is not JSON ({error})") from error
+        raise InputFileError(f"{path}: not a compilation database: it is not JSON ({error})") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         expected = "expected a list of objects with 'directory', 'file' and 'arguments' or 'command'"
-        raise InputFileError(f"{path}: is no compilation database: {expected}") from error
+        raise InputFileError(f"{path}: not a compilation database: {expected}") from error
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def _named_by(flags: Sequence[str]) -> Iterator[str]:
         if path:
             # -iquote is what ncc writes for a source's own folder, that of a user's home among them
             yield from readable_below(path) if quoted and os.path.isdir(path) else (path,)  # noqa: PTH112 - see below
-            if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may be no name for a file at all
+            if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may not name a file at all
                 yield from readable_below(Path(path).parent)
             folder_too = quoted = False
 

@@ -37,7 +37,7 @@ def with_header(
     if language == "c++":
         # what the header's templates come to is made once, not in every file, where it would take most of the time
         options = replace(options, flags=(*options.flags, "-fpch-instantiate-templates"))
-    # the key holds the header's content; a new date alone, as of an installation anew, is no change
+    # the key holds the header's content; a new date alone, as of an installation anew, is not a change
     options = replace(options, flags=(*options.flags, "-Xclang", "-fno-pch-timestamp"))
     compiler = find_compiler(options.clang)
     command = compile_command(compiler, language, str(header), options)

@@ -26,7 +26,7 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
             brings, and nothing where none of these is there.
 
     Raises:
-        InputError: The named folder is no toolkit, or one of a version that is not known.
+        InputError: The named folder is not a toolkit, or one of a version that is not known.
     """
     folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
     folders = folders or _of_wheels()
@@ -61,7 +61,7 @@ def _of_toolkit(named: str | None, origin: str) -> list[Path]:
     include = next((root / place for place in _PLACES if (root / place / "cuda.h").is_file()), None)
     if include is None:
         raise InputError(
-            f"{origin}{named}: is no CUDA toolkit: expected a folder with include/cuda.h, as /usr/local/cuda"
+            f"{origin}{named}: not a CUDA toolkit: expected a folder with include/cuda.h, such as /usr/local/cuda"
         )
     found = _VERSION.search((include / "cuda.h").read_bytes())
     version = int(found[1]) // 1000 if found else None

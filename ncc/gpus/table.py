@@ -97,7 +97,7 @@ def _number(row: Mapping[str, str], column: str) -> float:
 def _sizes(text: str, column: str) -> tuple[int, ...]:
     sizes = tuple(map(int, _TOKEN.findall(text or "")))
     if not sizes:
-        raise InputError(f"column {column!r} is {text!r}; expected sizes, as 1024 or 64x16")
+        raise InputError(f"column {column!r} is {text!r}; expected sizes, such as 1024 or 64x16")
     return sizes
 
 
@@ -153,7 +153,7 @@ def _ncu(rows: list[dict[str, str]]) -> Iterator[MeasuredLaunch]:
 def _in_unit(row: Mapping[str, str], units: Mapping[str, float]) -> float:
     unit = row["Metric Unit"]
     if unit not in units:
-        raise InputError(f"ncu's unit {unit!r} of {row['Metric Name']} is none of {', '.join(units)}")
+        raise InputError(f"ncu's unit {unit!r} of {row['Metric Name']} is not one of {', '.join(units)}")
     return _number(row, "Metric Value") * units[unit]
 
 

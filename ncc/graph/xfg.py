@@ -147,7 +147,8 @@ def build_xfg(module: Module) -> XFG:
     - A statement that makes a value leads from each operand to the result (data), and from its block's label to the
       result (path) if no operand is defined in that block. A phi leads from the label and from each incoming value.
     - A store leads from the value to the pointer, from the label if the value is an immediate.
-    - A statement that makes no value and is no terminator leads to an effect node of its own as it would to a result.
+    - A statement that makes no value and is not a terminator leads to an effect node of its own, as it would to a
+      result.
     - An unconditional branch, a switch and the like lead from every leaf of the block (a node that the block reaches
       and leads on from nowhere) to the labels (control); a conditional branch from its condition. A switch leads from
       its condition too, an invoke from what it makes. What leaves the function leads from the leaves and its operands

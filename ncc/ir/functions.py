@@ -12,7 +12,7 @@ _MOST_COMPARED = 20_000
 _ANONYMOUS = "(anonymous namespace)"
 _QUALIFIERS = re.compile(r"( const| volatile| ?&{1,2}| \[[^]]*\]| \(\.[^)]*\))+$")
 _ARROWS = re.compile(r"operator ?[<>-]|->")
-"""Signs that are no brackets of template arguments."""
+"""Signs that are not brackets of template arguments."""
 
 
 def find_function(module: Module, name: str) -> int:

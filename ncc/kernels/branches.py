@@ -15,7 +15,7 @@ _ZERO = re.compile(r"-?0(?:\.0+(?:e\+0+)?)?|null|-1")
 def likely_share(module: Module, condition: int) -> float:
     """Share of threads for which a condition that is not known is taken to hold.
 
-    Numbers that are no numbers are rare, and so are values that equal a constant or are negative; whether a value is
+    NaN is rare, and so are values that equal a constant or are negative; whether a value is
     zero may go either way.
     """
     if condition < 0 or module.node_kind[condition] != NodeKind.RESULT:

@@ -249,7 +249,7 @@ class FunctionRuns:
         return found
 
     def _step(self, statement: int, counter: int) -> tuple[Floats, float] | None:
-        """What is added to a counter and what it is multiplied by; None where it is no counter."""
+        """What is added to a counter and what it is multiplied by; None where it is not a counter."""
         module = self.module
         opcode, operands = module.opcode_name(statement), module.operands(statement)
         if opcode not in ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul") or counter not in operands:

@@ -31,7 +31,7 @@ class Launch:
         arguments: Values of the kernel's arguments, by name or by number from 0.
 
     Raises:
-        InputError: A size is not positive, or beyond what a card allows, or a value is no number.
+        InputError: A size is not positive, or beyond what a card allows, or a value is not a number.
     """
 
     grid: tuple[int, int, int]
@@ -61,7 +61,7 @@ class Launch:
             if not all(isinstance(size, Integral) for size in sizes):
                 raise InputError(f"{name} is {sizes!r:.80}; expected whole numbers, such as (64, 16)")
             if not 1 <= len(sizes) <= 3:
-                raise InputError(f"{name} has {len(sizes)} sizes; expected 1 to 3, as 1024 or 64,16")
+                raise InputError(f"{name} has {len(sizes)} sizes; expected 1 to 3, such as 1024 or 64,16")
         x, y, z, *_ = (*three["grid"], 1, 1)
         u, v, w, *_ = (*three["block"], 1, 1)
         return cls((x, y, z), (u, v, w), arguments)

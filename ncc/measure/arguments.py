@@ -97,7 +97,7 @@ class Argument:
         """Number of elements of a buffer: a work-item each, in local memory of one work-group, unless told otherwise.
 
         Raises:
-            InputError: What is told is no number of elements.
+            InputError: What is told is not a number of elements.
         """
         told = self.rule(rules, "size")
         names = shape.names
@@ -122,7 +122,7 @@ def read_rules(source: str) -> Rules:
         for part in text.split(","):
             key, _, value = part.strip().partition(" ")
             if key not in _KEYS or not value.strip():
-                raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is none of {', '.join(_KEYS)}")
+                raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is not one of {', '.join(_KEYS)}")
             evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
             rules.setdefault(name, {})[key] = value.strip()
     return rules
@@ -132,7 +132,7 @@ def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
     """The value of an expression of +, -, *, / (rounded down), %, numbers and names.
 
     Raises:
-        InputError: It is no such expression, or divides by 0.
+        InputError: It is not such an expression, or divides by 0.
 
     Examples:
         >>> evaluate_size("2 * (N + 1) / 3", {"N": 10})
@@ -148,12 +148,12 @@ def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
             return node.value
         if isinstance(node, ast.Name) and node.id in names:
             return names[node.id]
-        raise InputError(f"{text!r} is no expression of +, -, *, /, %, numbers and {', '.join(names)}")
+        raise InputError(f"{text!r} is not an expression of +, -, *, /, %, numbers and {', '.join(names)}")
 
     try:
         return value(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, RecursionError, ZeroDivisionError, MemoryError) as error:
-        raise InputError(f"{text!r} is no expression: {error}") from error
+        raise InputError(f"{text!r} is not an expression: {error}") from error
 
 
 def shape_of(kernel: str, rules: Rules, dimensions: int, size: int, wgsize: int) -> Shape:

@@ -88,7 +88,7 @@ def source_ids(kernels: list[KernelSource], folder: Path) -> dict[tuple[str, str
 
 def _kernels_of(path: str) -> list[KernelSource]:
     if not path.endswith(_EXTENSIONS):
-        raise InputError(f"{path}: is no OpenCL C; expected a file that ends in .cl")
+        raise InputError(f"{path}: not OpenCL C; expected a file that ends in .cl")
     source = read_file(path).decode("utf-8", "replace")
     module = load_module(path)
     read_rules(source)

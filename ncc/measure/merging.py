@@ -30,7 +30,7 @@ _SHARES = re.compile(r"\b(__local|local)\b")
 
 
 def without_other_kernels(source: str, kernel: str) -> str:
-    """A source of which one kernel is left, with all that is no kernel, on the lines that they were on."""
+    """A source of which one kernel is left, with all that is not a kernel, on the lines that they were on."""
     parts, at = [], 0
     text = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
     for block in Scopes(text).functions():

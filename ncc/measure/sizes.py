@@ -26,13 +26,14 @@ def parse_sizes(given: str | Sequence[int], name: str = "sizes", most: int = 2**
     sizes = _parsed(given) if isinstance(given, str) else tuple(given)
     if not sizes or not all(1 <= size <= most for size in sizes):
         raise InputError(
-            f"{name} is {given!r}; expected whole numbers from 1 to {most:,}: a range as 1K:16M, or a list as 64,256"
+            f"{name} is {given!r}; expected whole numbers from 1 to {most:,}: a range such as 1K:16M, "
+            "or a list such as 64,256"
         )
     return sizes
 
 
 def _parsed(text: str) -> tuple[int, ...]:
-    """The numbers; none where it is no range and no list."""
+    """The numbers; none where it is neither a range nor a list."""
     found = re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*:\s*(\d{1,12})([KMG]?)\s*", text, re.IGNORECASE)
     if found:
         first, last = (int(found[at]) * _UNITS[found[at + 1].upper()] for at in (1, 3))

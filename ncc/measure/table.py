@@ -97,7 +97,7 @@ class MeasuredTable:
             failed = json.loads((found.schema.metadata or {})[_METADATA])
             rows = [MeasuredTime(**row) for row in found.to_pylist()]
         except (pyarrow.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
-            raise InputError(f"{path}: is no table of 'ncc measure' to go on with; name another file") from error
+            raise InputError(f"{path}: not a table of 'ncc measure' to go on with; name another file") from error
         return cls(path, rows, failed)
 
     def begin(self, source_ids: Mapping[tuple[str, str], str]) -> None:

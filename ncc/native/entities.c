@@ -83,7 +83,7 @@ void read_variable(reader *r) {
     if (*r->p == '(') skip_balanced(r);
   }
   if (is_alias) r->node_kind.data[node] = NODE_FUNCTION;
-  r->unseen = 1; /* what an initializer names is no part of what functions do */
+  r->unseen = 1; /* what an initializer names is not part of what functions do */
   size_t before = r->out.len;
   read_type(r);
   if (is_alias) {
@@ -109,7 +109,7 @@ void read_metadata(reader *r) {
     skip_digits(r);
   } else {
     while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-    if (r->p == at + 1) fail_at(r, at, "expected '!name = '"); /* so that "! prose" is no module */
+    if (r->p == at + 1) fail_at(r, at, "expected '!name = '"); /* so that "! prose" is not a module */
   }
   expect(r, '=', "expected '=' behind the name of metadata");
   accept_word(r, "distinct");

@@ -121,7 +121,7 @@ static void skip_alignment(reader *r) {
   const char *start = r->p;
   skip_digits(r);
   unsigned long long value = strtoull(start, NULL, 10);
-  if (value & (value - 1) || value > 1ull << 32) fail_at(r, start, "alignment that is no power of two");
+  if (value & (value - 1) || value > 1ull << 32) fail_at(r, start, "alignment that is not a power of two");
 }
 
 /* ", align 8", ", addrspace(5)" behind a memory operation */

@@ -14,7 +14,7 @@ int32_t new_node(reader *r, int kind, const char *name, size_t len) {
   return node;
 }
 
-/* The name behind a sigil. Quotes are no part of it, but for names of digits: %"5" is not %5. */
+/* The name behind a sigil. Quotes are not part of it, but for names of digits: %"5" is not %5. */
 void name_of(reader *r, word *name) {
   const char *at = r->p++;
   if (*r->p == '"') {

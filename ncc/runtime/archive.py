@@ -49,7 +49,7 @@ def list_members(file: BinaryIO, name: str) -> list[Member]:
         name: What messages call it.
 
     Raises:
-        InputError: It is no archive, a damaged one, or one that holds only the names of its files.
+        InputError: It is not an archive, or a damaged one, or one that holds only the names of its files.
     """
     file.seek(0)
     magic = file.read(len(_MAGIC))

@@ -26,7 +26,7 @@ def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
         machine has.
 
     Raises:
-        InputError: NCC_MEMORY_GB is no number above 0.
+        InputError: NCC_MEMORY_GB is not a number above 0.
     """
     chosen = _gigabytes(_MEMORY)
     if chosen is not None:
@@ -44,7 +44,7 @@ def output_limit() -> int:
     """Bytes that one process may write to a file: what NCC_OUTPUT_GB says, else 2 GiB.
 
     Raises:
-        InputError: NCC_OUTPUT_GB is no number above 0.
+        InputError: NCC_OUTPUT_GB is not a number above 0.
     """
     return _gigabytes(_OUTPUT) or 2 * GIGABYTE
 
@@ -53,7 +53,7 @@ def input_limit() -> int:
     """Bytes that a file may have that is read whole: what NCC_INPUT_GB says, else 2 GiB.
 
     Raises:
-        InputError: NCC_INPUT_GB is no number above 0.
+        InputError: NCC_INPUT_GB is not a number above 0.
     """
     return _gigabytes(_INPUT) or 2 * GIGABYTE
 

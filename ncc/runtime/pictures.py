@@ -22,7 +22,7 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     if path.suffix not in _FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(_FORMATS)}")
+        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(_FORMATS)}")
     return path
 
 

@@ -45,7 +45,7 @@ def source_name(name: str) -> str:
         ('kernel(float const*, float*, int)', 'main', '_Zx')
     """
     if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST and _stands_for(name) <= _LONGEST_STOOD_FOR:
-        with suppress(TypeError):  # bytes that are no UTF-8
+        with suppress(TypeError):  # bytes that are not UTF-8
             name = _abridged(pydemumble.demangle(_MADE_UNIQUE.sub("", name[name.index("_Z") :]))) or name
     return printable(name, lines=False)
 

@@ -35,7 +35,7 @@ def parse_bytes(text: str) -> float:
     except ValueError:
         found = None
     if not found:
-        raise InputError(f"{text!r:.40} is no size; expected bytes, as 65536, 64KiB, 16MB or 1GB")
+        raise InputError(f"{text!r:.40} is not a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB")
     return float(number * (1024 if found["binary"] else 1000) ** _POWERS[found["prefix"] and found["prefix"].lower()])
 
 
@@ -54,7 +54,9 @@ def parse_items(text: str) -> float:
     try:
         return float(number.removesuffix(unit or "")) * 1024 ** _POWERS[unit]
     except ValueError:
-        raise InputError(f"{text!r:.40} is no number of work-items; expected one as 65536, 64K or 1e6") from None
+        raise InputError(
+            f"{text!r:.40} is not a number of work-items; expected one such as 65536, 64K or 1e6"
+        ) from None
 
 
 def readable_bytes(size: float) -> str:

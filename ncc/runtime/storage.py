@@ -193,7 +193,7 @@ def read_whole(path: Path) -> bytes:
     """The bytes of a file that ncc wrote, whose size is looked at first.
 
     Raises:
-        AssetError: It can't be read, is no regular file, or is too large.
+        AssetError: It can't be read, is not a regular file, or is too large.
     """
     with _refusing(path):
         refuse_large(path)
@@ -223,7 +223,7 @@ def read_json(path: Path, *format_versions: int) -> dict[str, Any]:
     except MemoryError as error:
         raise AssetError(f"{path}: needs more memory than there is") from error
     except (ValueError, RecursionError) as error:
-        raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
+        raise AssetError(f"{path}: not JSON ({error}); the file is damaged") from error
     found = about.get("format_version") if isinstance(about, dict) else None
     if found not in format_versions or type(found) is not int:
         known = " or ".join(map(str, format_versions))
@@ -331,7 +331,7 @@ def read_tensors(
                     raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; NCC_INPUT_GB allows more")
             arrays = {name: file.get_tensor(name) for name in found}
     except (SafetensorError, TypeError, ValueError) as error:
-        raise AssetError(f"{path}: is not a safetensors file ({error}); the file is damaged") from error
+        raise AssetError(f"{path}: not a safetensors file ({error}); the file is damaged") from error
     missing = [name for name in names if name not in arrays]
     if missing:
         raise AssetError(f"{path}: lacks {', '.join(missing)}; the file is damaged or from another tool")
@@ -342,4 +342,4 @@ def _require_regular(path: Path) -> None:
     """Refuses devices and pipes, which may never end."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system says more when it is opened
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "not a regular file", str(path))

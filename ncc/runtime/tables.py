@@ -71,7 +71,7 @@ def vectors_of(table: "pyarrow.Table") -> Floats32:
 
 
 def plain_columns(columns: Columns) -> dict[str, Sequence[str | int]]:
-    """Columns whose texts any format takes: a file's name may hold bytes that are no UTF-8."""
+    """Columns whose texts any format takes: a file's name may hold bytes that are not UTF-8."""
     return {
         name: [value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in row]
         for name, row in columns.items()
@@ -98,7 +98,7 @@ FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
 def check_format(path: Path) -> None:
     """Raises `InputError` unless the file's extension is one of `FORMATS`."""
     if path.suffix not in FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is none of {' '.join(FORMATS)}")
+        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(FORMATS)}")
 
 
 def write_vectors(

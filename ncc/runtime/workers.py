@@ -199,7 +199,7 @@ def limits(*, memory_gb: float | None = None, seconds: float = 300.0) -> Iterato
         seconds: Time for a call.
 
     Raises:
-        InputError: A limit is no number above 0.
+        InputError: A limit is not a number above 0.
 
     >>> import ncc
     >>> with ncc.limits(memory_gb=2, seconds=60):

@@ -59,7 +59,7 @@ def _readable(found: Found) -> str:
     if source == Path(found.file).resolve():
         return found.file
     if found.folder is None or not source.is_relative_to(Path(found.folder).resolve()):
-        raise NccError(f"{found.source}: is not among what was indexed")
+        raise NccError(f"{found.source}: not among what was indexed")
     return str(source)
 
 

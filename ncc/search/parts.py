@@ -106,7 +106,7 @@ class _Batch(CrewTask):
         with Warnings() as told:
             try:
                 rows = self.work(file)
-            except MemoryError:  # may be no fault of the file
+            except MemoryError:  # may not be the fault of the file
                 raise
             except Exception as error:
                 return reason_of(str(file), error), None

@@ -127,7 +127,7 @@ class Checkpoints:
             raise
         except Exception as error:  # torch raises whatever it stumbles over in a damaged file
             raise AssetError(
-                f"{self.path}: is no checkpoint of this model ({type(error).__name__}: {error}); "
+                f"{self.path}: not a checkpoint of this model ({type(error).__name__}: {error}); "
                 "remove it to start again"
             ) from error
         if self._rank == 0:

@@ -61,7 +61,7 @@ def search(
 
     Raises:
         NccError: Optuna is not installed, or every trial was pruned.
-        AssetError: The file is no study.
+        AssetError: The file is not a study.
     """
     try:
         import optuna
@@ -82,7 +82,7 @@ def search(
             pruner=optuna.pruners.MedianPruner(_TRIALS_BEFORE_PRUNING, _EPOCHS_BEFORE_PRUNING),
         )
     except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise AssetError(f"{study}: is no study of a search ({error}); remove it to start again") from error
+        raise AssetError(f"{study}: not a study of a search ({error}); remove it to start again") from error
     for trial in opened.trials:
         if not trial.state.is_finished():  # of a run that was stopped
             opened.tell(trial.number, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)

@@ -47,7 +47,7 @@ def test_one_class_is_none(tmp_path, names):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(InputError, match="nowhere: is not a folder"):
+    with pytest.raises(InputError, match="nowhere: not a folder"):
         find_labelled_files(tmp_path / "nowhere")
 
 
@@ -73,7 +73,7 @@ def test_pipes_are_not_waited_for(classes, tmp_path):
 
 
 def test_a_program_that_asks_too_much_costs_itself(classes, fresh, monkeypatch):
-    """Read in this process: what fails so is no `NccError`."""
+    """Read in this process: what fails so is not an `NccError`."""
     paths = find_labelled_files(classes).paths[:3]
 
     def asks_too_much(reader, path):

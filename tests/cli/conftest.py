@@ -57,7 +57,7 @@ def kernels() -> Path:
 
 @pytest.fixture
 def code(tmp_path: Path, ir: Path, sources: Path, kernels: Path) -> Path:
-    """A folder with one file of each kind, and one that is no code."""
+    """A folder with one file of each kind, and one that is not code."""
     folder = tmp_path / "code"
     (folder / "deep").mkdir(parents=True)
     for path in (ir / "tree.clang22.ll", ir / "tree.llvm11.bc", kernels, sources / "dot.c"):

@@ -217,8 +217,8 @@ def test_a_file_system_that_takes_no_file_is_named(ncc, code):
     ("arguments", "message"),
     [
         (["--level", "word"], "'word' is not one of 'module', 'function', 'statement'"),
-        (["-o", "out.txt"], "out.txt: extension '.txt' is none of .npz .json .csv .parquet"),
-        (["-o", "out"], "out: extension '' is none of"),
+        (["-o", "out.txt"], "out.txt: extension '.txt' is not one of .npz .json .csv .parquet"),
+        (["-o", "out"], "out: extension '' is not one of"),
         (["-O", "9"], "unknown optimization level '9'"),
         (["--language", "rust"], "unknown language 'rust'; expected one of c, c++, opencl, cuda"),
         (["--timeout", "0"], "the time limit (timeout_s) is 0.0; expected"),

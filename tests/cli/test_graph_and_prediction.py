@@ -101,7 +101,7 @@ def test_a_graph_without_functions_is_empty(ncc, tmp_path):
 
 def test_wrong_usage_of_graph(ncc, code, tmp_path):
     for arguments, message in (
-        ([code / "dot.c", "-o", tmp_path / "a.png"], "extension '.png' is none of .dot .graphml .json .html .svg"),
+        ([code / "dot.c", "-o", tmp_path / "a.png"], "extension '.png' is not one of .dot .graphml .json .html .svg"),
         ([code, "-o", tmp_path / "a.dot"], "-o takes one input; for several, use --json"),
         (
             [code / "dot.c", "-o", tmp_path / "a.dot", "--function", "dot"],
@@ -201,7 +201,7 @@ def test_a_file_without_a_kernel_is_said_and_the_others_are_answered(ncc, code):
         (["--platform", "intel"], "'intel' is not one of 'amd', 'nvidia'"),
         (["--transfer", "-1"], "transfer is -1 bytes; expected 0 to 1e+15"),
         (["--transfer", "1e30"], "transfer is 1e+30 bytes; expected 0 to 1e+15"),
-        (["--transfer", "3 miles"], "'3 miles' is no size; expected bytes, as 65536, 64KiB, 16MB or 1GB"),
+        (["--transfer", "3 miles"], "'3 miles' is not a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB"),
         (["--wgsize", "nan"], "wgsize is nan work-items; expected a whole number from 1 to 65536"),
         (["--wgsize", "0"], "wgsize is 0 work-items; expected a whole number from 1 to 65536"),
         (["--wgsize", "1.5"], "wgsize is 1.5 work-items; expected a whole number from 1 to 65536"),
@@ -292,9 +292,9 @@ def test_wrong_usage_of_plot(ncc, kernels, code, tmp_path):
     for arguments, message, exit_code in (
         ([kernels, kernels, "--plot", path], "--plot takes one input", 2),
         ([code, "--plot", path], "--plot takes one input", 2),
-        ([kernels, "--plot", tmp_path / "a.gif"], "a.gif: extension '.gif' is none of .png .svg .pdf", 2),
+        ([kernels, "--plot", tmp_path / "a.gif"], "a.gif: extension '.gif' is not one of .png .svg .pdf", 2),
         ([kernels, "--plot", tmp_path / "nowhere" / "a.png"], f"there is no folder {tmp_path / 'nowhere'}", 1),
-        ([kernels, "--plot", tmp_path], "extension '' is none of", 2),
+        ([kernels, "--plot", tmp_path], "extension '' is not one of", 2),
     ):
         finished = ncc("predict-device", *arguments)
         assert (finished.code, finished.out) == (exit_code, "")

@@ -294,4 +294,4 @@ def test_figures_of_times_are_added_to_those_of_other_runs(ncc, tmp_path, monkey
     path.write_text("{}")
     refused = ncc("evaluate", "times", "-o", path)
     assert refused.code == 2
-    assert "is no file of 'ncc evaluate times' to add figures to" in refused.err
+    assert "not a file of 'ncc evaluate times' to add figures to" in refused.err

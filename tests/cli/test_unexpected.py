@@ -1,4 +1,4 @@
-"""Inputs over which something unforeseen happens, and inputs that are no files: only these fail."""
+"""Inputs over which something unforeseen happens, and inputs that are not files: only these fail."""
 
 import json
 import os

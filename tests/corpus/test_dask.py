@@ -119,7 +119,7 @@ def test_a_build_that_a_cluster_gives_up_goes_on(cluster, executor, small_batche
     assert corpus_files(tmp_path / "dask") == corpus_files(tmp_path / "serial")
 
 
-@pytest.mark.parametrize("address", ["nonsense://here", "here:is no port"])
+@pytest.mark.parametrize("address", ["nonsense://here", "here:is not a port"])
 def test_an_address_that_is_none_is_said_in_words(code, tmp_path, address):
     finished = subprocess.run(
         [*NCC, code, "-o", tmp_path / "out", "--scheduler", address], capture_output=True, timeout=60, check=False

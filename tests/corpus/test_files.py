@@ -344,7 +344,7 @@ def test_a_file_of_the_database_that_is_gone_is_left_to_the_compiler_to_report(p
 )
 def test_a_damaged_database_is_refused_in_words(project, find, content):
     (project / "build" / "compile_commands.json").write_text(content)
-    with pytest.raises(InputError, match=r"source a: .*compile_commands\.json: is no compilation database"):
+    with pytest.raises(InputError, match=r"source a: .*compile_commands\.json: not a compilation database"):
         find(folder=str(project), commands="build/compile_commands.json")
 
 

@@ -178,7 +178,7 @@ def test_recipes_that_include_each_other_are_refused(write, tmp_path):
         (f"include = 'one.toml'\n{SOURCE}", r"recipe\.toml: include is 'one\.toml'; expected a list of strings"),
         (f"include = [1]\n{SOURCE}", r"recipe\.toml: include is \[1\]; expected a list of strings"),
         ("include = []", r"recipe\.toml: has no \[\[source\]\]"),
-        ("name = ", "is not a recipe in TOML"),
+        ("name = ", "not a recipe in TOML"),
         ("", r"has no \[\[source\]\]"),
         (f"colour = 3\n{SOURCE}", r"unknown keys \['colour'\]"),
         (f"width = 2\n{SOURCE}", r"unknown keys \['width'\]"),
@@ -251,5 +251,5 @@ def test_a_recipe_that_is_not_there_or_not_text_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none\.toml: can't be read: No such file"):
         load_recipe(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"bad\.toml: is not a recipe in TOML"):
+    with pytest.raises(InputError, match=r"bad\.toml: not a recipe in TOML"):
         load_recipe(tmp_path / "bad.toml")

@@ -183,7 +183,7 @@ def test_a_path_or_axes_but_not_both(curves, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.gif", "a", "a.PNG", "png"])
 def test_other_extensions_are_refused(curves, tmp_path, name):
-    with pytest.raises(InputError, match=r"extension '.*' is none of \.png \.svg \.pdf") as refusal:
+    with pytest.raises(InputError, match=r"extension '.*' is not one of \.png \.svg \.pdf") as refusal:
         curves[0].plot(tmp_path / name)
     assert str(tmp_path / name) in str(refusal.value)
 

@@ -56,7 +56,7 @@ def test_a_head_of_another_model_is_to_be_trained_again(saved, model):
     with pytest.raises(AssetError) as refusal:
         load_device_head(_edited(saved, model=model))
     expected = "expected times: name the folder of one, or train it again"
-    start = f"{saved}: is no device-mapping head of this version: its model is {model or 'gp'!r}"
+    start = f"{saved}: not a device-mapping head of this version: its model is {model or 'gp'!r}"
     assert str(refusal.value) == f"{start}; {expected}"
 
 

@@ -163,7 +163,7 @@ def test_a_truncated_checkpoint_is_refused(tmp_path, keep):
     path = tmp_path / "checkpoint.safetensors"
     _stop(path)
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(AssetError, match=r"checkpoint\.safetensors: is no checkpoint .*SafetensorError"):
+    with pytest.raises(AssetError, match=r"checkpoint\.safetensors: not a checkpoint .*SafetensorError"):
         _train(checkpoint=path)
 
 
@@ -198,7 +198,7 @@ STATE = {f"own{suffix}": np.arange(6, dtype=np.float32).reshape(2, 3) for suffix
 def test_a_file_of_another_tool_is_refused(tmp_path, metadata):
     path = tmp_path / "checkpoint.safetensors"
     save_file(STATE, path, metadata)
-    with pytest.raises(AssetError, match=r"checkpoint\.safetensors: is no checkpoint of an embedding .*; delete it"):
+    with pytest.raises(AssetError, match=r"checkpoint\.safetensors: not a checkpoint of an embedding .*; delete it"):
         load_checkpoint(path, {"own": (2, 3)}, "abc")
 
 

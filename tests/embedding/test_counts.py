@@ -245,7 +245,7 @@ def test_another_format_version_is_refused(saved, version):
 def test_truncated_arrays_are_refused(saved, keep):
     path = saved / "counts.safetensors"
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(AssetError, match=r"counts\.safetensors: is not a safetensors file .* damaged"):
+    with pytest.raises(AssetError, match=r"counts\.safetensors: not a safetensors file .* damaged"):
         load_counts(saved)
 
 

@@ -82,7 +82,7 @@ def test_neighbours_of_what_backed_off_say_so(hand_made):
     far = hand_made.nearest("<%ID> = freeze i32 <%ID>", k=1)
     assert far.level == "opcode"
     assert "freeze i32 <%ID> is not in the vocabulary; it backed off (opcode) to <unknown>" in repr(far)
-    with pytest.raises(InputError, match="'hello world' is no statement"):
+    with pytest.raises(InputError, match="'hello world' is not a statement"):
         hand_made.nearest("hello world")
 
 
@@ -215,7 +215,7 @@ def test_reading_the_same_files_gives_the_same_fingerprint(saved):
 def test_truncated_vectors_are_refused(saved, keep):
     path = saved / "embedding.safetensors"
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(AssetError, match=r"embedding\.safetensors: is not a safetensors file"):
+    with pytest.raises(AssetError, match=r"embedding\.safetensors: not a safetensors file"):
         load_embedding(saved)
 
 

@@ -73,7 +73,7 @@ def test_a_corpus_of_a_folder_takes_what_its_database_names(project, options):
 
 def test_a_damaged_database_is_refused(project, options):
     (project / "compile_commands.json").write_text("{}}")
-    with pytest.raises(InputError, match=r"compile_commands\.json: is no compilation database"):
+    with pytest.raises(InputError, match=r"compile_commands\.json: not a compilation database"):
         ncc.embed(project / "one" / "f.c", options=options)
     with pytest.raises(InputError, match=r"none\.json: can't be read: No such file"):
         ncc.embed(project / "one" / "f.c", options=CompileOptions(commands="none.json"))

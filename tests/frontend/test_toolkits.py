@@ -32,7 +32,7 @@ def test_the_environment_names_a_toolkit(toolkit, monkeypatch):
     monkeypatch.setenv("NCC_CUDA_PATH", str(toolkit))
     assert b"_Z5twicePf" in compile_source(_SOURCE, CompileOptions(language="cuda")).ir
     monkeypatch.setenv("NCC_CUDA_PATH", str(toolkit / "include"))
-    with pytest.raises(InputError, match=r"NCC_CUDA_PATH: .*include: is no CUDA toolkit: expected a folder with"):
+    with pytest.raises(InputError, match=r"NCC_CUDA_PATH: .*include: not a CUDA toolkit: expected a folder with"):
         compile_source(_SOURCE, CompileOptions(language="cuda"))
 
 
@@ -46,7 +46,7 @@ def test_a_toolkit_of_an_unknown_version_is_refused(toolkit, text, version):
 
 
 def test_where_a_toolkits_headers_break_ours_alone_are_taken(toolkit):
-    (toolkit / "include" / "cufft.h").write_text("this is no header\n")
+    (toolkit / "include" / "cufft.h").write_text("this is not a header\n")
     source = b"#include <cufft.h>\n__global__ void one(float *x) { x[0] = 1; }\n"
     found = compile_source(source, CompileOptions(language="cuda", cuda_path=str(toolkit)))
     assert found.empty_headers == ("cufft.h",)

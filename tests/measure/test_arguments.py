@@ -74,7 +74,7 @@ def test_expressions_are_of_numbers_and_names_alone(text):
 
 
 def test_comments_that_nobody_understands_are_refused():
-    with pytest.raises(InputError, match="'shape 3' is none of size, values, below, items, local"):
+    with pytest.raises(InputError, match="'shape 3' is not one of size, values, below, items, local"):
         read_rules("// ncc: a: shape 3")
 
 

@@ -273,7 +273,7 @@ def test_numbers_out_of_range_are_refused(tmp_path, options, message):
 
 def test_a_table_of_another_kind_is_refused(pocl, tmp_path):
     (tmp_path / "t.parquet").write_text("x")
-    with pytest.raises(InputError, match="is no table of 'ncc measure' to go on with"):
+    with pytest.raises(InputError, match="not a table of 'ncc measure' to go on with"):
         _measure(["good"], tmp_path / "t.parquet", pocl)
     with pytest.raises(InputError, match=r"ends in \.parquet"):
         _measure(["good"], tmp_path / "t.csv", pocl)

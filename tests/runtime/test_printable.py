@@ -13,7 +13,7 @@ from ncc.runtime.printable import source_name
         ("_Z3addIfET_S0_S0_", "float add<float>(float, float)"),
         ("__Z3fooi", "foo(int)"),
         ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int>>::push_back(int const&)"),
-        # clang 18 and later tell the type of a template's argument that is no type
+        # clang 18 and later tell the type of a template's argument that is not a type
         ("_Z1aILi0ETnNSt9enable_ifIXeqT_Li0EEiE4typeELi1EEvPi", "void a<0, 1>(int*)"),
         ("main", "main"),
         ("_Z1kPf__intern__a35fbf81740fc71e", "k(float*)"),

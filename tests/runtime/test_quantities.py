@@ -8,7 +8,7 @@ from ncc.runtime.quantities import parse_bytes, readable_bytes
 
 @pytest.mark.parametrize("text", ["", "many", "1 XB", "1.2.3", "MB", "1e", "0x10", "1 KKB", "--1"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(InputError, match="is no size; expected bytes"):
+    with pytest.raises(InputError, match="is not a size; expected bytes"):
         parse_bytes(text)
 
 

@@ -167,8 +167,8 @@ def test_a_read_only_file_system_is_named():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "is not JSON .* damaged"),
-        (b"\xff", "is not JSON .* damaged"),
+        (b"{", "not JSON .* damaged"),
+        (b"\xff", "not JSON .* damaged"),
         (b"[1]", "format version None; this ncc reads version 3"),
         (b"{}", "format version None"),
         (b'{"format_version": 4}', "format version 4"),

@@ -31,7 +31,7 @@ def test_debug_information_can_not_have_other_files_read(pair, tmp_path):
     for folder in (pair[1].folder, None):
         side = source_lines(replace(pair[1], source=str(secret), folder=folder))
         assert side.lines == ()
-        assert "is not among what was indexed" in side.note
+        assert "not among what was indexed" in side.note
 
 
 def test_a_terminal_shows_both(pair):

@@ -82,7 +82,7 @@ def test_a_checkpoint_of_another_format_is_refused(tmp_path, state):
 def test_a_file_that_says_something_else_is_refused(tmp_path, state):
     path = tmp_path / "checkpoint.pt"
     torch.save(state, path)
-    with pytest.raises(AssetError, match=r"is no checkpoint of this model \(.*; remove it to start again"):
+    with pytest.raises(AssetError, match=r"not a checkpoint of this model \(.*; remove it to start again"):
         _go_on(path)
 
 
@@ -93,7 +93,7 @@ def test_a_checkpoint_that_lacks_something_is_refused(tmp_path, name):
     state = torch.load(path, weights_only=True)
     del state[name]
     torch.save(state, path)
-    with pytest.raises(AssetError, match=rf"is no checkpoint of this model \(KeyError: '{name}'\); remove it"):
+    with pytest.raises(AssetError, match=rf"not a checkpoint of this model \(KeyError: '{name}'\); remove it"):
         _go_on(path)
 
 

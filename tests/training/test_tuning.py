@@ -73,7 +73,7 @@ def test_what_can_not_be_searched_is_refused(tmp_path, monkeypatch):
     with pytest.raises(NccError, match="no trial of the search was completed"):
         search(hopeless, 2, tmp_path / "pruned")
     (tmp_path / "damaged").write_bytes(b"\xff\xfe nothing\n{}\n")
-    with pytest.raises(AssetError, match="damaged: is no study of a search"):
+    with pytest.raises(AssetError, match="damaged: not a study of a search"):
         search(_hill, 2, tmp_path / "damaged")
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(NccError, match=r"pip install -c constraints.txt '\.\[search\]'"):

@@ -40,7 +40,7 @@ enum { RULE_PATH_BENEATH = 1, CREATE_RULESET_VERSION = 1 };
 #define MAKE_REG (1ULL << 8)
 #define TRUNCATE (1ULL << 14)
 
-/* What a file that is no folder can be granted. */
+/* What a file that is not a folder can be granted. */
 #define OF_FILES (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE)
 
 /* How many rights on files each version knows: refer came with the second, truncate the third, ioctl the fifth. */

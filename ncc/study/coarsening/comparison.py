@@ -146,7 +146,7 @@ def evaluate_coarsening(
 def all_methods(
     samples: CoarseningSamples, folder: Folder = None, num_trees: int = NUM_TREES
 ) -> tuple[CoarseningMethod, ...]:
-    """Return ours, its ablations, the controls and the published methods that are no neural network on text.
+    """Return ours, its ablations, the controls and the published methods that are not neural networks on text.
 
     Args:
         samples: The samples of `load_samples`.

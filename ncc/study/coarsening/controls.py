@@ -100,7 +100,7 @@ def forest(
 
 
 def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
-    """Return every control that is no published method, to be put beside every score.
+    """Return every control that is not a published method, to be put beside every score.
 
     Args:
         histograms: Counts of opcodes, one row per sample, (n, k) float64; None leaves that control out.

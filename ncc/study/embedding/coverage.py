@@ -18,7 +18,7 @@ from ncc.runtime.pages import html_table
 
 @dataclass(frozen=True)
 class Miss:
-    """A statement that is no word itself.
+    """A statement that is not a word itself.
 
     Attributes:
         text: The abstracted statement.
@@ -42,7 +42,7 @@ class Coverage:
         num_distinct: Different statements.
         by_level: Statements found at each level of back-off, by its name.
         num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
-        misses: The most frequent statements that are no words themselves.
+        misses: The most frequent statements that are not words themselves.
         failures: File → reason, of those that could not be read.
         by_compiler: Compiler → statements of its modules, and the share of them that are words as they stand.
     """
@@ -101,7 +101,7 @@ class Coverage:
             made = [(f"  {name}", f"{count:,}", f"{share:.1%}") for name, (count, share) in self.by_compiler.items()]
             lines += aligned(made)
         if self.misses:
-            lines.append("most frequent statements that are no words, and what stands for them:")
+            lines.append("most frequent statements that are not words, and what stands for them:")
             missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
             lines += [f"  {line}" for line in aligned(missed, left=(1,))]
         return "\n".join(lines)

@@ -135,7 +135,7 @@ def evaluate_embedding(
         Scores of each kind of analogy and of the distance test, in percent, and neighbours.
 
     Raises:
-        InputError: ``k`` is below 1, or one of ``nearest`` is no statement.
+        InputError: ``k`` is below 1, or one of ``nearest`` is not a statement.
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """

@@ -153,7 +153,7 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
         InputError: The method is unknown or not installed, or there are fewer than 5 statements to show.
     """
     if method not in METHODS:
-        raise InputError(f"method {method!r} is none of {', '.join(METHODS)}")
+        raise InputError(f"method {method!r} is not one of {', '.join(METHODS)}")
     rows = exact_rows(embedding.vocabulary)
     rows = rows[np.argsort(-embedding.vocabulary.counts[rows], kind="stable")][: max(max_words, 0)]
     if len(rows) < _FEWEST:

@@ -271,7 +271,7 @@ def generate_questions(
 ) -> tuple[QuestionSet, ...]:
     """Makes the questions that can be asked of a vocabulary.
 
-    Only words with a count above 0 that are no generalised forms take part. Mirrored forms of a question (b is to a
+    Only words with a count above 0 that are not generalised forms take part. Mirrored forms of a question (b is to a
     as d is to c, and so on) are the same question and asked once. A kind that no words fit is there, empty.
 
     Args:

@@ -90,7 +90,7 @@ def is_exact(text: str) -> bool:
 
 
 def exact_rows(vocabulary: Vocabulary) -> Ints32:
-    """Rows of the words that stand for statements of the corpus (count above 0) and are no generalised forms."""
+    """Rows of the words that stand for statements of the corpus (count above 0) and are not generalised forms."""
     seen = np.flatnonzero(vocabulary.counts > 0).tolist()
     return np.array([row for row in seen if is_exact(vocabulary.words[row])], np.int32)
 

@@ -44,7 +44,7 @@ _HEAD = (
 _SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ncc",
-    "text.parse_math": False,  # names of methods are no formulas
+    "text.parse_math": False,  # names of methods are not formulas
     "font.family": ["DejaVu Sans"],
     "font.size": 9,
     "axes.titlesize": 9.5,

@@ -109,7 +109,7 @@ def operand_kinds(text: str) -> Iterator[str]:
     body = _RESULT.sub("", text)
     values = list(_VALUE.finditer(body))
     if opcode == "shufflevector":
-        values = values[:2]  # the mask is no operand
+        values = values[:2]  # the mask is not an operand
     pointer = False
     for value in values:
         if value[0] == "<LABEL>":

@@ -38,7 +38,7 @@ def load_ir2vec(
     """Reads IR2Vec's vocabulary and gives every word of ours the vector that IR2Vec gives such an instruction.
 
     That is 1 × its opcode + 0.5 × the type of its result + 0.2 × each operand's kind (function, pointer, constant or
-    variable). What the file lacks adds nothing; so function headers, which are no instructions, get zeros.
+    variable). What the file lacks adds nothing; so function headers, which are not instructions, get zeros.
 
     Args:
         path: ``name:[numbers]`` lines as IR2Vec ships them, or LLVM's JSON of the sections Opcodes, Types and
@@ -88,7 +88,7 @@ def read_seeds(path: Path) -> Seeds:
     except OSError as error:
         raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise AssetError(f"{path}: is no text ({error}); expected IR2Vec's vocabulary") from error
+        raise AssetError(f"{path}: not text ({error}); expected IR2Vec's vocabulary") from error
     sections = _from_json(path, text) if text.lstrip().startswith("{") else _sorted_out(_from_lines(path, text))
     read = {section: _checked(path, section, entries) for section, entries in sections.items()}
     lengths = {len(vector) for entries in read.values() for vector in entries.values()}
@@ -113,7 +113,7 @@ def _from_json(path: Path, text: str) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise AssetError(f"{path}: is not JSON ({error}); the file is damaged") from error
+        raise AssetError(f"{path}: not JSON ({error}); the file is damaged") from error
     lowered = {name.lower(): entries for name, entries in found.items()}
     if not any(section in lowered for section in _SECTIONS):
         return _sorted_out(found)
@@ -140,9 +140,9 @@ def _checked(path: Path, section: str, entries: Mapping[str, Any]) -> dict[str, 
             with np.errstate(over="ignore"):  # too large is not finite, which is said below
                 vector = np.array(numbers).astype(np.float32)
         except (TypeError, ValueError, OverflowError) as error:
-            raise AssetError(f"{path}: {name:.80} of {section} is no list of numbers ({error})") from error
+            raise AssetError(f"{path}: {name:.80} of {section} is not a list of numbers ({error})") from error
         if vector.ndim != 1 or not (np.abs(vector) < _LARGEST).all():
-            raise AssetError(f"{path}: {name:.80} of {section} is no list of finite numbers")
+            raise AssetError(f"{path}: {name:.80} of {section} is not a list of finite numbers")
         vectors[name.lower()] = vector
     return vectors
 

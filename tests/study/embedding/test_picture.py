@@ -78,7 +78,7 @@ def test_without_umap_the_error_says_what_to_do(embedding, monkeypatch):
 
 
 def test_unknown_methods_and_too_few_words_are_refused(embedding):
-    with pytest.raises(InputError, match="method 'pca' is none of umap, tsne"):
+    with pytest.raises(InputError, match="method 'pca' is not one of umap, tsne"):
         project(embedding, method="pca")
     with pytest.raises(InputError, match=r"4 statements to show \(max_words is 4, .* has 60\); expected 5 or more"):
         project(embedding, method="tsne", max_words=4)

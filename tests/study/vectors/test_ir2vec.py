@@ -72,13 +72,13 @@ def test_json_without_sections_is_sorted_by_names(tmp_path):
         ("add:[1, 2]\nsub:[1]\n", "vectors of lengths 1, 2; expected one length for all"),
         ("add:[]\n", "vectors of lengths 0"),
         ("add:[1, 2]\n\nadd is 3\n", r"seeds:3: expected 'name:\[numbers\]', found 'add is 3'"),
-        ("add:[1, x]\n", "add of opcodes is no list of numbers"),
-        ("add:[1, nan]\n", "add of opcodes is no list of finite numbers"),
-        ("{", "is not JSON"),
+        ("add:[1, x]\n", "add of opcodes is not a list of numbers"),
+        ("add:[1, nan]\n", "add of opcodes is not a list of finite numbers"),
+        ("{", "not JSON"),
         ('{"Opcodes": {"Add": [1]}}', "lacks the sections types, arguments"),
         ('{"Opcodes": {"Add": [1]}, "Types": [], "Arguments": {}}', "lacks the sections types"),
-        ('{"Opcodes": {"Add": [[1]]}, "Types": {}, "Arguments": {}}', "Add of opcodes is no list of finite numbers"),
-        ('{"Opcodes": {"Add": {"x": 1}}, "Types": {}, "Arguments": {}}', "Add of opcodes is no list of numbers"),
+        ('{"Opcodes": {"Add": [[1]]}, "Types": {}, "Arguments": {}}', "Add of opcodes is not a list of finite numbers"),
+        ('{"Opcodes": {"Add": {"x": 1}}, "Types": {}, "Arguments": {}}', "Add of opcodes is not a list of numbers"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, text, message):
@@ -93,7 +93,7 @@ def test_files_that_can_t_be_read_are_named(tmp_path):
     with pytest.raises(AssetError, match="nowhere: can't be read: No such file"):
         load_ir2vec(tmp_path / "nowhere", VOCABULARY)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(AssetError, match="bytes: is no text"):
+    with pytest.raises(AssetError, match="bytes: not text"):
         load_ir2vec(tmp_path / "bytes", VOCABULARY)
 
 
