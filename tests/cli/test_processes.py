@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from tests.fixtures.frontend import ENDLESS
+
 NCC = [sys.executable, "-W", "error", "-c", "from ncc.cli import main; main()"]
 
 
@@ -125,6 +127,7 @@ def test_an_interrupted_command_says_how_to_go_on(code, tmp_path):
     folder.mkdir()
     for number in range(200):
         (folder / f"{number}.c").write_text(f"int f{number}(int x) {{ return x + {number}; }}\n")
+    (folder / "endless.cpp").write_text(ENDLESS)  # so that it is at work however late the signal comes
     index = tmp_path / "index"
     command = [*NCC, "index", str(folder), "-o", str(index), "--jobs", "2"]
     # as a terminal does, the signal goes to the whole group, workers that have hardly begun included

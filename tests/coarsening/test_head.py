@@ -88,8 +88,8 @@ def test_files_keep_everything(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"format_version": 2}, "format version 2; this ncc reads version 1"),
-        ({"feature": "colour"}, "is not a thread-coarsening head"),
-        ({"devices": ["old"]}, "is not a thread-coarsening head"),
+        ({"feature": "colour"}, "not a thread-coarsening head"),
+        ({"devices": ["old"]}, "not a thread-coarsening head"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, change: dict, message: str) -> None:

@@ -21,6 +21,7 @@ from ncc.errors import NccError, OutputError
 from ncc.ir import read_module
 from ncc.runtime import crew
 from ncc.runtime.crew import run_unwatched, work_through
+from tests.fixtures.frontend import ENDLESS
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 REASONS = {
@@ -276,21 +277,12 @@ def test_a_record_of_lost_files_that_is_damaged_is_made_anew(sources, deadly, tm
     assert corpus_files(tmp_path / "out") == files
 
 
-SLOW = """
-template <int N, long M> struct Sum {
-  static const long value = Sum<N - 1, 2 * M>::value + Sum<N - 1, 2 * M + 1>::value;
-};
-template <long M> struct Sum<0, M> { static const long value = M; };
-long sum() { return Sum<40, 0>::value; }
-"""
-
-
 @pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_build_that_is_ended_leaves_no_process_behind(tmp_path, number):
     """Neither workers nor a compiler that would run for years."""
     (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "slow.cpp").write_text(SLOW)
+    (tmp_path / "code" / "slow.cpp").write_text(ENDLESS)
     name = bytes(tmp_path / "code" / "slow.cpp")
     process = subprocess.Popen(
         [sys.executable, "-m", "ncc", "corpus", "build", tmp_path / "code", "-o", tmp_path / "out", "--jobs", "1"],

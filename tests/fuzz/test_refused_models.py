@@ -164,7 +164,7 @@ def test_arrays_of_embeddings(made, changes, message):
 def test_arrays_of_heads_of_times(made, changes):
     where, load = made("times")
     where.tensors(**changes)
-    _refused(load, where, "is not a device-mapping head .* damaged")
+    _refused(load, where, "not a device-mapping head .* damaged")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_arrays_of_heads_of_times(made, changes):
 def test_cards_of_heads_of_times(made, changes):
     where, load = made("times")
     where.card(**changes)
-    _refused(load, where, "is not a device-mapping head .* damaged")
+    _refused(load, where, "not a device-mapping head .* damaged")
 
 
 def test_an_answer_beyond_all_measure_is_refused(made):
@@ -216,7 +216,7 @@ def test_an_answer_beyond_all_measure_is_refused(made):
 def test_cards_of_coarsening_heads(made, changes):
     where, load = made("coarsening")
     where.card(**changes)
-    _refused(load, where, "is not a thread-coarsening head .* damaged")
+    _refused(load, where, "not a thread-coarsening head .* damaged")
 
 
 @pytest.mark.parametrize("scale", ["log", "plain"])
@@ -256,7 +256,7 @@ def test_speedups_beyond_all_numbers(made, scale, slope):
 def test_cards_of_classifiers(made, changes):
     where, load = made("classifier")
     where.card(**changes)
-    _refused(load, where, "is not a classifier .* damaged")
+    _refused(load, where, "not a classifier .* damaged")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_cards_of_classifiers(made, changes):
 def test_arrays_of_classifiers(made, changes):
     where, load = made("classifier")
     where.tensors(**changes)
-    _refused(load, where, "is not a classifier .* damaged")
+    _refused(load, where, "not a classifier .* damaged")
 
 
 STATE = {f"own{suffix}": np.ones((2, 3), np.float32) for suffix in ("", ".mean", ".variance")}
