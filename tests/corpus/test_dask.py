@@ -105,6 +105,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, executor, small_batche
     assert corpus_files(tmp_path / "dask") == corpus_files(tmp_path / "serial")
 
 
+@pytest.mark.full
 def test_a_build_that_a_cluster_gives_up_goes_on(cluster, executor, small_batches, tmp_path, corpus_files, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     killer = Killer(cluster)

@@ -278,7 +278,9 @@ def test_a_record_of_lost_files_that_is_damaged_is_made_anew(sources, deadly, tm
 
 
 @pytest.mark.usefixtures("_interruptible")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
+)
 def test_a_build_that_is_ended_leaves_no_process_behind(tmp_path, number):
     """Neither workers nor a compiler that would run for years."""
     (tmp_path / "code").mkdir()
