@@ -24,7 +24,7 @@ class _NamedArgument(TyperArgument):
 
 
 def _shown_type(parameter: Any, ctx: Any) -> str | None:
-    """What typer calls the type of an option's values; None of a version that tells it in another way."""
+    """What typer calls the type of an option's values; None for a version of typer that has another way to tell."""
     shown = getattr(parameter, "display_type_rich", None)
     return shown(ctx=ctx) if shown else None
 

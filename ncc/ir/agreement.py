@@ -1,6 +1,6 @@
 """Types that can't go together, as far as abstracted statements tell: what only a damaged module has, or a forged one.
 
-This is not a verifier: LLVM's is asked by `ncc.ir.read_module` where that is wished for.
+This is not a verifier: `ncc.ir.read_module` asks LLVM's on request.
 """
 
 import re

@@ -38,7 +38,7 @@ _LANE = re.compile(r", i\d+ ([012])$")
 
 
 def reads_variable(module: Module, statement: int) -> bool:
-    """Whether a load is of one of SPIR-V's built-in variables, which is not an access of memory."""
+    """Whether a load is of one of SPIR-V's built-in variables, which is not a memory access."""
     return module.opcode_name(statement) == "load" and bool(_VARIABLE.search(_source(module, statement)))
 
 

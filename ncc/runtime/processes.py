@@ -179,7 +179,7 @@ class WatchedProcess:
         return head + b"\n[...]\n" + self._messages.read()
 
     def forget_messages(self) -> None:
-        """Drops what it has written to standard error; while it waits for a request, since both share one position."""
+        """Drops what it has written to standard error; only while it is idle, since both share one file position."""
         if self._messages is not None:
             self._messages.seek(0)
             self._messages.truncate()
