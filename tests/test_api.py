@@ -12,11 +12,8 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc import api, classification, coarsening, devices
-from ncc.api import EmbeddedModule
-from ncc.embedding import Embedding
 from ncc.errors import AssetError, CompileError, InputError, InputFileError, IRError
-from ncc.frontend import CompileOptions
+from tests.rooms import CompileOptions, EmbeddedModule, Embedding, api
 
 TESTS = Path(__file__).parent
 IR = TESTS / "data" / "ir"
@@ -372,13 +369,6 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
 
 
 # ---- predictions; their results are defined in the tasks' packages
-
-
-def test_predictions_are_reached_from_the_package():
-    for package in (devices, coarsening, classification):
-        for name in set(package.__all__) & set(ncc.__all__):
-            assert getattr(ncc, name) is getattr(package, name)
-    assert {"classify", "predict_device", "predict_coarsening", "explain_device"} <= set(ncc.__all__)
 
 
 def test_embedding_does_not_load_what_predicts():

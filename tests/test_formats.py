@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.classification.files import FILES as CLASSIFIERS
-from ncc.coarsening.files import FILES as COARSENING_HEADS
-from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.search.calibration import shipped_calibration
+from tests.rooms import CLASSIFIER_FILES as CLASSIFIERS
+from tests.rooms import COARSENING_FILES as COARSENING_HEADS
+from tests.rooms import DEVICE_FILES as DEVICE_HEADS
+from tests.rooms import shipped_calibration
 
 FOLDER = Path(__file__).parent / "data" / "formats"
 ASSETS = Path(ncc.__file__).parent / "assets"

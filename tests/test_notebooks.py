@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ncc.data import FileState, verify
+from tests.rooms import FileState, verify
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 WANTING_DATA = ("02_device_mapping", "03_honest_benchmark", "04_train_your_own")

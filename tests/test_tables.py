@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.api import EmbeddedModule, save_vectors
 from ncc.errors import InputError, OutputError
+from tests.rooms import EmbeddedModule, save_vectors
 
 IR = Path(__file__).parent / "data" / "ir"
 
@@ -45,7 +45,8 @@ def _read(path: Path):
 def test_tables_say_how_vectors_were_pooled(two, tmp_path):
     import pyarrow.parquet
 
-    for level, pooling in (("function", "encoder"), ("statement", None)):
+    levels: tuple[tuple[ncc.Level, str | None], ...] = (("function", "encoder"), ("statement", None))
+    for level, pooling in levels:
         for extension in (".npz", ".json", ".parquet"):
             save_vectors(two, level, tmp_path / f"vectors{extension}")
         with np.load(tmp_path / "vectors.npz") as table:

@@ -18,11 +18,7 @@ from torch import nn
 from benchmarks.pipeline import schedule
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.runtime.ranks import process_group
-from ncc.training import TrainingConfig
-from ncc.training.optimizer import ClippedAdamW
+from tests.rooms import ClippedAdamW, EncoderNetwork, TrainingConfig, process_group, program_encoder, program_head
 
 WORDS, DIM, BUCKETS, CLASSES, HIDDEN = 11, 4, 7, 3, 5
 NUMBER = 8 + 8 + 3

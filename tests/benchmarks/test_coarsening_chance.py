@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.coarsening_chance import measure_chance, p_value
-from ncc.coarsening.samples import CoarseningSamples
 from tests.fixtures.coarsening import toy, toy_features  # noqa: F401
+from tests.rooms import CoarseningSamples
 
 
 @pytest.mark.full

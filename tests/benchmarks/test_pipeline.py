@@ -10,10 +10,8 @@ from torch import nn
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.encoder.lstm import EncoderNetwork
 from ncc.errors import InputError, NccError
-from ncc.training import TrainingConfig, train
-from ncc.training.precision import Precision, shared_precisions
+from tests.rooms import EncoderNetwork, Precision, TrainingConfig, shared_precisions, train
 
 SCRIPT = Path(__file__).parent / "pipeline_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))
@@ -42,7 +40,7 @@ def model() -> EncoderNetwork:
 
 def _first_batch() -> tuple:
     """The first batch of the first epoch."""
-    from ncc.training.draws import Draws
+    from tests.rooms import Draws
 
     data = RANKS["Programs"]()
     draws = Draws(TrainingConfig().seed, 0, 0, torch.device("cpu"))

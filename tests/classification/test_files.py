@@ -7,13 +7,18 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from ncc.classification.files import load_classifier, save_classifier
-from ncc.classification.head import ClassifierHead
-from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
-from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.program import EncodedProgram
 from ncc.errors import AssetError, OutputError
+from tests.rooms import (
+    ClassifierHead,
+    EncodedProgram,
+    EncoderNetwork,
+    NgramModel,
+    ProgramNetwork,
+    load_classifier,
+    program_encoder,
+    program_head,
+    save_classifier,
+)
 
 WORDS, ROWS, DIM, NGRAM_BUCKETS = 60, 40, 10, 50
 ROW = np.array([*range(ROWS), *range(WORDS - ROWS)], np.int32)
@@ -255,7 +260,7 @@ def test_truncated_tensors_are_refused(saved, keep):
 def test_a_type_that_numpy_does_not_have(tmp_path):
     from safetensors.torch import save_file
 
-    from ncc.runtime.storage import read_tensors
+    from tests.rooms import read_tensors
 
     save_file({"a": torch.ones(2, dtype=torch.bfloat16)}, tmp_path / "a.safetensors")
     with pytest.raises(AssetError):

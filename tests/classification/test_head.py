@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.classification.head import ClassifierHead
-from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
-from ncc.classification.ngram_model import NgramModel
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
+from tests.rooms import (
+    ClassifierHead,
+    EncodedProgram,
+    EncoderNetwork,
+    NgramModel,
+    ProgramNetwork,
+    program_encoder,
+    program_head,
+)
 
 WORDS, DIM, BUCKETS = 40, 10, 64
 CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.classification.network_fit import (
+from ncc.errors import InputError
+from tests.rooms import (
+    EncoderNetwork,
     NetworkMethod,
     NetworkTraining,
+    TrainingConfig,
     encode_programs,
+    load_embedding,
     paper_training,
     program_data,
+    program_encoder,
+    program_head,
 )
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.embedding import load_embedding
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.errors import InputError
-from ncc.training import TrainingConfig
 
 SIZES, HEAD = program_encoder(hidden=8, buckets=64), program_head(dense=16)
 SMALL = NetworkTraining(

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.classification.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
-from ncc.encoder.batches import Sequences
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
+from tests.rooms import (
+    LONGEST,
+    EncodedProgram,
+    EncoderNetwork,
+    ProgramNetwork,
+    Sequences,
+    program_encoder,
+    program_head,
+)
 
 WORDS, ROWS, DIM, BUCKETS, CLASSES = 60, 40, 10, 30, 5
 ROW = np.array([*range(ROWS), *range(7, 7 + WORDS - ROWS)], np.int32)[::-1].copy()

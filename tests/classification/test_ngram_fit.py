@@ -9,13 +9,17 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.svm import LinearSVC
 
-from ncc.classification.ngram_fit import NgramMethod, encoded_programs
-from ncc.classification.ngram_model import hashed_ngrams
-from ncc.classification.samples import ProgramSamples
-from ncc.embedding import load_embedding
-from ncc.encoder.program import ProgramTable, concatenate
 from ncc.errors import InputError
-from ncc.study.runs import fitted
+from tests.rooms import (
+    NgramMethod,
+    ProgramSamples,
+    ProgramTable,
+    concatenate,
+    encoded_programs,
+    hashed_ngrams,
+    load_embedding,
+)
+from tests.study.rooms import fitted
 
 BUCKETS = 4096
 

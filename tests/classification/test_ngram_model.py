@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.classification.ngram_model import NgramModel, hashed_ngrams
-from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
+from tests.rooms import EncodedProgram, NgramModel, hashed_ngrams
 
 BUCKETS, CLASSES = 50, 4
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncc.classification.ngram_model import hashed_ngrams
+from tests.rooms import hashed_ngrams
 
 MANY = 2**62  # so many buckets that no two n-grams of a test meet in one
 

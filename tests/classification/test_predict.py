@@ -7,20 +7,29 @@ import pytest
 import torch
 
 import ncc
-from ncc.classification.files import load_classifier
-from ncc.classification.head import ClassifierHead
-from ncc.classification.network_model import ProgramNetwork, program_encoder, program_head
-from ncc.classification.ngram_model import NgramModel
-from ncc.classification.predict import classify
-from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
-from ncc.data import FileState, extracted, verify
-from ncc.embedding import load_embedding
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.program import describe_program
 from ncc.errors import AssetError, CompileError, InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.inputs import load_program
-from ncc.study.classification.task import load_split
+from tests.rooms import (
+    ClassifierHead,
+    CompileOptions,
+    EncoderNetwork,
+    FileState,
+    LabelledFiles,
+    NgramModel,
+    ProgramNetwork,
+    classify,
+    compile_source,
+    describe_program,
+    extracted,
+    find_labelled_files,
+    load_classifier,
+    load_embedding,
+    load_program,
+    load_programs,
+    program_encoder,
+    program_head,
+    verify,
+)
+from tests.study.rooms import load_split
 
 GREATEST_DIVISOR = """
 int main()

@@ -9,13 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.classification import samples as under_test
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import LabelledFiles, find_labelled_files, load_programs
-from ncc.embedding import load_embedding
-from ncc.encoder.program import describe_program
 from ncc.errors import CompileError, InputError
-from ncc.inputs import load_program
+from tests.rooms import (
+    LabelledFiles,
+    ProgramReader,
+    describe_program,
+    find_labelled_files,
+    load_embedding,
+    load_program,
+    load_programs,
+)
+from tests.rooms import samples as under_test
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 

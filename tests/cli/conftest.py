@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ncc.cli import app
+from tests.rooms import app
 
 TESTS = Path(__file__).parents[1]
 

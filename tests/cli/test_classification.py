@@ -5,7 +5,7 @@ import json
 import pytest
 
 from datasets.generators import generate
-from ncc.classification.files import load_classifier
+from tests.rooms import load_classifier
 
 WHAT = ("--epochs", "2", "--batch-size", "16", "--hidden", "8", "--min-steps", "4")
 LEVELS = ("--levels", "1,0")

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 import ncc as package
-from ncc import api
-from ncc.cli import app
-from ncc.cli.errors import told_defects
-from ncc.cli.output import print_rows
+from tests.rooms import api, app, print_rows, told_defects
 
 VERBS = {
     "embed": "embed",

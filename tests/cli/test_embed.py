@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ncc as package
-from ncc.runtime.tables import write_vectors
+from tests.rooms import write_vectors
 
 FIELDS = {"input", "ok", "error", "num_statements", "unknown_rate", "vectors", "dim"}
 
@@ -145,7 +145,7 @@ def test_options_reach_the_compiler(ncc, tmp_path):
 
 
 def test_another_embedding_is_used(ncc, code, tmp_path):
-    from ncc.embedding import load_embedding, save_embedding
+    from tests.rooms import load_embedding, save_embedding
 
     save_embedding(load_embedding(), tmp_path / "embedding")
     assert ncc("embed", code / "dot.c", "--embedding", tmp_path / "embedding").code == 0
@@ -413,7 +413,7 @@ def test_batches_of_workers_give_the_table_of_one_process(ncc, code, tmp_path, l
 
 
 def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypatch):
-    from ncc.search import parts
+    from tests.rooms import parts
 
     monkeypatch.setattr(parts, "BATCH_FILES", 1)
     real = parts._Batch.run

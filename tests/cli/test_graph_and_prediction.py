@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 import ncc as package
-from ncc.runtime.quantities import readable_bytes
 from tests.fixtures.pages import data_of
+from tests.rooms import readable_bytes
 
 
 def _rows(out):

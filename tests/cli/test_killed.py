@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.data import FileState, verify
+from tests.rooms import FileState, verify
 
 ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.full)])
 
@@ -72,7 +72,7 @@ def _timeless(card: object) -> object:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> Path:
     """The counts of 24 generated programs."""
-    from ncc.corpus import Recipe, Source, build_corpus
+    from tests.rooms import Recipe, Source, build_corpus
 
     folder, code = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("code")
     for name in ("gemm", "stencil"):

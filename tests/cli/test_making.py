@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.devices.files import load_device_head
-from ncc.embedding import load_abstraction, load_counts, load_embedding
-from ncc.ir import Abstraction
-from ncc.runtime.writable import only_writer
-from ncc.study.devices import train_head
+from tests.rooms import Abstraction, load_abstraction, load_counts, load_device_head, load_embedding, only_writer
+from tests.study.rooms import train_head
 
 FORMATS = Path(__file__).parents[1] / "data" / "formats"
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.data import FileState, verify
-from ncc.embedding import load_embedding
 from ncc.errors import DataError, InputError
+from tests.rooms import FileState, load_embedding, verify
 
 SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
 
@@ -192,7 +191,7 @@ def test_options_are_passed_on(asked, tmp_path):
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
-    from ncc.cli import output
+    from tests.rooms import output
 
     now, told = [100.0], list[str]()
     monkeypatch.setattr("ncc.cli.output.time.monotonic", lambda: now[0])
@@ -275,7 +274,7 @@ def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, messag
 
 
 def test_figures_of_times_are_added_to_those_of_other_runs(ncc, tmp_path, monkeypatch):
-    from ncc.study.devices import times
+    from tests.study.rooms import times
 
     def measured(protocol, _platform, *, model, **_options):
         return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}

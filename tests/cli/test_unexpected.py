@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import ncc.api as ncc_api
 from ncc.errors import InputError
-from ncc.inputs import load_module
+from tests.rooms import api as ncc_api
+from tests.rooms import load_module
 
 NCC = [sys.executable, "-W", "error", "-m", "ncc"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.data import FileState, verify
+from tests.rooms import FileState, verify
 
 NCC = [sys.executable, "-W", "error", "-c", "from ncc.cli import main; main()"]
 OLD = b"what was there before\n"
@@ -17,7 +17,7 @@ OLD = b"what was there before\n"
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> Path:
-    from ncc.corpus import Recipe, Source, build_corpus
+    from tests.rooms import Recipe, Source, build_corpus
 
     folder, code = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("code")
     for file, text in generate("gemm", 3):

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.features import opcode_histograms
-from ncc.coarsening.samples import CoarseningSamples
-from ncc.ir import OPCODES, read_module
-from ncc.kernels.coarsening_features import FEATURE_NAMES, coarsening_features
+from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
+from tests.rooms import OPCODES, CoarseningSamples, coarsening_features, read_module
+from tests.rooms import coarsening_opcode_histograms as opcode_histograms
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)

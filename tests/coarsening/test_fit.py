@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.fit import Candidate, ChosenLine, LineGrid, fit_lines
-from ncc.coarsening.samples import CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
-from ncc.kernels.coarsening_features import FEATURE_NAMES
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.evaluation import evaluate
+from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
+from tests.rooms import Candidate, ChosenLine, CoarseningSamples, LineGrid, complete_log_speedups, fit_lines
+from tests.study.rooms import ThreadCoarsening, evaluate
 
 Array = NDArray[np.float64]
 

@@ -9,15 +9,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
-from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import read_module
-from ncc.kernels.coarsening_features import FEATURE_NAMES, coarsening_features
-from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening
+from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
+from tests.rooms import (
+    DEVICES,
+    FACTORS,
+    ChosenLine,
+    CoarseningHead,
+    CoarseningSamples,
+    CompileOptions,
+    coarsening_features,
+    compile_source,
+    load_coarsening_head,
+    read_module,
+    save_coarsening_head,
+)
+from tests.study.rooms import fit_coarsening_head, train_coarsening
 
 
 def head(**changes: object) -> CoarseningHead:

@@ -7,16 +7,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
-from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.lstm_fit import LSTMMethod, SpeedupTraining, load_words
-from ncc.coarsening.lstm_head import LSTMCoarseningHead, device_columns
-from ncc.coarsening.predict import predict_coarsening
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
-from ncc.embedding import Embedding, Vocabulary, load_embedding
-from ncc.encoder.config import EncoderConfig, HeadConfig
 from ncc.errors import AssetError, InputError
-from ncc.training import TrainingConfig
+from tests.rooms import (
+    DEVICES,
+    FACTORS,
+    CoarseningHead,
+    CoarseningSamples,
+    Embedding,
+    EncoderConfig,
+    HeadConfig,
+    LSTMCoarseningHead,
+    LSTMMethod,
+    SpeedupTraining,
+    TrainingConfig,
+    Vocabulary,
+    device_columns,
+    load_coarsening_head,
+    load_embedding,
+    load_words,
+    predict_coarsening,
+    save_coarsening_head,
+)
 
 SMALL = SpeedupTraining(
     members=2,
@@ -172,6 +183,6 @@ def test_words_are_those_of_the_rows_kernels() -> None:
 
 
 def test_the_head_that_ships_is_one_of_lines() -> None:
-    from ncc.coarsening.files import load_coarsening_head
+    from tests.rooms import load_coarsening_head
 
     assert isinstance(load_coarsening_head(), CoarseningHead)

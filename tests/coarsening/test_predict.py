@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.coarsening.files import load_coarsening_head, save_coarsening_head
-from ncc.coarsening.head import CoarseningHead
 from ncc.errors import InputError
+from tests.rooms import CoarseningHead, load_coarsening_head, save_coarsening_head
 
 OPTIONS = ncc.CompileOptions(language="opencl")
 STRAIGHT = """
@@ -107,7 +106,7 @@ def kernels(tmp_path: Path) -> Path:
 def test_the_command_line_gives_the_same(kernels):
     from typer.testing import CliRunner
 
-    from ncc.cli import app
+    from tests.rooms import app
 
     first, _ = ncc.predict_coarsening(kernels, platform="Tahiti")
     found = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--platform", "Tahiti", "--json"])

@@ -7,16 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.coarsening.samples import (
-    DEVICE_TITLES,
-    DEVICES,
-    FACTORS,
-    CoarseningSamples,
-    load_samples,
-    read_tables,
-)
-from ncc.data import locate
 from ncc.errors import DataError, InputError
+from tests.rooms import DEVICE_TITLES, DEVICES, FACTORS, CoarseningSamples, locate, read_tables
+from tests.rooms import coarsening_load_samples as load_samples
 
 COMPONENTS = ",".join(f"PCA{i}" for i in range(1, 8))
 HEADER = f"kernel,cf,{COMPONENTS},runtime_Fermi,runtime_Kepler,runtime_Cypress,runtime_Tahiti,src,seq\n"

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import ncc
-from ncc.coarsening.table import read_times
 from ncc.errors import DataError
+from tests.rooms import coarsening_read_times as read_times
 
 STRAIGHT = "__kernel void k{}(__global float *a) {{ int i = get_global_id(0); a[i] = a[i] * {}.0f + {}; }}\n"
 BRANCHES = (
@@ -114,7 +114,7 @@ def test_what_can_not_be_learnt_from_is_refused(tmp_path, rows):
 
 
 def test_a_head_of_ones_own_answers_for_ones_devices(tmp_path, rows):
-    from ncc.cli import app
+    from tests.rooms import app
 
     def ran(*arguments):
         return CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -15,13 +15,24 @@ from typing import Any
 
 import pytest
 
-import ncc.corpus.build as building
-from ncc.corpus import CorpusReport, Recipe, Source, build_corpus, load_recipe
-from ncc.embedding import CorpusCounts, load_abstraction, load_corpora, load_counts
-from ncc.embedding.counts import width_folder
 from ncc.errors import AssetError, InputError, NccError, OutputError
-from ncc.graph import build_xfg, count_contexts
-from ncc.ir import Abstraction, read_module
+from tests.rooms import (
+    Abstraction,
+    CorpusCounts,
+    CorpusReport,
+    Recipe,
+    Source,
+    build_corpus,
+    build_xfg,
+    count_contexts,
+    load_abstraction,
+    load_corpora,
+    load_counts,
+    load_recipe,
+    read_module,
+    width_folder,
+)
+from tests.rooms import corpus_build as building
 
 
 @pytest.fixture
@@ -336,7 +347,7 @@ def test_no_file_is_refused(tmp_path):
 
 BUILD = """
 import sys
-import ncc.corpus.build as building
+from ncc.corpus import build as building
 from ncc.corpus import load_recipe
 building.BATCH_FILES = 1
 if __name__ == "__main__":

@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus import CorpusFile, Recipe, Source, build_corpus
-from ncc.corpus.compiler import Compiler
 from ncc.errors import CompileError, InputError, OutputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import Abstraction, read_module
+from tests.rooms import (
+    Abstraction,
+    CompileOptions,
+    Compiler,
+    CorpusFile,
+    Recipe,
+    Source,
+    build_corpus,
+    compile_source,
+    read_module,
+)
 
 TEXT = "int add(int a, int b) { return a + b; }\n"
 

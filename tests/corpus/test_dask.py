@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import ncc.corpus.build as building
-from ncc.corpus import build_corpus, load_recipe
 from ncc.errors import NccError
+from tests.rooms import build_corpus, load_recipe
+from tests.rooms import corpus_build as building
 
 distributed = pytest.importorskip("distributed")
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus import Attempt, CorpusFile, Recipe, Source, build_corpus, find_files
 from ncc.errors import InputError
-from ncc.frontend import compile_source
+from tests.rooms import Attempt, CorpusFile, Recipe, Source, build_corpus, compile_source, find_files
 
 
 @pytest.fixture

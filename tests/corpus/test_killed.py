@@ -13,15 +13,22 @@ from pathlib import Path
 
 import pytest
 
-import ncc.corpus.build as building
-from ncc.corpus import Recipe, Source, build_corpus, load_recipe
-from ncc.corpus.batch import Batch, Tally
-from ncc.corpus.files import CorpusFile
 from ncc.errors import NccError, OutputError
-from ncc.ir import read_module
-from ncc.runtime import crew
-from ncc.runtime.crew import run_unwatched, work_through
 from tests.fixtures.frontend import ENDLESS
+from tests.rooms import (
+    Batch,
+    CorpusFile,
+    Recipe,
+    Source,
+    Tally,
+    build_corpus,
+    crew,
+    load_recipe,
+    read_module,
+    run_unwatched,
+    work_through,
+)
+from tests.rooms import corpus_build as building
 
 DEADLY = Path(__file__).parents[1] / "samples" / "deadly"
 REASONS = {

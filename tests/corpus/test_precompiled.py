@@ -6,8 +6,7 @@ import re
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.precompiled import with_header
+from tests.rooms import CompileOptions, compile_source, with_header
 
 SOURCES = {
     "c": "double f(double x) { return TWICE(sqrt(x)); }\n",

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus import Attempt, Recipe, Source, find_files, load_recipe
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
-from ncc.ir import Abstraction
+from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, find_files, load_recipe
 
 CORPORA = Path(__file__).parents[2] / "datasets" / "corpora"
 RECIPES = sorted(CORPORA.rglob("*.toml"))

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.data import iter_members
-from ncc.data.archives import extract_archive
 from ncc.errors import DataError, OutputError
+from tests.rooms import extract_archive, iter_members
 
 # Incompressible content, so that a cut or a changed byte hits data wherever it falls.
 FILES = {

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.data import archives
-from ncc.data.archives import extract_archive
+from tests.rooms import archives, extract_archive
 
 ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(4, marks=pytest.mark.full)])
 

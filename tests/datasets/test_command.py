@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.corpus import build_corpus, load_recipe
+from tests.rooms import build_corpus, load_recipe
 
 ROOT = Path(__file__).parents[2]
 

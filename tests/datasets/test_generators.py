@@ -8,8 +8,7 @@ import pytest
 
 from datasets.generators import GENERATORS, generate
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import read_module
+from tests.rooms import CompileOptions, compile_source, read_module
 
 NAMES = ("gemm", "stencil", "eigen")
 

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from datasets.jit import __main__ as command
-from ncc.corpus import load_recipe
-from ncc.ir import read_module
+from tests.rooms import load_recipe, read_module
 
 
 @pytest.mark.parametrize("name", ["triton", "numba", "numba_cuda"])

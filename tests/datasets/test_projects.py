@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets.projects import __main__ as projects
-from ncc.corpus.recipe import load_recipe
+from tests.rooms import load_recipe
 
 
 def _archive(path: Path) -> str:

@@ -8,12 +8,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ncc.data import FileState, verify
-from ncc.devices.curve import DeviceCurve, plot_curves, predict_device_curve
-from ncc.devices.files import PLATFORMS, load_device_head
-from ncc.devices.predict import predict_device
 from ncc.errors import InputError, OutputError
-from ncc.frontend import CompileOptions
+from tests.rooms import (
+    PLATFORMS,
+    CompileOptions,
+    DeviceCurve,
+    FileState,
+    load_device_head,
+    plot_curves,
+    predict_device,
+    predict_device_curve,
+    verify,
+)
 
 KERNELS = Path(__file__).parents[1] / "samples" / "two_kernels.cl"
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -75,7 +81,7 @@ def test_what_training_saw_is_told(curves):
         assert 0 <= curve.seen[0] < curve.seen[1]
     if missing:
         pytest.skip("no local copy of the datasets devmap and clgen (set NCC_DATA)")
-    from ncc.devices.samples import load_samples
+    from tests.rooms import devices_load_samples as load_samples
 
     transfer = load_samples("nvidia").transfer_bytes
     assert curves[0].seen[0] <= transfer.min() + 1

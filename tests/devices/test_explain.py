@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.devices.explain import explain_device
-from ncc.devices.files import PLATFORMS, load_device_head
-from ncc.devices.predict import predict_device
-from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.kernels.reading import read_kernels
+from tests.rooms import (
+    PLATFORMS,
+    CompileOptions,
+    compile_source,
+    explain_device,
+    load_device_head,
+    load_embedding,
+    predict_device,
+    read_kernels,
+)
 
 TESTS = Path(__file__).parents[1]
 KERNELS = TESTS / "samples" / "two_kernels.cl"

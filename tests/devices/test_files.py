@@ -5,9 +5,8 @@ import json
 import pytest
 
 from fuzz.samples import times_head
-from ncc.devices.files import PLATFORMS, load_device_head, save_device_head
-from ncc.devices.head import TimesHead
 from ncc.errors import AssetError, OutputError
+from tests.rooms import PLATFORMS, TimesHead, load_device_head, save_device_head
 
 
 @pytest.fixture

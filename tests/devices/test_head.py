@@ -8,16 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.devices.files import load_device_head, save_device_head
-from ncc.devices.head import TimesHead, faded
-from ncc.devices.models import LONGEST_READ, distinct_kernels
-from ncc.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
-from ncc.devices.predict import predict_device
-from ncc.devices.work import NUM_KINDS, counts_at, work_at
 from ncc.errors import AssetError, DataError, InputError
-from ncc.kernels import FEATURE_NAMES
-from ncc.study.devices.train_head import train_devmap
 from tests.fixtures.tables import write_times
+from tests.rooms import (
+    FEATURE_NAMES,
+    LONGEST_READ,
+    NUM_KINDS,
+    PRIORS,
+    PUBLISHED_TERMS,
+    Physics,
+    TimesHead,
+    counts_at,
+    distinct_kernels,
+    faded,
+    load_device_head,
+    predict_device,
+    save_device_head,
+    work_at,
+)
+from tests.study.rooms import train_devmap
 
 OPERATIONS = (
     "a[i] + 1",
@@ -82,7 +91,7 @@ def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
     text = b"""__kernel void far(__global double* a, __local double* b, __global int* c, __global float* d, int n) {
       for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) { barrier(1); atomic_add(c, (int)(a[j * k] / b[k]));
         if (d[k] > sin(d[j])) b[j] = cos(b[k]) + pow(a[k], 3.0); } }"""
-    from ncc.frontend import CompileOptions
+    from tests.rooms import CompileOptions
 
     options = CompileOptions(language="opencl")
     [answer] = predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)

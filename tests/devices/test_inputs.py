@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from ncc.devices.inputs import check_sizes, describe_kernel
 from ncc.errors import InputError
-from ncc.ir import OPCODES, read_module
-from ncc.kernels import FEATURE_NAMES, profile_kernel
+from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, describe_kernel, profile_kernel, read_module
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])

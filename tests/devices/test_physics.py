@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from ncc.devices.constants import fit_constants
-from ncc.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, Physics
-from ncc.devices.table import LaunchTimes
+from tests.rooms import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, LaunchTimes, Physics, fit_constants
 
 
 @pytest.fixture

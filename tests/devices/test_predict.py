@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.devices.files import PLATFORMS, load_device_head
-from ncc.devices.head import TimesHead
-from ncc.devices.inputs import describe_kernel
-from ncc.devices.predict import predict_device
 from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions
+from tests.rooms import PLATFORMS, CompileOptions, TimesHead, describe_kernel, load_device_head, predict_device
 
 TESTS = Path(__file__).parents[1]
 IR = TESTS / "data" / "ir"

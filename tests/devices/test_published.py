@@ -5,19 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.data import FileState, verify
-from ncc.devices.files import load_device_head
-from ncc.devices.head import TimesHead
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.published import load_inputs
-from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.embedding import load_embedding
-from ncc.ir import read_module
-from ncc.kernels import profile_kernel
-from ncc.study.devices.mapper import MapperMethod
-from ncc.study.devices.protocols import splits
-from ncc.study.devices.task import DeviceMapping
-from ncc.study.evaluation import evaluate
+from tests.rooms import (
+    DeviceMappingSamples,
+    FileState,
+    KernelInputs,
+    TimesHead,
+    load_device_head,
+    load_embedding,
+    load_inputs,
+    load_legacy_ir,
+    profile_kernel,
+    read_module,
+    verify,
+)
+from tests.study.rooms import DeviceMapping, MapperMethod, evaluate
+from tests.study.rooms import devices_splits as splits
 
 pytestmark = pytest.mark.full  # reads the kernels of 680 rows
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir, load_samples, read_table
 from ncc.errors import DataError, InputError
+from tests.rooms import DeviceMappingSamples, load_legacy_ir, read_table
+from tests.rooms import devices_load_samples as load_samples
 
 HEADER = (
     ",benchmark,dataset,comp,rational,mem,localmem,coalesced,atomic,transfer,wgsize,"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ncc.devices.table import read_times
 from ncc.errors import DataError
 from tests.fixtures.tables import write_times
+from tests.rooms import devices_read_times as read_times
 
 ROWS = [
     {"kernel_file": "k.cl", "kernel": "A", "device": device, "global_size": size, "local_size": 64, "time_ms": time}

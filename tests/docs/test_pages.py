@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ncc.data import verify
 from ncc.errors import NccError
 from tests.docs.blocks import Block, blocks_of, matches, run_block
+from tests.rooms import verify
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -55,7 +55,7 @@ def _measures() -> bool:
     """Whether there are OpenCL devices, and all of them compile."""
     if not find_spec("pyopencl"):
         return False
-    from ncc.measure.opencl import choose_devices
+    from tests.rooms import choose_devices
 
     try:
         return bool(choose_devices(None))
@@ -122,7 +122,7 @@ def test_every_command_has_its_section():
     from typer.core import TyperGroup
     from typer.main import get_command
 
-    from ncc.cli import app
+    from tests.rooms import app
 
     group, names = get_command(app), set()
     assert isinstance(group, TyperGroup)

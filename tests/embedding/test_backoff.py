@@ -4,9 +4,7 @@ import itertools
 
 import pytest
 
-from ncc.embedding import BackoffLevel, generalise
-from ncc.embedding.backoff import opcode_of
-from ncc.ir import OPCODES
+from tests.rooms import OPCODES, BackoffLevel, generalise, opcode_of
 
 # statement, then its forms from FLAGS to OPCODE; None where the form is the one above it
 TABLE = [

@@ -7,9 +7,8 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from ncc.embedding import SkipGramConfig, fit_embedding, train_skipgram
-from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.errors import AssetError, OutputError
+from tests.rooms import SkipGramConfig, fit_embedding, load_checkpoint, save_checkpoint, train_skipgram
 
 WORDS = tuple(f"<%ID> = op{i % 4} i{8 << i % 5} <%ID>" for i in range(20))
 BOTH = pytest.mark.parametrize("share_parts", [False, True], ids=["plain", "shared"])

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from ncc.embedding import (
+from ncc.errors import AssetError, InputError
+from tests.rooms import (
+    Abstraction,
     CountsBuilder,
     build_vocabulary,
     load_abstraction,
     load_corpora,
     load_counts,
     save_counts,
+    width_folder,
 )
-from ncc.embedding.counts import width_folder
-from ncc.errors import AssetError, InputError
-from ncc.ir import Abstraction
 
 
 def _sum(files, width=2, **options):

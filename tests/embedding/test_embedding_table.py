@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from ncc.embedding import (
+from ncc.errors import AssetError, InputError
+from tests.rooms import (
+    OPCODES,
+    Abstraction,
     BackoffLevel,
     Embedding,
     SkipGramConfig,
@@ -16,11 +19,9 @@ from ncc.embedding import (
     fit_embedding,
     generalise,
     load_embedding,
+    normalised,
     save_embedding,
 )
-from ncc.embedding.embedding import normalised
-from ncc.errors import AssetError, InputError
-from ncc.ir import OPCODES, Abstraction
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncc.embedding import Embedding, Vocabulary, extend_embedding, load_embedding, save_embedding
 from ncc.errors import AssetError, InputError
-from ncc.ir import Abstraction
+from tests.rooms import Abstraction, Embedding, Vocabulary, extend_embedding, load_embedding, save_embedding
 
 
 @pytest.fixture(scope="module")

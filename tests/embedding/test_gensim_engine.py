@@ -5,11 +5,19 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ncc.embedding import SkipGramConfig, fit_embedding, load_embedding, save_embedding, train_skipgram
-from ncc.embedding.gensim_engine import GensimConfig, PairStream, train_gensim
-from ncc.embedding.pairs import pair_weights
-from ncc.embedding.skipgram_loss import skipgram_loss
 from ncc.errors import InputError
+from tests.rooms import (
+    GensimConfig,
+    PairStream,
+    SkipGramConfig,
+    fit_embedding,
+    load_embedding,
+    pair_weights,
+    save_embedding,
+    skipgram_loss,
+    train_gensim,
+    train_skipgram,
+)
 
 WORDS = tuple(f"w{i}" for i in range(12))
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from ncc.embedding import CorpusCounts, CountsBuilder, load_counts, save_counts
-from ncc.embedding.merge import merge_counts
 from ncc.errors import AssetError, OutputError
+from tests.rooms import CorpusCounts, CountsBuilder, load_counts, merge_counts, save_counts
 
 POOL = tuple(f"{letter}{accent} = add" for letter in "zyxabc" for accent in ("", "é", " <%ID>"))
 

@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.api import build_corpus
-from ncc.embedding import load_embedding
 from ncc.errors import NccError
-from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
+from tests.rooms import build_corpus, load_embedding, process_group, rank_and_world, sum_over_ranks
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "samples" / "embedding_ranks.py"

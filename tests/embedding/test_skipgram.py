@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.embedding.pairs import WeightedPairs, pair_weights
-from ncc.embedding.skipgram_loss import Blocks, skipgram_loss
-from ncc.embedding.skipgram_model import _add_gradients
 from ncc.errors import InputError
+from tests.rooms import (
+    Blocks,
+    SkipGramConfig,
+    WeightedPairs,
+    _add_gradients,
+    pair_weights,
+    skipgram_loss,
+    train_skipgram,
+)
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
 

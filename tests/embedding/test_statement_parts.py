@@ -7,9 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ncc.embedding import generalise
-from ncc.embedding.backoff import opcode_of
-from ncc.embedding.statement_parts import part_matrix, parts_of
+from tests.rooms import generalise, opcode_of, part_matrix, parts_of
 
 # statement, then its parts: those of an instruction first, then forms that statements are generalised to
 TABLE = [

@@ -5,10 +5,17 @@ import random
 import numpy as np
 import pytest
 
-from ncc.embedding import BackoffLevel, Vocabulary, build_vocabulary, generalise, load_embedding
-from ncc.embedding.backoff import in_newer_steps, of_any_version
 from ncc.errors import InputError
-from ncc.ir import OPCODES
+from tests.rooms import (
+    OPCODES,
+    BackoffLevel,
+    Vocabulary,
+    build_vocabulary,
+    generalise,
+    in_newer_steps,
+    load_embedding,
+    of_any_version,
+)
 
 
 @pytest.fixture

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
-from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.lstm import EncoderNetwork
+from tests.rooms import (
+    EncoderConfig,
+    EncoderNetwork,
+    HeadConfig,
+    SequenceData,
+    Sequences,
+    distinct_sequences,
+    network_outputs,
+)
 
 
 def _words(*lengths: int) -> list[np.ndarray]:

@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.encoder.lstm_encoder import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 from ncc.errors import AssetError, InputError
-from ncc.training import TrainingConfig
 from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
+from tests.rooms import (
+    ContrastiveData,
+    ContrastiveTraining,
+    LSTMEncoder,
+    TrainingConfig,
+    contrastive_loss,
+    fit_contrastive,
+    load_lstm_encoder,
+    save_lstm_encoder,
+)
 
 SCRIPT = Path(__file__).parents[1] / "samples" / "contrast_ranks.py"
 SAMPLE = runpy.run_path(str(SCRIPT))

@@ -6,15 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.encoder.encoders import load_encoder, save_encoder
-from ncc.encoder.linear_encoder import LinearEncoder
-from ncc.encoder.linear_encoder_fit import LabelledPatterns, LinearEncoderTraining, fit_encoder
-from ncc.encoder.patterns import BITS, PatternCounts
-from ncc.encoder.pooling import load_pooler
 from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import read_module
-from ncc.ir.optimised import as_if_optimised
+from tests.rooms import (
+    BITS,
+    CompileOptions,
+    LabelledPatterns,
+    LinearEncoder,
+    LinearEncoderTraining,
+    PatternCounts,
+    as_if_optimised,
+    compile_source,
+    fit_encoder,
+    load_encoder,
+    load_pooler,
+    read_module,
+    save_encoder,
+)
 
 TRAINING = LinearEncoderTraining(dim=8, least=2, directions=20)
 SOURCE = b"""

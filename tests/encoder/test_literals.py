@@ -9,10 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.encoder.literals import statement_literals
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import Module, read_module
-from ncc.native import find_literals
+from tests.rooms import CompileOptions, Module, compile_source, find_literals, read_module, statement_literals
 
 ROOT = Path(__file__).parents[2]
 SOURCES, KERNELS = ROOT / "benchmarks" / "sources", ROOT / "ncc" / "measure" / "kernels"

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.encoder.batches import Sequences
-from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.lstm_numpy import NumpyNetwork
 from ncc.errors import InputError
+from tests.rooms import EncoderConfig, EncoderNetwork, HeadConfig, NumpyNetwork, Sequences
 
 WORDS, DIM, AUXILIARY, LENGTHS = 40, 10, 6, (1, 2, 7, 30)
 POOLED = EncoderConfig(hidden=12, pooling=("last", "mean", "max"), dropout=0.3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ncc.encoder.names import is_library_function, library_name
+from tests.rooms import is_library_function, library_name
 
 ISTREAM = "NSt3__113basic_istreamIcNS_11char_traitsIcEEE"
 OSTREAM = "NSt3__113basic_ostreamIcNS_11char_traitsIcEEE"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ncc.encoder.patterns import BITS, KINDS, count_patterns
-from ncc.ir import Module, read_module
+from tests.rooms import BITS, Module, count_patterns, read_module
+from tests.rooms import ENCODER_KINDS as KINDS
 
 SUM = b"""
 define i32 @sum(ptr %p, i32 %n) {

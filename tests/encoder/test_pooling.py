@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.embedding import Embedding, load_embedding
-from ncc.encoder.pooling import POOLERS, IdfPooler, MeanPooler, load_pooler
 from ncc.errors import InputError
+from tests.rooms import POOLERS, Embedding, IdfPooler, MeanPooler, load_embedding, load_pooler
 
 TREE = Path(__file__).parents[1] / "data" / "ir" / "tree.clang22.ll"
 

@@ -6,12 +6,21 @@ import zlib
 import numpy as np
 import pytest
 
-from ncc.data import FileState, extracted, verify
-from ncc.encoder.names import is_library_function
-from ncc.encoder.program import ProgramTable, describe_program
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.mending import compile_program
-from ncc.ir import OPCODES, Abstraction, Module, read_module
+from tests.rooms import (
+    OPCODES,
+    Abstraction,
+    CompileOptions,
+    FileState,
+    Module,
+    ProgramTable,
+    compile_program,
+    compile_source,
+    describe_program,
+    extracted,
+    is_library_function,
+    read_module,
+    verify,
+)
 
 LIBRARY = """
 define linkonce_odr void @_ZNSt6vectorIiSaIiEE9push_backERKi(ptr %v, ptr %x) {

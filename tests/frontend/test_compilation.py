@@ -9,13 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import ncc.frontend
+import ncc
 from ncc.errors import CompileError, InputError
-from ncc.frontend import CompileOptions, compile_source
-
-
-def test_all_names_exist():
-    assert all(hasattr(ncc.frontend, name) for name in ncc.frontend.__all__)
+from tests.rooms import CompileOptions, compile_source
 
 
 @pytest.mark.parametrize(
@@ -56,7 +52,7 @@ def test_standard_headers_are_the_bundled_ones(sources, name):
     listing = compile_source(sources / name, CompileOptions(flags=("-H",), optimization="-O0")).warnings
     headers = [line.lstrip(". ") for line in listing.splitlines() if line.startswith(".")]
     assert len(headers) > 10
-    own = str(Path(ncc.frontend.__file__).parent)
+    own = str(Path(ncc.__file__).parent / "frontend")
     assert [path for path in headers if "ziglang" not in path and not path.startswith(own)] == []
 
 

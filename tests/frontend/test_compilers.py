@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.compilers import find_compiler
+from tests.rooms import CompileOptions, compile_source, find_compiler
 
 # Instantiates templates without end in sight: each level doubles the work of the one above.
 ENDLESS = b"""

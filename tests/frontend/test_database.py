@@ -5,15 +5,18 @@ import json
 import pytest
 
 import ncc
-from ncc.classification.reading import ProgramReader, file_key
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import find_files
-from ncc.corpus.recipe import load_recipe
 from ncc.errors import CompileError, InputError
-from ncc.frontend import CompileOptions
-from ncc.frontend.mending import compile_program
-from ncc.ir import Abstraction
-from ncc.runtime.found import FoundFile
+from tests.rooms import (
+    Abstraction,
+    CompileOptions,
+    Compiler,
+    FoundFile,
+    ProgramReader,
+    compile_program,
+    file_key,
+    find_files,
+    load_recipe,
+)
 
 
 @pytest.fixture

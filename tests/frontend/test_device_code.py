@@ -5,9 +5,7 @@ import re
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.compilers import find_compiler
-from ncc.frontend.device_code import compile_device_code
+from tests.rooms import CompileOptions, compile_device_code, compile_source, find_compiler
 
 _HOST = """
 #include <cublas_v2.h>

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ncc.frontend import SOURCE_EXTENSIONS, language_of
+from tests.rooms import SOURCE_EXTENSIONS, language_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from ncc.errors import CompileError, InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.mending import compile_program
+from tests.rooms import CompileOptions, compile_program, compile_source
 
 LOOP = "for (int i = 0; i < 4; ++i) s += i * i;"
 NO_HEADERS = "int main() { int n, s = 0; cin >> n; " + LOOP + " cout << s + n << endl; }\n"

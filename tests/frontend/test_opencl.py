@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import CompileOptions, compile_source
+from tests.rooms import CompileOptions, compile_source
 
 CLANGS = [None, "clang-14", "clang-16", "clang-19"]
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
+from tests.rooms import CompileOptions
 
 
 @pytest.mark.parametrize("level", ["0", "1", "2", "3", "s", "z", "fast"])

@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.searching import header_folders
-from ncc.inputs import expand_inputs, load_module
-from ncc.runtime.confinement import landlock_version
+from tests.rooms import CompileOptions, compile_source, expand_inputs, header_folders, landlock_version, load_module
 
 _FILES = {
     "src/main.c": '#include "lib.h"\n#include <string.h>\nint f(char *s) { return LIB + (int)strlen(s); }\n',

@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions, compile_source
+from tests.rooms import CompileOptions, compile_source
 
 _SOURCE = b"""
 #include <cuda_runtime.h>

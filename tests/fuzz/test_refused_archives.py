@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.data import archives, iter_members
 from ncc.errors import DataError
-from ncc.runtime.storage import read_compressed, write_compressed
+from tests.rooms import archives, iter_members, read_compressed, write_compressed
 
 
 def _tar(members: dict[str, int], change=lambda member: None) -> bytes:

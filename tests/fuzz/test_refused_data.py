@@ -14,17 +14,20 @@ from fuzz import samples
 from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
-from ncc.coarsening.samples import read_tables
-from ncc.corpus import load_recipe
-from ncc.devices.samples import read_table
-from ncc.embedding import load_abstraction, load_counts, save_counts
-from ncc.embedding.merge import merge_counts
 from ncc.errors import AssetError, DataError, InputError, IRError
-from ncc.ir import read_module
-from ncc.study.vectors.inst2vec import load_inst2vec
-from ncc.study.vectors.ir2vec import read_seeds
-from ncc.training.checkpoint import Position
-from ncc.training.precision import Precision
+from tests.rooms import (
+    Position,
+    Precision,
+    load_abstraction,
+    load_counts,
+    load_recipe,
+    merge_counts,
+    read_module,
+    read_table,
+    read_tables,
+    save_counts,
+)
+from tests.study.rooms import load_inst2vec, read_seeds
 
 
 @pytest.fixture

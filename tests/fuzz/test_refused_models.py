@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from fuzz import samples
-from ncc.classification.files import FILES as CLASSIFIERS
-from ncc.coarsening.files import FILES as COARSENING_HEADS
-from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.embedding import load_embedding, save_embedding
-from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
 from ncc.errors import AssetError
+from tests.rooms import CLASSIFIER_FILES as CLASSIFIERS
+from tests.rooms import COARSENING_FILES as COARSENING_HEADS
+from tests.rooms import DEVICE_FILES as DEVICE_HEADS
+from tests.rooms import load_checkpoint, load_embedding, save_checkpoint, save_embedding
 
 KINDS: dict[str, tuple[Any, Any, Any, str]] = {
     "embedding": (save_embedding, load_embedding, samples.small_embedding, "embedding"),

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.gpus.fit import fit_gpus, program_folds
-from ncc.gpus.measured import Launches
-from ncc.study.gpus.comparison import Predictions, figures_of
+from tests.rooms import Launches, fit_gpus, program_folds
+from tests.study.rooms import Predictions, figures_of
 
 _COLUMNS = ("physics", "distinct_bytes", "work", "time_single", "time_double", "time_integer", "time_memory")
 

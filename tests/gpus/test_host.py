@@ -4,10 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.gpus.expressions import evaluate_expression, split_arguments
-from ncc.gpus.host import HostCode
-from ncc.gpus.sources import host_arguments
-from ncc.kernels.launch import Launch
+from tests.rooms import HostCode, Launch, evaluate_expression, host_arguments, split_arguments
 
 _SAMPLE = Path(__file__).parents[2] / "datasets" / "gpu" / "diffusion.cu"
 
@@ -58,7 +55,7 @@ def _read(kernel, grid, block, program_arguments=None):
     ],
 )
 def test_expressions_have_the_values_that_c_gives_them(text, value):
-    from ncc.gpus.expressions import call_known
+    from tests.rooms import call_known
 
     def call(function, texts):
         return call_known(function, [evaluate_expression(one, {"a": 3}.get, lambda *_: None) for one in texts])

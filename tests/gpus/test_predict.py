@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import ncc
-from ncc.cli import app
 from ncc.errors import AssetError, InputError
+from tests.rooms import app
 
 _SAMPLE = Path(__file__).parents[2] / "datasets" / "gpu" / "diffusion.cu"
 

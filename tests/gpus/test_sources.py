@@ -1,6 +1,6 @@
 """Which sources of a program hold device code."""
 
-from ncc.gpus.sources import device_sources
+from tests.rooms import device_sources
 
 
 def test_sources_with_device_code_are_found_but_for_those_that_others_include(tmp_path):

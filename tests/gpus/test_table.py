@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.gpus.table import read_launches
+from tests.rooms import read_launches
 
 _OWN = """kernel,grid,block,time_ms,source,arguments,program_arguments,bound,traffic_bytes
 saxpy,4096,256,0.5,a.cu,n=1000;a=2,1000 3,compute,1e6

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ncc.graph import XFG, EdgeKind, build_xfg
-from ncc.ir import read_module
+from tests.rooms import XFG, EdgeKind, build_xfg, read_module
 
 
 def edges_of(ir: str) -> list[tuple[str, str, str, str]]:

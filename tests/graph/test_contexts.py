@@ -12,11 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ncc import native
 from ncc.errors import InputError
-from ncc.graph import XFG, build_xfg, context_pairs, count_contexts
-from ncc.graph.contexts import MAX_WIDTH
-from ncc.ir import read_module
+from tests.rooms import MAX_WIDTH, XFG, build_xfg, context_pairs, count_contexts, native, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.graph import XFG, build_xfg, to_html
-from ncc.graph.drawing import draw_function
-from ncc.graph.picture import edge_curves
-from ncc.ir import read_module
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME
+from tests.rooms import XFG, build_xfg, draw_function, edge_curves, read_module, to_html
 
 pytestmark = pytest.mark.full
 

@@ -8,13 +8,22 @@ from xml.etree import ElementTree
 import pytest
 
 from ncc.errors import InputError
-from ncc.graph import XFG, EdgeKind, build_xfg, to_html, to_svg
-from ncc.graph.drawing import LONGEST_ROW, Drawing, draw_function, draw_functions
-from ncc.graph.export import node_kind
-from ncc.graph.picture import page_data
-from ncc.ir import read_module
-from ncc.runtime.printable import printable
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME, Page, data_of
+from tests.rooms import (
+    LONGEST_ROW,
+    XFG,
+    Drawing,
+    EdgeKind,
+    build_xfg,
+    draw_function,
+    draw_functions,
+    node_kind,
+    page_data,
+    printable,
+    read_module,
+    to_html,
+    to_svg,
+)
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ncc.graph import build_xfg
-from ncc.ir import read_module
+from tests.rooms import build_xfg, read_module
 
 
 def test_a_function_of_one_statement(edges_of: Callable) -> None:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ncc.errors import InputError
-from ncc.graph import build_xfg
-from ncc.ir import read_module
+from tests.rooms import build_xfg, read_module
 
 
 def test_phi_and_a_conditional_branch(edges_of: Callable, expected_edges: Callable) -> None:

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from ncc.graph import build_xfg
-from ncc.ir import NodeKind, read_module
+from tests.rooms import NodeKind, build_xfg, read_module
 
 
 def test_invoke_landingpad_and_resume(edges_of: Callable, expected_edges: Callable) -> None:

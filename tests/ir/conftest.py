@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fuzz import checks
-from ncc.ir import Module
+from tests.rooms import Module
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ncc.errors import InputError
-from ncc.ir import Abstraction, Module, read_module
+from tests.rooms import Abstraction, Module, read_module
 
 TYPES = "%big = type { float, float, float, float, float }\n%pair = type { i32, ptr }\n%outer = type { i8, %pair }\n"
 BEFORE = TYPES + (

@@ -9,8 +9,7 @@ import ncc
 from fuzz.grammar import random_module
 from fuzz.targets.ir import texts
 from ncc.errors import IRError
-from ncc.ir import read_module
-from ncc.ir.agreement import find_mismatch
+from tests.rooms import find_mismatch, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 WRONG = {

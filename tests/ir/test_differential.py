@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 from fuzz.checks import assert_same_reading, check_module, renumbered, statements
 from fuzz.grammar import random_module
-from ncc.frontend.compilers import find_compiler
-from ncc.graph import build_xfg, count_contexts
-from ncc.ir import Module, print_canonically, read_module
+from tests.rooms import Module, build_xfg, count_contexts, find_compiler, print_canonically, read_module
 
 SOURCES = Path(__file__).parents[1] / "data" / "ir" / "sources"
 

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from ncc.errors import InputError
-from ncc.ir import read_module
-from ncc.ir.functions import find_function
+from tests.rooms import find_function, read_module
 
 NAMES = (
     "main", "_Z6kernelPKfPfi", "_ZN2ns1fIiLi3EEEvPT_", "_ZN2ns1gIiEEvPT_", "_ZN2ns1gIfEEvPT_", "_ZNK1XclEi",

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from ncc.errors import InputError, IRError, NccError
-from ncc.ir import read_module
-from ncc.native import IRSyntaxError, read_text
+from tests.rooms import IRSyntaxError, read_module, read_text
 
 
 @pytest.mark.parametrize(

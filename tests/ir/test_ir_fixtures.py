@@ -10,7 +10,7 @@ import pytest
 
 from fuzz.checks import assert_same_reading, renumbered, statements
 from ncc.errors import IRError
-from ncc.ir import Module, is_bitcode, print_canonically, read_module
+from tests.rooms import Module, is_bitcode, print_canonically, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 FILES = sorted(path.name for path in IR.iterdir() if path.suffix in (".ll", ".bc"))

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.targets.ir import mutate_ir
 from ncc.errors import IRError, NccError
-from ncc.ir import Module, read_module
+from tests.rooms import Module, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 TEXTS = sorted(IR.glob("*.ll"))

@@ -11,7 +11,7 @@ import llvmlite.binding
 import pytest
 
 from ncc.errors import IRError
-from ncc.ir import llvm, print_canonically, read_module
+from tests.rooms import llvm, print_canonically, read_module
 
 GOOD = b"define void @f() {\n  ret void\n}\n"
 # so deep that LLVM's parser runs out of stack

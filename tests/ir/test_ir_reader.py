@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ncc.errors import InputError
-from ncc.ir import OPCODES, Abstraction, Module, NodeKind, print_canonically, read_module
+from tests.rooms import OPCODES, Abstraction, Module, NodeKind, print_canonically, read_module
 
 
 def statements(module: Module) -> list[str]:

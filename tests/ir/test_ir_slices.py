@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc import native
 from ncc.errors import IRError
-from ncc.ir import read_module
+from tests.rooms import native, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 TEXTS = sorted(IR.glob("*.ll"))

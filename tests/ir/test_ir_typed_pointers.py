@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from fuzz.checks import check_module, renumbered, statements
-from ncc import native
-from ncc.ir import Abstraction, read_module
-from ncc.ir.llvm import LLVMWork, print_module
-from ncc.ir.older import modern_text
+from tests.rooms import Abstraction, LLVMWork, modern_text, native, print_module, read_module
 
 TYPES = [
     "i32",

@@ -3,10 +3,9 @@
 import llvmlite.binding
 import pytest
 
-from ncc import native
 from ncc.errors import IRError
-from ncc.ir import print_canonically
 from tests.ir.language import VERSIONS, Form, constants_of, globals_of, types_of, written
+from tests.rooms import native, print_canonically
 
 CASES = [
     (version, typed) for version in VERSIONS for typed in (True, False) if (version < 17 if typed else version > 14)

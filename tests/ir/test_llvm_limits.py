@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import IRError
-from ncc.ir import llvm, print_canonically, read_module
-from ncc.runtime.confinement import landlock_version
+from tests.rooms import landlock_version, llvm, print_canonically, read_module
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 GOOD = b"define void @f() {\n  ret void\n}\n"

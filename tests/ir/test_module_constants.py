@@ -6,7 +6,7 @@ import pytest
 
 import ncc.errors
 from ncc.errors import CompileError, NccError
-from ncc.ir import Module, print_canonically, read_module
+from tests.rooms import Module, print_canonically, read_module
 
 BODY = "\ndefine void @f() {\n  ret void\n}\n"
 

@@ -8,17 +8,23 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import find_labelled_files
-from ncc.corpus import Recipe, Source
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import find_files
 from ncc.errors import InputError, IRError
-from ncc.frontend.compilers import find_compiler
-from ncc.inputs import expand_inputs, load_module
-from ncc.ir import Abstraction
-from ncc.runtime.archive import Member, list_members
-from ncc.runtime.found import FoundFile, read_file
+from tests.rooms import (
+    Abstraction,
+    Compiler,
+    FoundFile,
+    Member,
+    ProgramReader,
+    Recipe,
+    Source,
+    expand_inputs,
+    find_compiler,
+    find_files,
+    find_labelled_files,
+    list_members,
+    load_module,
+    read_file,
+)
 
 CODE = {"add": "int add(int a, int b) { return a + b; }", "mul": "int mul(int a, int b) { return a * b; }"}
 KINDS = {

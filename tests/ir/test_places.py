@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.ir.places import Place, function_places
+from tests.rooms import Place, function_places
 
 IR = Path(__file__).parents[1] / "data" / "ir"
 SOURCES = Path(__file__).parents[1] / "frontend" / "sources"

@@ -3,7 +3,7 @@
 import pytest
 
 import ncc
-from ncc.kernels.branches import likely_share
+from tests.rooms import likely_share
 
 _IR = b"""
 define void @f(i32 %a, float %x, ptr %p) {{

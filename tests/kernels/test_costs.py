@@ -2,7 +2,7 @@
 
 import pytest
 
-from ncc.kernels.costs import flops_of, integer_operations_of
+from tests.rooms import flops_of, integer_operations_of
 
 
 @pytest.mark.parametrize(

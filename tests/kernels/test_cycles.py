@@ -2,9 +2,7 @@
 
 import pytest
 
-from ncc.ir import read_module
-from ncc.kernels.counting import count_kernel
-from ncc.kernels.cycles import CYCLE_KINDS, count_cycles
+from tests.rooms import CYCLE_KINDS, count_cycles, count_kernel, read_module
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)

@@ -6,7 +6,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError
-from ncc.kernels.frequencies import FunctionRuns
+from tests.rooms import FunctionRuns
 
 _SOURCE = b"""
 __global__ void strided(int n, const float *x, float *y) {

@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-from ncc.data import locate
 from ncc.errors import DataError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import read_module
-from ncc.kernels import FEATURE_NAMES, profile_kernel
+from tests.rooms import FEATURE_NAMES, CompileOptions, compile_source, locate, profile_kernel, read_module
 
 
 @pytest.fixture(scope="module")
 def legacy() -> dict[str, bytes]:
-    from ncc.devices.samples import load_legacy_ir
+    from tests.rooms import load_legacy_ir
 
     try:
         locate("legacy_ir", "devmap-kernels-llvm5.tar.xz")

@@ -3,8 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.ir import Module, read_module
-from ncc.kernels.control_flow import Loop, find_loops, successors
+from tests.rooms import Loop, Module, find_loops, read_module, successors
 
 
 def function(blocks: str) -> Module:

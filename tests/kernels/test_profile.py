@@ -6,9 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import Abstraction, Module, read_module
-from ncc.kernels import FEATURE_NAMES, KernelProfile, profile_kernel
+from tests.rooms import (
+    FEATURE_NAMES,
+    Abstraction,
+    CompileOptions,
+    KernelProfile,
+    Module,
+    compile_source,
+    profile_kernel,
+    read_module,
+)
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)

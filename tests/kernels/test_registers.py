@@ -5,10 +5,7 @@ import math
 import pytest
 
 import ncc
-from ncc.ir import Module, read_module
-from ncc.kernels import profile_kernel
-from ncc.kernels.registers import register_of
-from ncc.kernels.threads import thread_strides
+from tests.rooms import Module, profile_kernel, read_module, register_of, thread_strides
 
 DECLARATIONS = """
 @__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>

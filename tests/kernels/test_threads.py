@@ -4,11 +4,17 @@ import math
 
 import pytest
 
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import Module, NodeKind, read_module
-from ncc.kernels.strides import constant_operand
-from ncc.kernels.threads import callee_name, thread_strides
-from ncc.kernels.types import size_of_type
+from tests.rooms import (
+    CompileOptions,
+    Module,
+    NodeKind,
+    callee_name,
+    compile_source,
+    constant_operand,
+    read_module,
+    size_of_type,
+    thread_strides,
+)
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)

@@ -16,7 +16,7 @@ def pocl():
     import pyopencl as cl
 
     from ncc.errors import NccError
-    from ncc.measure.opencl import choose_devices
+    from tests.rooms import choose_devices
 
     reason = "needs PoCL's two devices"
     with pytest.MonkeyPatch.context() as patch:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.measure.arguments import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
+from tests.rooms import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
 
 LINE = Shape((1024,), (64,), 1024)
 SQUARE = Shape((32, 32), (8, 8), 1024)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ncc.measure.choice import Chooser, covariance_of
+from tests.rooms import Chooser, covariance_of
 
 
 def _launches():

@@ -3,9 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.measure.bench import SHIPPED_KERNELS, find_kernels
-from ncc.measure.timing import Job, run_job
-from ncc.runtime.workers import Workers
+from tests.rooms import SHIPPED_KERNELS, Job, Workers, find_kernels, run_job
 
 
 @pytest.fixture(scope="module")

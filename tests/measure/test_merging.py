@@ -1,6 +1,6 @@
 """Sources of OpenCL C, rewritten."""
 
-from ncc.measure.merging import without_other_kernels
+from tests.rooms import without_other_kernels
 
 _SOURCE = """#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 float twice(float x) { return 2 * x; } // not a __kernel { }

@@ -7,10 +7,8 @@ import pytest
 
 import ncc
 from ncc.errors import InputError, NccError
-from ncc.measure import Device
-from ncc.measure.bench import SHIPPED_KERNELS, Bench
-from ncc.measure.table import MeasuredTable, MeasuredTime
-from ncc.study.devices import own_machine
+from tests.rooms import SHIPPED_KERNELS, Bench, Device, MeasuredTable, MeasuredTime
+from tests.study.rooms import own_machine
 
 FILES = [SHIPPED_KERNELS / f"{name}.cl" for name in ("vectors", "polynomials")]
 DEVICES = [Device(name, "CPU", "none", 1, 1024, 2**30, 2**15) for name in ("slow start", "slow work")]

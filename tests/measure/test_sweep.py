@@ -7,13 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 import ncc
-from ncc.devices.table import COLUMNS, read_times
 from ncc.errors import InputError, NccError
-from ncc.measure import list_devices, measure_kernels
-from ncc.measure.table import MeasuredTable
-from ncc.measure.timing import run_job
-from ncc.runtime.workers import Workers
 from tests.measure.conftest import KERNELS
+from tests.rooms import COLUMNS, MeasuredTable, Workers, list_devices, measure_kernels, run_job
+from tests.rooms import devices_read_times as read_times
 
 
 def _measure(names, output, pocl, **options):
@@ -29,7 +26,7 @@ def test_two_devices_are_listed(pocl):
 
 
 def test_a_device_is_chosen_by_number_or_part_of_its_name(pocl):
-    from ncc.measure.opencl import choose_devices
+    from tests.rooms import choose_devices
 
     assert [one.name for one in choose_devices(["2", "BASIC"])] == pocl[::-1]
     with pytest.raises(InputError, match=r"device 'tpu' fits 0 of the devices here \(1: basic"):
@@ -50,7 +47,7 @@ def test_no_driver_says_what_to_install(monkeypatch):
 def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
     import pyopencl as cl
 
-    from ncc.measure.opencl import choose_devices
+    from tests.rooms import choose_devices
 
     def build(*_):
         raise cl.Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\n(options: none)")
@@ -65,7 +62,7 @@ def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
 def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
     import pyopencl as cl
 
-    from ncc.measure.opencl import choose_devices
+    from tests.rooms import choose_devices
 
     build, asked = cl.Program.build, []
 
@@ -87,7 +84,7 @@ def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
 def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
     import pyopencl as cl
 
-    from ncc.measure.opencl import choose_devices, open_device
+    from tests.rooms import choose_devices, open_device
 
     [platform] = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
     handle = platform.get_devices()[0]
@@ -155,7 +152,7 @@ def test_work_items_are_merged_where_that_changes_no_output(pocl, tmp_path):
 
 
 def test_a_table_of_factors_is_one_of_launches_and_of_coarsening(pocl, tmp_path):
-    from ncc.coarsening.table import read_times as read_factors
+    from tests.rooms import coarsening_read_times as read_factors
 
     table = tmp_path / "t.parquet"
     _measure(["merged"], table, pocl, coarsen=[2, 4])
@@ -285,7 +282,7 @@ def test_no_kernels_at_all(pocl, tmp_path):
 
 
 def test_the_commands(pocl, tmp_path):
-    from ncc.cli import app
+    from tests.rooms import app
 
     def ran(*arguments):
         return CliRunner().invoke(app, [str(argument) for argument in arguments])

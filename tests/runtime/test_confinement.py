@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError, InputError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.mending import compile_program
-from ncc.frontend.precompiled import with_header
-from ncc.inputs import expand_inputs, load_module, load_program
-from ncc.runtime.confinement import (
+from tests.rooms import (
+    CompileOptions,
+    compile_program,
+    compile_source,
+    expand_inputs,
     landlock_version,
+    load_module,
+    load_program,
+    with_header,
 )
 
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")

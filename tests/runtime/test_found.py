@@ -5,12 +5,8 @@ import shutil
 
 import pytest
 
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import CorpusFile
 from ncc.errors import InputError
-from ncc.inputs import expand_inputs, load_module
-from ncc.runtime import found
-from ncc.runtime.found import FoundFile, read_file
+from tests.rooms import Compiler, CorpusFile, FoundFile, expand_inputs, found, load_module, read_file
 
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
 MODULE = "define void @content() {\n  ret void\n}\n"

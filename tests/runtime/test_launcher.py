@@ -11,20 +11,22 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ncc.cli import app
 from ncc.errors import NccError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.compilers import find_compiler
-from ncc.frontend.permissions import compile_permissions
-from ncc.ir.llvm import print_module, stop_helper
-from ncc.runtime import confinement
-from ncc.runtime.confinement import (
+from tests.rooms import (
+    CompileOptions,
     Permissions,
+    app,
+    compile_permissions,
+    compile_source,
     confine,
+    confinement,
     describe_confinement,
+    find_compiler,
     landlock_version,
+    print_module,
     quiet_environment,
     require_confinement,
+    stop_helper,
 )
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher is for Linux")

@@ -10,16 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import CorpusFile
-from ncc.embedding.embedding import load_embedding
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from ncc.frontend import CompileOptions, compile_source, run_compiler
-from ncc.frontend.diagnostics import FinishedProcess, compile_error
-from ncc.frontend.mending import compile_program
-from ncc.ir import read_module
-from ncc.runtime import limits
-from ncc.runtime.limits import GIGABYTE, input_limit, memory_limit, output_limit
+from tests.rooms import (
+    GIGABYTE,
+    CompileOptions,
+    Compiler,
+    CorpusFile,
+    FinishedProcess,
+    compile_error,
+    compile_program,
+    compile_source,
+    input_limit,
+    limits,
+    load_embedding,
+    memory_limit,
+    output_limit,
+    read_module,
+    run_compiler,
+)
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher, which sets limits, is for Linux")
 

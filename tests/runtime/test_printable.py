@@ -4,7 +4,7 @@ import string
 
 import pytest
 
-from ncc.runtime.printable import source_name
+from tests.rooms import source_name
 
 
 @pytest.mark.parametrize(

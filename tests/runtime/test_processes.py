@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ncc.runtime.processes import WatchedProcess, python_command, signal_name, wait_for_answers
+from tests.rooms import WatchedProcess, python_command, signal_name, wait_for_answers
 
 ECHO = "from ncc.runtime.serving import Parent\nparent = Parent()\nwhile (m := parent.receive()) is not None:\n    "
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from ncc.runtime.quantities import parse_bytes, readable_bytes
+from tests.rooms import parse_bytes, readable_bytes
 
 
 @pytest.mark.parametrize("text", ["", "many", "1 XB", "1.2.3", "MB", "1e", "0x10", "1 KKB", "--1"])

@@ -15,17 +15,17 @@ import pytest
 from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
-from ncc.runtime import storage
-from ncc.runtime.storage import (
+from tests.rooms import (
+    only_writer,
     open_atomically,
     read_json,
     read_model,
     read_tensors,
+    storage,
     write_atomically,
     write_model,
     write_output,
 )
-from ncc.runtime.writable import only_writer
 
 
 def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):

@@ -10,8 +10,7 @@ import pytest
 
 import ncc
 from ncc.errors import CompileError, InputError, IRError, NccError
-from ncc.runtime.limits import GIGABYTE
-from ncc.runtime.workers import Workers, _limits
+from tests.rooms import GIGABYTE, Workers, _limits
 
 IR = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n"
 

@@ -7,7 +7,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, InputError
-from ncc.search.calibration import Calibration, fit_calibration, load_calibration, save_calibration, shipped_calibration
+from tests.rooms import Calibration, fit_calibration, load_calibration, save_calibration, shipped_calibration
 from tests.search.conftest import write_code
 
 

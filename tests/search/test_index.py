@@ -11,7 +11,8 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, NccError, OutputError
-from ncc.search import build, parts
+from tests.rooms import parts
+from tests.rooms import search_build as build
 from tests.search.conftest import FIND, SUM, write_code
 
 
@@ -130,7 +131,7 @@ def _parts_here(files, work, seen):
     rows = [work(file) for file in files]
     import pyarrow
 
-    from ncc.runtime.tables import vector_table
+    from tests.rooms import vector_table
 
     table = pyarrow.concat_tables([vector_table(one.columns, one.vectors) for one in rows if len(one.vectors)])
     yield parts.Part(tuple(files), [{"error": None, "num_rows": len(one.vectors)} for one in rows], table)

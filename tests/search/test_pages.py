@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ncc.search.pages import side_by_side, similar_page, source_lines
+from tests.rooms import side_by_side, similar_page, source_lines
 
 
 @pytest.fixture

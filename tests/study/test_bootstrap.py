@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap, Estimate, estimate
+from tests.study.rooms import Bootstrap, Estimate, estimate
 
 
 def means(values: np.ndarray, groups: np.ndarray, bootstrap: Bootstrap | None = None) -> Estimate:

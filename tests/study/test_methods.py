@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 from joblib import hash as content_hash
 
-from ncc.classification.samples import ProgramSamples
-from ncc.coarsening.samples import CoarseningSamples
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.study.classification import comparison as classification
-from ncc.study.classification.task import Classification
-from ncc.study.coarsening import comparison as coarsening
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.devices.methods import standard_methods
-from ncc.study.devices.task import DeviceMapping
-from ncc.study.evaluation import Task
-from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune, LanguageModel
-from ncc.study.runs import Kind, Method
 from tests.fixtures.coarsening import toy as kernels_on_devices  # noqa: F401
+from tests.rooms import CoarseningSamples, DeviceMappingSamples, ProgramSamples, load_embedding
+from tests.study.rooms import (
+    Classification,
+    CoarseningDeepTune,
+    DeviceMapping,
+    Kind,
+    LanguageModel,
+    Method,
+    Task,
+    ThreadCoarsening,
+    standard_methods,
+)
+from tests.study.rooms import classification_comparison as classification
+from tests.study.rooms import coarsening_comparison as coarsening
 
 IR = b"""
 define void @f(ptr %0) {

@@ -12,22 +12,34 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from ncc.coarsening.samples import CoarseningSamples
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.bootstrap import Estimate
-from ncc.study.coarsening.comparison import CoarseningComparison
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.devices.comparison import DeviceComparison
-from ncc.study.devices.task import DeviceMapping
-from ncc.study.evaluation import score_runs
-from ncc.study.leakage import LeakageReport
-from ncc.study.report.device_figures import reliability
-from ncc.study.report.drawing import INK, Dot, clipped, draw_dots
-from ncc.study.report.kinds import best_of_kinds
-from ncc.study.report.regret import share_within
-from ncc.study.report.table import Cell, Column, Row, Table, show, table_of, to_rich, to_text
-from ncc.study.runs import Kind, Run
+from tests.rooms import CoarseningSamples, DeviceMappingSamples
+from tests.study.rooms import (
+    INK,
+    Cell,
+    CoarseningComparison,
+    Column,
+    DeviceComparison,
+    DeviceMapping,
+    Dot,
+    Estimate,
+    Kind,
+    LeakageReport,
+    Row,
+    Run,
+    Table,
+    ThreadCoarsening,
+    best_of_kinds,
+    clipped,
+    draw_dots,
+    reliability,
+    score_runs,
+    share_within,
+    show,
+    table_of,
+    to_rich,
+    to_text,
+)
 
 HOSTILE = "IR2Vec <script>alert('1')</script> & \"$\\frac{x\" \x00"
 ABOUT = {"command": "ncc evaluate devmap", "versions": {"numpy": "1.2.3"}, "hardware": {"cores": 2}}

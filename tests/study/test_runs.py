@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError, NccError
-from ncc.study.devices.controls import learned_controls
-from ncc.study.devices.protocols import splits
-from ncc.study.runs import Plan, Run, run_plans
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import Plan, Run, learned_controls, run_plans
+from tests.study.rooms import devices_splits as splits
 
 try:
     import cloudpickle

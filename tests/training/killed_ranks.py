@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from ncc.runtime.ranks import process_group, rank_and_world
+from tests.rooms import process_group, rank_and_world
 
 RANKS = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))
 KILLED_AT = 9

@@ -14,9 +14,16 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError, InputError
-from ncc.runtime.ranks import found_by_first, process_group, share_files
-from ncc.runtime.storage import read_whole
-from ncc.training import TrainingConfig, TrainingStatistics, precision, train
+from tests.rooms import (
+    TrainingConfig,
+    TrainingStatistics,
+    found_by_first,
+    precision,
+    process_group,
+    read_whole,
+    share_files,
+    train,
+)
 
 EXACT: dict[str, dict] = {
     "mirrored": {},

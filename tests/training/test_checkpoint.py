@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from ncc.errors import AssetError
-from ncc.training import TrainingConfig
-from ncc.training.checkpoint import CheckpointClock
+from tests.rooms import CheckpointClock, TrainingConfig
 
 RANKS = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))
 STRATEGIES = RANKS["STOPPED"]

@@ -5,9 +5,7 @@ import math
 import pytest
 import torch
 
-from ncc.training import COMPRESSIONS, TrainingConfig
-from ncc.training.compression import CHUNK, LowRank, Quantized, TopK, make_compression
-from ncc.training.exchange import Exchange
+from tests.rooms import CHUNK, COMPRESSIONS, Exchange, LowRank, Quantized, TopK, TrainingConfig, make_compression
 
 
 def _gradient(size: int, seed: int = 0) -> torch.Tensor:

@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from ncc.training import TrainingConfig, TrainingStatistics, train
-from ncc.training.cuda_graphs import GraphedSteps
+from tests.rooms import GraphedSteps, TrainingConfig, TrainingStatistics, train
 
 
 def _model() -> nn.Module:

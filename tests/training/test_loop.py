@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError, InputError
-from ncc.training import STRATEGIES, TrainingConfig, TrainingStatistics, train
+from tests.rooms import STRATEGIES, TrainingConfig, TrainingStatistics, train
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 RANKS = runpy.run_path(str(SAMPLES / "two_ranks.py"))

@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError
-from ncc.training import TrainingConfig, TrainingStatistics, precision, train
-from ncc.training.precision import Precision, shared_precisions
+from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, shared_precisions, train
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 BFLOAT16, TF32, FLOAT32 = Precision

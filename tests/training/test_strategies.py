@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from ncc.training import STRATEGIES, TrainingConfig
-from ncc.training.strategies import BatchPart, make_strategy
+from tests.rooms import STRATEGIES, BatchPart, TrainingConfig, make_strategy
 
 SCRIPT = Path(__file__).parent / "strategy_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))

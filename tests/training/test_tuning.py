@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ncc.errors import AssetError, NccError
-from ncc.training.tuning import SearchTrial, search
+from tests.rooms import SearchTrial, search
 
 optuna = pytest.importorskip("optuna", reason="optuna is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")

@@ -5,19 +5,28 @@ import json
 import numpy as np
 import pytest
 
-from ncc.classification.network_fit import NetworkTraining
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.classification.ngram_fit import NgramMethod
-from ncc.classification.samples import find_labelled_files
-from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.study.classification.comparison import all_methods, compare_classifiers
-from ncc.study.classification.controls import count_controls, labels_of
-from ncc.study.classification.frozen import frozen_methods
-from ncc.study.classification.task import Classification, ClassificationMethod, load_split
-from ncc.study.controls import Majority
-from ncc.study.evaluation import evaluate
-from ncc.training import TrainingConfig
+from tests.rooms import (
+    NetworkTraining,
+    NgramMethod,
+    TrainingConfig,
+    find_labelled_files,
+    load_embedding,
+    program_encoder,
+    program_head,
+)
+from tests.study.rooms import (
+    Classification,
+    ClassificationMethod,
+    Majority,
+    compare_classifiers,
+    count_controls,
+    evaluate,
+    frozen_methods,
+    load_split,
+)
+from tests.study.rooms import classification_all_methods as all_methods
+from tests.study.rooms import classification_labels_of as labels_of
 
 SMALL = NetworkTraining(
     encoder=program_encoder(hidden=8, buckets=64),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
+from tests.study.rooms import classification_measure as measure
+from tests.study.rooms import fit_temperature, fit_threshold
 
 
 def test_scores_of_five_programs():

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
-from ncc.study.classification.protocols import near_duplicates, split_programs
+from tests.rooms import ProgramTable
+from tests.study.rooms import near_duplicates, split_programs
 
 
 def _table(sequences):

@@ -7,23 +7,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.classification import fit
-from ncc.classification.files import load_classifier, save_classifier
-from ncc.classification.fit import CombinedMethod
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.classification.ngram_fit import NgramMethod, encoded_programs
-from ncc.classification.refit import refit_classifier
-from ncc.classification.samples import find_labelled_files
-from ncc.classification.scoring import probabilities
-from ncc.embedding import load_embedding
 from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions
-from ncc.study.classification.metrics import measure
-from ncc.study.classification.robustness import measure_head
-from ncc.study.classification.task import load_split
-from ncc.study.classification.train_head import fit_classifier
-from ncc.training import TrainingConfig
+from tests.rooms import (
+    CombinedMethod,
+    CompileOptions,
+    NetworkMethod,
+    NetworkTraining,
+    NgramMethod,
+    TrainingConfig,
+    encoded_programs,
+    find_labelled_files,
+    fit,
+    load_classifier,
+    load_embedding,
+    probabilities,
+    program_encoder,
+    program_head,
+    refit_classifier,
+    save_classifier,
+)
+from tests.study.rooms import classification_measure as measure
+from tests.study.rooms import fit_classifier, load_split, measure_head
 
 SMALL = NetworkTraining(
     encoder=program_encoder(hidden=8, buckets=64),

@@ -5,12 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.embedding import load_embedding
-from ncc.study.classification import tuning
-from ncc.study.classification.task import load_split
-from ncc.training import TrainingConfig
+from tests.rooms import NetworkMethod, NetworkTraining, TrainingConfig, load_embedding, program_encoder, program_head
+from tests.study.rooms import load_split, tuning
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 

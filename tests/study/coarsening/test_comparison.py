@@ -7,23 +7,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.samples import DEVICES, CoarseningSamples
-from ncc.devices.samples import read_table
 from ncc.errors import InputError
-from ncc.study.coarsening import comparison
-from ncc.study.coarsening.comparison import CoarseningComparison, all_methods, evaluate_coarsening
-from ncc.study.coarsening.controls import constant_factor
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.evaluation import evaluate
-from ncc.study.peers.deeptune_coarsening import (
+from tests.rooms import DEVICES, ChosenLine, CoarseningSamples, TrainingConfig, read_table
+from tests.study.rooms import (
+    CoarseningComparison,
     CoarseningDeepTune,
     LanguageModel,
+    RecurrentTraining,
+    ThreadCoarsening,
+    constant_factor,
     deeptune_training,
+    evaluate,
+    evaluate_coarsening,
     pretrain_language_model,
 )
-from ncc.study.peers.recurrent import RecurrentTraining
-from ncc.training import TrainingConfig
+from tests.study.rooms import coarsening_all_methods as all_methods
+from tests.study.rooms import coarsening_comparison as comparison
 
 SMALL = deeptune_training(hidden=8, loop=TrainingConfig(epochs=40, batch_size=64, learning_rate=2e-2, weight_decay=0.0))
 

@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ncc.coarsening.samples import DEVICES, FACTORS, CoarseningSamples
 from ncc.errors import InputError
-from ncc.study.coarsening.controls import (
+from tests.rooms import DEVICES, FACTORS, CoarseningSamples
+from tests.study.rooms import (
     BestConstant,
+    CoarseningMethod,
+    MagniCascade,
+    Majority,
+    ThreadCoarsening,
     constant_factor,
+    evaluate,
     forest,
-    labels_of,
-    standard_controls,
 )
-from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
-from ncc.study.controls import Majority
-from ncc.study.evaluation import evaluate
-from ncc.study.peers.magni import MagniCascade
+from tests.study.rooms import coarsening_labels_of as labels_of
+from tests.study.rooms import coarsening_standard_controls as standard_controls
 
 SMALL = 10
 

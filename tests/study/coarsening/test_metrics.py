@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
-from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap
-from ncc.study.coarsening.controls import BestConstant, constant_factor
-from ncc.study.coarsening.metrics import measure
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.controls import Constant
-from ncc.study.evaluation import evaluate
+from tests.rooms import FACTORS, CoarseningSamples, clamp_to_measured
+from tests.study.rooms import BestConstant, Bootstrap, Constant, ThreadCoarsening, constant_factor, evaluate
+from tests.study.rooms import coarsening_measure as measure
 
 NAN = np.nan
 RUNTIME = np.array([[8.0, 4, 2, 1, NAN, NAN], [1, 2, 4, NAN, 8, NAN]])

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from ncc.coarsening.samples import CoarseningSamples
 from ncc.errors import InputError
-from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, PROTOCOLS, audit_leakage, splits
+from tests.rooms import CoarseningSamples
+from tests.study.rooms import COARSENING_INDEPENDENT_UNITS as INDEPENDENT_UNITS
+from tests.study.rooms import COARSENING_PROTOCOLS as PROTOCOLS
+from tests.study.rooms import coarsening_audit_leakage as audit_leakage
+from tests.study.rooms import coarsening_splits as splits
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

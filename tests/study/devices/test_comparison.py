@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.devices import comparison as module
-from ncc.study.devices import methods as methods_module
-from ncc.study.devices.comparison import DeviceComparison, evaluate_devmap
-from ncc.study.devices.controls import MajorityDevice, learned_controls
-from ncc.study.devices.methods import opcode_histograms, standard_methods
-from ncc.study.devices.protocols import audit_leakage
-from ncc.study.devices.task import DeviceMapping
-from ncc.study.evaluation import evaluate
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import (
+    DeviceComparison,
+    DeviceMapping,
+    MajorityDevice,
+    evaluate,
+    evaluate_devmap,
+    learned_controls,
+    standard_methods,
+)
+from tests.study.rooms import devices_audit_leakage as audit_leakage
+from tests.study.rooms import devices_comparison as module
+from tests.study.rooms import devices_opcode_histograms as opcode_histograms
+from tests.study.rooms import methods as methods_module
 
 IR = b"define void @f(ptr %0) {\n  store i32 0, ptr %0, align 4\n  ret void\n}\n"
 

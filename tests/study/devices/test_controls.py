@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 from joblib import hash as content_hash
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.devices.controls import (
-    MajorityDevice,
-    Trees,
-    learned_controls,
-    standard_controls,
-)
-from ncc.study.devices.task import DeviceMethod
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import DeviceMethod, MajorityDevice, Trees, learned_controls
+from tests.study.rooms import devices_standard_controls as standard_controls
 
 SMALL = 20
 TRAIN, TEST = np.arange(16), np.arange(16, 24)

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from fuzz import samples as invented
-from ncc.devices.fit import LaunchSamples, fit_times, hold_out
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.table import LaunchTimes
-from ncc.study.calibration_error import calibration_error
-from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
+from tests.rooms import KernelInputs, LaunchSamples, LaunchTimes, fit_times, hold_out
+from tests.study.rooms import Claims, calibration_error, compare_intervals, group_trials, score_claims
 
 KERNELS, SIZES = 24, 6
 

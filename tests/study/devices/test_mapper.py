@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 from scipy.linalg import cho_factor, cho_solve
 
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.devices.work import WORK_WIDTH
 from ncc.errors import InputError
-from ncc.ir import OPCODES
-from ncc.kernels import FEATURE_NAMES
-from ncc.study.devices.mapper import MapperMethod, Process, ScoreCalibration, Term, standardise
+from tests.rooms import FEATURE_NAMES, OPCODES, WORK_WIDTH, DeviceMappingSamples, KernelInputs
+from tests.study.rooms import MapperMethod, Process, ScoreCalibration, Term, standardise
 
 SMALL = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
 TEST = np.arange(90, 120)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap
-from ncc.study.devices.metrics import measure, static_choice_is_gpu
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import Bootstrap, static_choice_is_gpu
+from tests.study.rooms import devices_measure as measure
 
 # CPU times 8, 1, 1, 1 and GPU times 1, 2, 4, 1.25: the GPU is faster in the first row only.
 LOG_RATIO = np.log([8.0, 1 / 2, 1 / 4, 1 / 1.25])

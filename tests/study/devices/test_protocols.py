@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.devices.protocols import INDEPENDENT_UNITS, PROTOCOLS, audit_leakage, splits
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import DEVICES_INDEPENDENT_UNITS as INDEPENDENT_UNITS
+from tests.study.rooms import DEVICES_PROTOCOLS as PROTOCOLS
+from tests.study.rooms import devices_audit_leakage as audit_leakage
+from tests.study.rooms import devices_splits as splits
 
 NUM_FOLDS = {"published": 4, "kernel": 4, "application": 4, "suite": 3}
 Published = Callable[[str], DeviceMappingSamples]

@@ -8,14 +8,11 @@ from typing import Final
 import numpy as np
 import pytest
 
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap
-from ncc.study.controls import Constant
-from ncc.study.devices.controls import MajorityDevice, learned_controls
-from ncc.study.devices.protocols import PROTOCOLS, splits
-from ncc.study.devices.task import DeviceMapping, fold_seed
-from ncc.study.evaluation import evaluate
+from tests.rooms import DeviceMappingSamples
+from tests.study.rooms import DEVICES_PROTOCOLS as PROTOCOLS
+from tests.study.rooms import Bootstrap, Constant, DeviceMapping, MajorityDevice, evaluate, fold_seed, learned_controls
+from tests.study.rooms import devices_splits as splits
 
 SMALL = 20
 FEW = Bootstrap(num_resamples=50)

@@ -5,18 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.embedding import normalised
 from ncc.errors import InputError
-from ncc.study.embedding.analogies import (
+from tests.rooms import Embedding, Vocabulary, normalised
+from tests.study.rooms import (
     PUBLISHED_ANALOGIES,
     GroupScore,
     KindScore,
+    generate_questions,
     rank_answers,
     score_analogies,
     score_groups,
 )
-from ncc.study.embedding.questions import generate_questions
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
 TYPES = ("i8", "i16", "i32", "i64", "<4 x i32>", "<8 x i16>")

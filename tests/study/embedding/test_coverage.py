@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from ncc.embedding import BackoffLevel, Vocabulary
 from ncc.errors import InputError
-from ncc.study.embedding.coverage import Miss, measure_coverage
+from tests.rooms import BackoffLevel, Vocabulary
+from tests.study.rooms import Miss, measure_coverage
 
 VOCABULARY = Vocabulary(
     ("ret void", "<%ID> = add i32 <%ID>, <INT>", "add", "<unknown>"),

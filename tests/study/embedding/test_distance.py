@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.embedding import normalised
-from ncc.study.embedding.distance import CATEGORIES, score_distance
+from tests.rooms import Embedding, Vocabulary, normalised
+from tests.study.rooms import CATEGORIES, score_distance
 
 ADDS = [f"<%ID> = add {type_} <%ID>, <%ID>" for type_ in ("i8", "i16", "i32", "i64")]
 BITWISE = [f"<%ID> = {opcode} i32 <%ID>, <INT>" for opcode in ("and", "or", "xor", "shl", "lshr", "ashr")]

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from ncc.embedding import Embedding, Vocabulary, load_embedding
 from ncc.errors import InputError
-from ncc.study.embedding.evaluation import IntrinsicScores, evaluate_embedding
-from ncc.study.embedding.questions import GROUPS, KINDS
+from tests.rooms import Embedding, Vocabulary, load_embedding
+from tests.study.rooms import EMBEDDING_KINDS as KINDS
+from tests.study.rooms import GROUPS, IntrinsicScores, evaluate_embedding
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,8 @@
 
 import pytest
 
-from ncc.embedding import load_embedding
-from ncc.ir import OPCODES
-from ncc.study.embedding.picture import FAMILIES, family_of
+from tests.rooms import OPCODES, load_embedding
+from tests.study.rooms import FAMILIES, family_of
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from ncc.embedding import Embedding, Vocabulary
-from ncc.embedding.embedding import normalised
 from ncc.errors import InputError, OutputError
-from ncc.study.embedding.picture import FAMILIES, MARKS, Projection, project, write_html, write_png
+from tests.rooms import Embedding, Vocabulary, normalised
+from tests.study.rooms import FAMILIES, MARKS, Projection, project, write_html, write_png
 
 ADDS = [f"<%ID> = add i{width} <%ID>, <INT>" for width in range(1, 31)]
 LOADS = [f"<%ID> = load i{width}, ptr <%ID>, align 4" for width in range(1, 31)]

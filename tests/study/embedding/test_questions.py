@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from ncc.embedding import Vocabulary, load_embedding
 from ncc.errors import InputError
-from ncc.study.embedding.questions import GROUPS, generate_questions
-from ncc.study.embedding.statements import is_exact, struct_fields
+from tests.rooms import Vocabulary, load_embedding
+from tests.study.rooms import GROUPS, generate_questions, is_exact, struct_fields
 
 TWO = "<%ID>, <%ID>"
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ncc.gpus.measured import Launches
-from ncc.study.gpus.residuals import KernelCode, recurrent_residual, with_vectors
+from tests.rooms import Launches
+from tests.study.rooms import KernelCode, recurrent_residual, with_vectors
 
 
 def _launches(draw, number):

@@ -9,20 +9,28 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.embedding import Embedding, Vocabulary
 from ncc.errors import InputError
-from ncc.ir import Abstraction, read_module
-from ncc.study.devices.controls import Trees
-from ncc.study.devices.protocols import splits
-from ncc.study.peers import deeptune, inst2vec, ir2vec
-from ncc.study.peers.deeptune import DeepTune
-from ncc.study.peers.grewe import grewe, grewe_features
-from ncc.study.peers.inst2vec import Inst2vec
-from ncc.study.peers.ir2vec import SeedVectors, encode_function, function_vectors, ir2vec_trees, load_seeds
-from ncc.study.peers.recurrent import RecurrentTraining
-from ncc.study.runs import Method, Plan, run_plans
-from ncc.training import TrainingConfig
+from tests.rooms import Abstraction, DeviceMappingSamples, Embedding, TrainingConfig, Vocabulary, read_module
+from tests.study.rooms import (
+    DeepTune,
+    Inst2vec,
+    Method,
+    Plan,
+    RecurrentTraining,
+    SeedVectors,
+    Trees,
+    deeptune,
+    encode_function,
+    function_vectors,
+    grewe,
+    grewe_features,
+    inst2vec,
+    ir2vec,
+    ir2vec_trees,
+    load_seeds,
+    run_plans,
+)
+from tests.study.rooms import devices_splits as splits
 
 TRAIN, TEST = np.arange(16), np.arange(16, 24)
 LOOP = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2, weight_decay=0.0)

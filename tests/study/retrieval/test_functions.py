@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.ir import read_module
-from ncc.ir.optimised import as_if_optimised
-from ncc.study.retrieval.ir2vec import IR2VecWheel, is_installed
-from ncc.study.retrieval.methods import Units
-from ncc.study.retrieval.pools import LEAST, anonymous, own_functions_of
+from tests.rooms import as_if_optimised, load_embedding, read_module
+from tests.study.rooms import LEAST, IR2VecWheel, Units, anonymous, is_installed, own_functions_of
 
 MODULE = b"""; ModuleID = 'secret.c'
 source_filename = "secret.c"

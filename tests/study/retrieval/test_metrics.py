@@ -5,8 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from ncc.errors import InputError
-from ncc.study.retrieval import metrics
-from ncc.study.retrieval.metrics import average_precisions, expanded, map_at_r, pool_scores
+from tests.study.rooms import average_precisions, expanded, map_at_r, metrics, pool_scores
 
 
 def _as_defined(vectors, labels):

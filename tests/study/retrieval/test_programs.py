@@ -7,15 +7,9 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.classification.loading import choose_classes
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import find_labelled_files
-from ncc.embedding import load_embedding
 from ncc.errors import InputError, OutputError
-from ncc.frontend import CompileOptions
-from ncc.study.retrieval.methods import all_representations
-from ncc.study.retrieval.metrics import map_at_r
-from ncc.study.retrieval.programs import compare_retrieval
+from tests.rooms import CompileOptions, ProgramReader, choose_classes, find_labelled_files, load_embedding
+from tests.study.rooms import all_representations, compare_retrieval, map_at_r
 
 NAMES = [one.name for one in all_representations(load_embedding())]
 

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from ncc.study.scaling.plan import PlannedRun, Setting
-from ncc.study.scaling.programs import ProgramSource
-from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunResult
+from tests.study.rooms import EpochEnd, Measured, Phases, PlannedRun, ProgramSource, RunResult, Setting
 
 PLAIN = Setting(
     world=1,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.study.classification.task import first_of_each
-from ncc.study.scaling.plan import SweepConfig
+from tests.study.rooms import SweepConfig, first_of_each
 
 
 def test_one_process_runs_once_for_all_ways_of_sharing():

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from ncc.study.scaling.plan import SweepConfig
-from ncc.study.scaling.prediction import LINKS, Step, StepModel, predict_scaling
-from ncc.study.scaling.report import sweep_parts
-from ncc.study.scaling.scores import Spread
-from ncc.study.scaling.sweep import ScalingSweep
+from tests.study.rooms import LINKS, ScalingSweep, Spread, Step, StepModel, SweepConfig, predict_scaling, sweep_parts
 
 TRUE = StepModel(np.array([2e-3, 1e-9, 2e-4, 5e-9, 2e-5, 0.0, 1e-3, 1 / 4e8]))
 """A fixed part, weights, programs, products, stragglers, latency, and 400 MB a second."""
@@ -42,8 +38,7 @@ def results(plain, result):
 
 
 def test_sizes_of_the_network_count_as_they_are():
-    from ncc.classification.network_model import program_encoder, program_head
-    from ncc.encoder.lstm import EncoderNetwork
+    from tests.rooms import EncoderNetwork, program_encoder, program_head
 
     def weights(hidden: int) -> int:
         vectors = np.zeros((3, 200), np.float32)

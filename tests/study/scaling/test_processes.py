@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ncc.study.scaling import processes
-from ncc.study.scaling.plan import PlannedRun
-from ncc.study.scaling.results import Measured, RunOrder, load, save
+from tests.study.rooms import Measured, PlannedRun, RunOrder, load, processes, save
 
 
 @pytest.fixture

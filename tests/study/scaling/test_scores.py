@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ncc.study.scaling.plan import SweepConfig
-from ncc.study.scaling.results import EpochEnd
-from ncc.study.scaling.scores import Spread, break_even, score_settings
+from tests.study.rooms import EpochEnd, Spread, SweepConfig, break_even, score_settings
 
 STRONG = SweepConfig(worlds=(1, 2), batch_sizes=(32, 64), repeats=2, target=0.9)
 

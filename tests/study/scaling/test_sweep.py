@@ -7,12 +7,9 @@ from dataclasses import fields
 import pytest
 from typer.testing import CliRunner
 
-from ncc.cli import app
 from ncc.errors import InputError
-from ncc.study.scaling import processes
-from ncc.study.scaling.plan import SweepConfig
-from ncc.study.scaling.results import Phases, save
-from ncc.study.scaling.sweep import run_sweep
+from tests.rooms import app
+from tests.study.rooms import Phases, SweepConfig, processes, run_sweep, save
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from ncc.errors import AssetError
-from ncc.ir import Abstraction
-from ncc.study.vectors import load_inst2vec
-from ncc.study.vectors.modernise import modernise_statement
+from tests.rooms import Abstraction
+from tests.study.rooms import load_inst2vec, modernise_statement
 
 LOAD = "<%ID> = load i32, i32* <%ID>, align 4"
 DICTIONARY = {"!UNK": 0, LOAD: 1, "ret void": 2, "store i8* <%ID>, i8** <%ID>, align 8": 3}

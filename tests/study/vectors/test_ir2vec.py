@@ -5,12 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from ncc.embedding import Vocabulary, load_embedding
-from ncc.embedding.embedding import normalised
 from ncc.errors import AssetError
-from ncc.ir import OPCODES
-from ncc.study.vectors import load_ir2vec
-from ncc.study.vectors.entities import operand_kinds, result_type
+from tests.rooms import OPCODES, Vocabulary, load_embedding, normalised
+from tests.study.rooms import load_ir2vec, operand_kinds, result_type
 
 ADD = "<%ID> = add nsw i32 <%ID>, <INT>"
 STORE = "store float <%ID>, ptr <%ID>, align 4"
