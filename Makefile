@@ -8,7 +8,7 @@ check:
 	ruff format --check .
 	ruff check .
 	mypy ncc fuzz datasets benchmarks tests
-	pytest -q tests/test_docstrings.py
+	pytest -q tests/project/test_docstrings.py
 
 test:
 	pytest

@@ -1,4 +1,4 @@
-"""Compiles the C of ncc/native with the clang that the ziglang wheel brings: no compiler is needed.
+"""Compiles the C of ncc/ir/native with the clang that the ziglang wheel brings: no compiler is needed.
 
 The kernels become a library; on Linux, the launcher that confines compilers becomes a program beside it.
 """
@@ -34,9 +34,9 @@ class BuildNative(build_ext):
 
 def extensions() -> list[Extension]:
     """What there is to build here."""
-    found = [Extension("ncc.native._kernels", sorted(path.as_posix() for path in Path("ncc/native").glob("*.c")))]
+    found = [Extension("ncc.ir.reader._kernels", sorted(path.as_posix() for path in Path("ncc/ir/native").glob("*.c")))]
     if sys.platform == "linux":
-        found.append(Extension("ncc.native._confine", ["ncc/native/confine/confine.c"]))
+        found.append(Extension("ncc.system.sandbox._confine", ["ncc/system/sandbox/confine.c"]))
     return found
 
 

@@ -5,10 +5,10 @@
 
 The classifier's network is trained by one process on some of POJ-104's programs and asked about its validation
 programs. A batch of w times the size is what w ranks make together; its learning rate follows the rules of
-`ncc.training.config.RATE_RULES`. Times are the processor's, so that a busy machine changes them little.
+`ncc.learning.training.config.RATE_RULES`. Times are the processor's, so that a busy machine changes them little.
 
 With ``--graphs`` nothing is trained: it counts the shapes of batches as GPUs get them, and how many of a training's
-steps CUDA graphs would compute (see `ncc.training.cuda_graphs`, which is asked).
+steps CUDA graphs would compute (see `ncc.learning.training.graphs`, which is asked).
 """
 
 import argparse
@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ncc.classification.network_fit import NetworkMethod, NetworkTraining, encode_programs, program_data
-from ncc.classification.network_model import program_encoder
-from ncc.runtime.provenance import command_line, environment
+from ncc.learning.encoder.network_model import program_encoder
+from ncc.learning.training import TrainingStatistics
+from ncc.learning.training.graphs import GraphedSteps
 from ncc.study.scaling.programs import Programs, ProgramSource
-from ncc.training import TrainingStatistics
-from ncc.training.cuda_graphs import GraphedSteps
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, encode_programs, program_data
 
 
 def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:

@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ncc.devices.constants import own_constants
-from ncc.devices.fit import LaunchSamples, try_split
-from ncc.devices.folds import balanced_folds
-from ncc.devices.head import times_of
-from ncc.devices.table import read_times
-from ncc.embedding import load_embedding
-from ncc.measure.choice import Chooser
-from ncc.measure.table import MeasuredTable
-from ncc.runtime.provenance import command_line, environment
-from ncc.study.devices.train_head import describe_launches
+from ncc.kernels.measure.choice import Chooser
+from ncc.kernels.measure.devices_table import read_times
+from ncc.kernels.measure.table import MeasuredTable
+from ncc.learning.embedding import load_embedding
+from ncc.learning.heads.folds import balanced_folds
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.devices.constants import own_constants
+from ncc.tasks.devices.devices_head import times_of
+from ncc.tasks.devices.fit import LaunchSamples, try_split
+from ncc.tasks.devices.train import describe_launches
 
 CHECKPOINTS = (20, 40, 80, 120, 160, 240, 320, 480, 640, 960)
 ORDERS = ("chosen", "random", "kernel by kernel")

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.coarsening.features import sample_features
-from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
-from ncc.runtime.provenance import command_line, environment
-from ncc.study.bootstrap import Bootstrap
+from ncc.learning.heads.figures import Bootstrap
 from ncc.study.coarsening.task import ThreadCoarsening
 from ncc.study.evaluation import evaluate_all
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.coarsening.coarsening_features import sample_features
+from ncc.tasks.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
+from ncc.tasks.coarsening.train import ChosenLine
 
 FIGURES = ("mean_speedup", "geomean_speedup")
 

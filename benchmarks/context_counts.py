@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ncc.graph import XFG, build_xfg, count_contexts
-from ncc.ir import read_module
-from ncc.runtime.provenance import command_line, environment
+from ncc.ir.graph import XFG, build_xfg, count_contexts
+from ncc.ir.reader import read_module
+from ncc.system.files.provenance import command_line, environment
 
 WIDTHS = (1, 2, 3)
 MAX_DEGREE = 64

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ncc import api
-from ncc.corpus import Recipe, load_recipe
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.storage import write_atomically
+from ncc.learning.corpus import Recipe, load_recipe
+from ncc.system.files.models import write_atomically
+from ncc.system.files.provenance import command_line, environment
 
 RESULT = Path(__file__).with_name("results") / "contrastive.json"
 RECIPE = Path(__file__).parents[1] / "datasets" / "corpora" / "functions.toml"

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ncc import data
 from ncc.errors import NccError
-from ncc.gpus.sources import device_sources, make_options
-from ncc.inputs import load_module
+from ncc.ir.inputs import load_module
 from ncc.kernels.names import plain_kernel_name
-from ncc.runtime.provenance import command_line, environment
+from ncc.learning import data
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.gpus.sources import device_sources, make_options
 
 
 def kernels_of(program: Path) -> tuple[set[str], list[str]]:

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from ncc.arrays import Split
-from ncc.data import cache_folder
-from ncc.devices.published import load_inputs
-from ncc.devices.samples import DeviceMappingSamples, MappingUnit, load_samples
-from ncc.embedding import load_embedding
-from ncc.runtime.provenance import command_line, environment
+from ncc.learning.data import cache_folder
+from ncc.learning.embedding import load_embedding
 from ncc.study.devices.controls import learned_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits
 from ncc.study.devices.task import DeviceMapping, DeviceMethod
 from ncc.study.evaluation import score_runs
 from ncc.study.runs import Plan, run_plans
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.devices.devices_published import load_inputs
+from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit, load_samples
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 NOISE = (0.02, 0.05, 0.1, 0.2)

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from ncc import data
 from ncc.errors import NccError
-from ncc.gpus.host import ReadArguments
-from ncc.gpus.measured import program_modules
-from ncc.gpus.roofline import count_launch
-from ncc.gpus.sources import host_arguments, make_options
 from ncc.kernels.launch import Launch
-from ncc.kernels.launch_profile import LaunchedKernel
 from ncc.kernels.names import find_kernel
-from ncc.runtime.provenance import command_line, environment
+from ncc.kernels.profile import LaunchedKernel
+from ncc.learning import data
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.gpus.columns import count_launch
+from ncc.tasks.gpus.host import ReadArguments
+from ncc.tasks.gpus.measured import program_modules
+from ncc.tasks.gpus.sources import host_arguments, make_options
 
 _WITHIN = 0.1
 Counted = tuple[LaunchedKernel | None, dict[str, str]]

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from ncc.errors import NccError
-from ncc.frontend import CompileOptions, compile_source
-from ncc.ir import read_module
+from ncc.ir.frontend import CompileOptions, compile_source
+from ncc.ir.reader import read_module
 from ncc.kernels.names import kernel_numbers, plain_kernel_name
-from ncc.runtime.provenance import command_line, environment
+from ncc.system.files.provenance import command_line, environment
 
 _FOLDERS = ("include", "src", "test")
 _SUFFIXES = frozenset((".hip", ".cpp", ".cc", ".cu"))

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import ncc
 from ncc.errors import NccError
-from ncc.inputs import expand_inputs
-from ncc.runtime.provenance import command_line, environment
+from ncc.ir.inputs import expand_inputs
+from ncc.system.files.provenance import command_line, environment
 
 TIMEOUT_S = 5
 TEMPLATES = """template <int n, long m> struct S { S<n - 1, 2 * m> x; S<n - 1, 2 * m + 1> y; };

@@ -32,18 +32,18 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from ncc.frontend import CompileOptions, compile_source
-from ncc.frontend.compilers import find_compiler
-from ncc.graph import build_xfg
-from ncc.ir import read_module
-from ncc.runtime.storage import write_atomically
+from ncc.ir.frontend import CompileOptions, compile_source
+from ncc.ir.frontend.compilers import find_compiler
+from ncc.ir.graph import build_xfg
+from ncc.ir.reader import read_module
+from ncc.system.files.models import write_atomically
 
 SOURCES = Path(__file__).with_name("sources")
 RESULT = Path(__file__).with_name("results") / "ir_speed.json"
 # name → (SIZE in the sources, optimization level)
 SIZES = {"small": (1, "-O0"), "optimised": (3, "-O1"), "medium": (2, "-O0"), "large": (4, "-O0")}
 
-READ = "from ncc.graph import build_xfg\nfrom ncc.ir import read_module\n"
+READ = "from ncc.ir.graph import build_xfg\nfrom ncc.ir.reader import read_module\n"
 READ_FILE = READ + "import sys\ngraph = build_xfg(read_module(sys.argv[1]))\n"
 PEAK = """import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
@@ -60,7 +60,7 @@ for path in sys.stdin:
     print("seconds", time.perf_counter() - start, len(vector), flush=True)
 """
 NCC_WORKER = WORKER.format(
-    prepare="from ncc.api import embed\nfrom ncc.embedding.backoff import generalise",
+    prepare="from ncc.api import embed\nfrom ncc.learning.embedding.backoff import generalise",
     reset="generalise.cache_clear()",
     embed="embed(path.strip(), pooling=sys.argv[1]).vector",
 )

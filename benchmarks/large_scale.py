@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from ncc.frontend import CompileOptions, compile_source
-from ncc.graph import build_xfg, count_contexts
-from ncc.ir import read_module
-from ncc.runtime.provenance import command_line, environment
+from ncc.ir.frontend import CompileOptions, compile_source
+from ncc.ir.graph import build_xfg, count_contexts
+from ncc.ir.reader import read_module
+from ncc.system.files.provenance import command_line, environment
 
 FUNCTION = re.compile(rb"^define [^\n]*?@([-\w.$]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
 MAX_DEGREE = 64

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import ncc
-from ncc.runtime.provenance import command_line, environment
+from ncc.system.files.provenance import command_line, environment
 
 RESULT = Path(__file__).with_name("results") / "many_files.json"
 

@@ -21,19 +21,19 @@ from scipy.stats import norm, t
 from sklearn.cluster import KMeans
 
 from ncc.arrays import Split
-from ncc.devices.columns import CODE, launch_columns, launch_physics
-from ncc.devices.constants import own_constants
-from ncc.devices.fit import LaunchSamples, Trial, fit_times, hold_out, owners
-from ncc.devices.folds import balanced_folds
-from ncc.devices.head import sureness
-from ncc.devices.inputs import INTERVAL, KernelInputs
-from ncc.devices.models import predict_targets
-from ncc.devices.published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.devices.table import LaunchTimes, read_times
-from ncc.embedding import load_embedding
-from ncc.runtime.provenance import command_line, environment
-from ncc.study.calibration_error import calibration_error
-from ncc.study.devices.train_head import describe_launches
+from ncc.kernels.measure.devices_table import LaunchTimes, read_times
+from ncc.learning.embedding import load_embedding
+from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.folds import balanced_folds
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.devices.columns import CODE, launch_columns, launch_physics
+from ncc.tasks.devices.constants import own_constants
+from ncc.tasks.devices.devices_head import sureness
+from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
+from ncc.tasks.devices.features import INTERVAL, KernelInputs
+from ncc.tasks.devices.fit import LaunchSamples, Trial, fit_times, hold_out, owners
+from ncc.tasks.devices.head import predict_targets
+from ncc.tasks.devices.train import describe_launches
 
 Array = NDArray[np.float64]
 Launches = tuple[LaunchTimes, KernelInputs]

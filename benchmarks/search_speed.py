@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pyarrow
 
-from ncc.embedding.embedding import normalised
-from ncc.encoder.pooling import load_pooler
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.storage import write_atomically
-from ncc.search.index import Index
-from ncc.search.store import IndexCard, Store, writing
+from ncc.learning.embedding.embedding import normalised
+from ncc.learning.encoder.pooling import load_pooler
+from ncc.system.files.models import write_atomically
+from ncc.system.files.provenance import command_line, environment
+from ncc.tasks.search.index import Index
+from ncc.tasks.search.store import IndexCard, Store, writing
 
 RESULT = Path(__file__).with_name("results") / "search_speed.json"
 FUNCTIONS_A_FILE = 50

@@ -22,9 +22,9 @@ import torch
 from gensim.models import Word2Vec
 from numpy.typing import NDArray
 
-from ncc.embedding import CorpusCounts, SkipGramConfig, build_vocabulary, load_corpora, train_skipgram
-from ncc.embedding.skipgram_loss import skipgram_loss
-from ncc.runtime.provenance import command_line, environment
+from ncc.learning.embedding import CorpusCounts, SkipGramConfig, build_vocabulary, load_corpora, train_skipgram
+from ncc.learning.embedding.skipgram_loss import skipgram_loss
+from ncc.system.files.provenance import command_line, environment
 
 EPOCHS = (1, 2, 4, 8, 16, 32, 48, 64, 128)
 GENSIM_EPOCHS = 5

@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import distributed, multiprocessing
 
-from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.ranks import process_group
+from ncc.learning.embedding import SkipGramConfig, train_skipgram
+from ncc.learning.training.ranks import process_group
+from ncc.system.files.provenance import command_line, environment
 
 
 def pairs_of(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -20,12 +20,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.embedding import SkipGramConfig, train_skipgram
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.runtime.provenance import command_line, environment
-from ncc.training import TrainingConfig, TrainingStatistics, train
-from ncc.training.precision import shared_precisions
+from ncc.learning.embedding import SkipGramConfig, train_skipgram
+from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.encoder.network_model import program_encoder, program_head
+from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.precision import shared_precisions
+from ncc.system.files.provenance import command_line, environment
 
 DIM, ROWS, CLASSES = 200, 5000, 104
 PRODUCTS = 3

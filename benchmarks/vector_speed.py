@@ -16,17 +16,17 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import find_files
-from ncc.corpus.recipe import load_recipe
-from ncc.embedding import load_embedding
-from ncc.embedding.backoff import generalise
-from ncc.encoder.pooling import POOLERS, load_pooler
 from ncc.errors import NccError
-from ncc.ir import read_module
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.storage import write_atomically
+from ncc.ir.reader import read_module
+from ncc.learning.corpus.files import find_files
+from ncc.learning.corpus.recipe import load_recipe
+from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.backoff import generalise
+from ncc.learning.encoder.pooling import POOLERS, load_pooler
+from ncc.learning.programs.kept import Compiler
 from ncc.study.retrieval.pools import Build, compile_file
+from ncc.system.files.models import write_atomically
+from ncc.system.files.provenance import command_line, environment
 
 RESULT = Path(__file__).with_name("results") / "vector_speed.json"
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.graph import XFG, build_xfg, count_contexts
-from ncc.ir import OPCODES, Module, NodeKind
-from ncc.ir.older import modern_text
+from ncc.ir.graph import XFG, build_xfg, count_contexts
+from ncc.ir.reader import OPCODES, Module, NodeKind
+from ncc.ir.reader.older import modern_text
 
 __all__ = ["assert_same_reading", "check_module", "renumbered", "statements"]
 

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from fuzz.targets.ir import mutate_ir, texts
-from ncc import native
-from ncc.ir.llvm import LLVMRefusalError, print_module
+from ncc.ir.reader import native
+from ncc.ir.reader.llvm import LLVMRefusalError, print_module
 
 __all__ = ["Differences", "compare"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.slot import Slot
-from ncc.runtime.processes import WatchedProcess, python_command, wait_for_answers
+from ncc.system.sandbox.process import WatchedProcess, python_command, wait_for_answers
 
 __all__ = ["Worker"]
 

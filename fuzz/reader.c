@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ncc/native/reader.h"
+#include "../ncc/ir/native/reader.h"
 
 enum { NUM_FIELDS = 25 };
 

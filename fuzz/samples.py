@@ -5,29 +5,29 @@ from pathlib import Path
 
 import numpy as np
 
-from ncc.classification.head import ClassifierHead
-from ncc.classification.network_model import ProgramNetwork, program_encoder
-from ncc.classification.ngram_model import NgramModel
-from ncc.coarsening.head import CoarseningHead
-from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.devices.columns import CODE, LAUNCH, launch_columns
-from ncc.devices.head import LEVELS, Errors, Expert, TimesHead
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.models import LSTMTimes, Smooth
-from ncc.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
-from ncc.devices.work import WORK_WIDTH
-from ncc.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
-from ncc.embedding.embedding import normalised
-from ncc.encoder.config import EncoderConfig
-from ncc.encoder.linear_encoder import LinearEncoder
-from ncc.encoder.lstm_numpy import Ensemble, NumpyNetwork
-from ncc.encoder.patterns import PatternCounts, count_patterns
-from ncc.encoder.program import EncodedProgram
-from ncc.encoder.trees import Boosted
-from ncc.graph import build_xfg, count_contexts
-from ncc.ir import OPCODES, read_module
+from ncc.ir.graph import build_xfg, count_contexts
+from ncc.ir.reader import OPCODES, read_module
 from ncc.kernels import FEATURE_NAMES
-from ncc.kernels.coarsening_features import FEATURE_NAMES as COARSENING_FEATURES
+from ncc.learning.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
+from ncc.learning.embedding.embedding import normalised
+from ncc.learning.encoder.config import EncoderConfig
+from ncc.learning.encoder.linear import LinearEncoder
+from ncc.learning.encoder.network_model import ProgramNetwork, program_encoder
+from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork
+from ncc.learning.encoder.patterns import PatternCounts, count_patterns
+from ncc.learning.heads.trees import Boosted
+from ncc.learning.programs.table import EncodedProgram
+from ncc.tasks.classification.head import ClassifierHead
+from ncc.tasks.classification.ngrams import NgramModel
+from ncc.tasks.coarsening.features import FEATURE_NAMES as COARSENING_FEATURES
+from ncc.tasks.coarsening.head import CoarseningHead
+from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
+from ncc.tasks.devices.columns import CODE, LAUNCH, launch_columns
+from ncc.tasks.devices.devices_head import LEVELS, Errors, Expert, TimesHead
+from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.head import LSTMTimes, Smooth
+from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
+from ncc.tasks.devices.work import WORK_WIDTH
 
 __all__ = [
     "DIM",

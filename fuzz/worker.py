@@ -15,7 +15,7 @@ from typing import Any
 from fuzz.slot import Slot
 from fuzz.targets import find_target
 from fuzz.trial import Problem, attempt
-from ncc.runtime.serving import Parent
+from ncc.system.workers.worker import Parent
 
 __all__: list[str] = []
 

@@ -23,7 +23,15 @@ hypothesis.settings.register_profile("ncc", deadline=None)
 hypothesis.settings.load_profile("ncc")
 
 COMMAND = Path(__file__).parent / "samples" / "command.py"
-PRELOADED = ["torch", "torch._dynamo", "sklearn.ensemble", "ncc.cli", "ncc.embedding", "ncc.corpus", "ncc.study.runs"]
+PRELOADED = [
+    "torch",
+    "torch._dynamo",
+    "sklearn.ensemble",
+    "ncc.cli",
+    "ncc.learning.embedding",
+    "ncc.learning.corpus",
+    "ncc.study.runs",
+]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -17,7 +17,7 @@ from tests.rooms import CompileOptions, EmbeddedModule, Embedding, api
 
 TESTS = Path(__file__).parent
 IR = TESTS / "data" / "ir"
-SOURCES = TESTS / "frontend" / "sources"
+SOURCES = TESTS / "ir" / "frontend" / "sources"
 KERNELS = TESTS / "samples" / "two_kernels.cl"
 
 
@@ -372,7 +372,7 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
 
 
 def test_embedding_does_not_load_what_predicts():
-    packages = ("ncc.devices", "ncc.coarsening", "ncc.classification", "ncc.study", "ncc.kernels")
+    packages = ("ncc.tasks.devices", "ncc.tasks.coarsening", "ncc.tasks.classification", "ncc.study", "ncc.kernels")
     code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

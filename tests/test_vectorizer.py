@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import ncc
 from ncc.errors import InputError, NccError
-from tests.search.conftest import FIND, SUM
+from tests.tasks.search.conftest import FIND, SUM
 
 TREE = Path(__file__).parent / "data" / "ir" / "tree.clang22.ll"
 TEXTS = [SUM.format(name="f", number=n) for n in (2, 3)] + [FIND.format(name="f", number=n) for n in (3, 4)]

@@ -24,11 +24,11 @@ from torch import Tensor, multiprocessing, nn
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from ncc.classification.network_model import program_encoder, program_head
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.ranks import process_group
-from ncc.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.encoder.network_model import program_encoder, program_head
+from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.ranks import process_group
+from ncc.system.files.provenance import command_line, environment
 
 DIM, WORDS, BUCKETS, CLASSES = 200, 2000, 2000, 104
 FEW = 4

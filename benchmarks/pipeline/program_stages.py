@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ncc.encoder.config import EncoderConfig
-from ncc.encoder.lstm import (
+from ncc.errors import InputError
+from ncc.learning.encoder.config import EncoderConfig
+from ncc.learning.encoder.network import (
     EncoderNetwork,
     places_inside,
     pool_inputs,
@@ -18,7 +19,6 @@ from ncc.encoder.lstm import (
     run_layer,
     statement_features,
 )
-from ncc.errors import InputError
 
 __all__ = ["FirstStage", "LastStage", "split_network"]
 
@@ -55,7 +55,7 @@ class FirstStage(nn.Module):
 
         Args:
             received: Nothing.
-            words: And the others, as in `ncc.encoder.batches.SequenceBatch`.
+            words: And the others, as in `ncc.learning.encoder.batches.SequenceBatch`.
             lengths: See there.
             literals: See there.
             literal_start: See there.
@@ -97,7 +97,7 @@ class LastStage(nn.Module):
         Args:
             received: What `FirstStage` gave.
             words: (batch, time), of which the shape alone is read.
-            lengths: (batch,) int64 as in `ncc.encoder.batches.SequenceBatch`.
+            lengths: (batch,) int64 as in `ncc.learning.encoder.batches.SequenceBatch`.
             literals: Not read.
             literal_start: Not read.
 

@@ -19,12 +19,12 @@ from torch.distributed.pipelining import ScheduleGPipe
 
 from benchmarks.pipeline.stage import MeasuredStage, PipelineStatistics, StageModule, StageOfPieces, sent_size
 from ncc.errors import InputError, NccError
-from ncc.runtime.ranks import rank_and_world
-from ncc.training.config import TrainingConfig
-from ncc.training.draws import Draws
-from ncc.training.loop import TrainingData
-from ncc.training.optimizer import ClippedAdamW, rate_factor
-from ncc.training.precision import shared_precisions
+from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.draws import Draws
+from ncc.learning.training.loop import TrainingData
+from ncc.learning.training.optimizer import ClippedAdamW, rate_factor
+from ncc.learning.training.precision import shared_precisions
+from ncc.learning.training.ranks import rank_and_world
 
 __all__ = ["train_in_stages"]
 
@@ -43,7 +43,7 @@ def train_in_stages(
 
     All ranks give all stages and the same data, train one stage each, begin with the first rank's weights and end with
     the whole model's. As long as neither the data nor the model draw noise, these are, but for rounding, what
-    `ncc.training.train` makes in one process, however many micro-batches there are.
+    `ncc.learning.training.train` makes in one process, however many micro-batches there are.
 
     Args:
         stages: In order, one a rank, without parameters in common; a rank's own on the device where it computes.

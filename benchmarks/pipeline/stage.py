@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch import distributed as dist
 from torch.distributed.pipelining import PipelineStage
 
-from ncc.training.precision import Precision
+from ncc.learning.training.precision import Precision
 
 __all__ = ["MeasuredStage", "PipelineStatistics", "StageModule", "StageOfPieces", "sent_size"]
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import ncc
-from ncc.runtime.columns import aligned
-from ncc.runtime.quantities import parse_bytes
+from ncc.system.files.columns import aligned
+from ncc.system.files.quantities import parse_bytes
 
 HERE = Path(__file__).parent
 KERNELS = [HERE.parent / "samples" / "matmul.cl", *sorted(HERE.glob("*.cl"))]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from fuzz.folders import put
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
-from ncc.data import iter_members
-from ncc.data.archives import extract_archive
-from ncc.runtime.storage import read_compressed
+from ncc.learning.data import iter_members
+from ncc.learning.data.archives import extract_archive
+from ncc.system.files.models import read_compressed
 
 __all__ = ["TARGETS"]
 

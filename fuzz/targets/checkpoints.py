@@ -16,12 +16,12 @@ from fuzz.folders import Files, mutate_files, put, scratch_folder, unpack
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
 from fuzz.targets.models import saved
-from ncc.embedding.checkpoint import load_checkpoint, save_checkpoint
-from ncc.training.checkpoint import Checkpoints, Position
-from ncc.training.config import TrainingConfig
-from ncc.training.draws import Draws
-from ncc.training.precision import Precision
-from ncc.training.strategies import make_strategy
+from ncc.learning.training.checkpoint import Checkpoints, Position
+from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.draws import Draws
+from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint
+from ncc.learning.training.precision import Precision
+from ncc.learning.training.strategies import make_strategy
 
 __all__ = ["TARGETS"]
 

@@ -8,10 +8,10 @@ from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.targets import Target
 from fuzz.targets.models import saved
-from ncc.embedding import build_vocabulary, load_abstraction, load_counts, save_counts
-from ncc.embedding.merge import merge_counts
 from ncc.errors import NccError
-from ncc.ir import read_module
+from ncc.ir.reader import read_module
+from ncc.learning.embedding import build_vocabulary, load_abstraction, load_counts, save_counts
+from ncc.learning.embedding.merge import merge_counts
 
 __all__ = ["TARGETS"]
 

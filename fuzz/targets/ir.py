@@ -12,13 +12,13 @@ from fuzz.grammar import random_module
 from fuzz.mutation import mutate_bytes
 from fuzz.samples import ROOT
 from fuzz.targets import Target
-from ncc.devices.inputs import describe_kernel
-from ncc.embedding import load_embedding
-from ncc.encoder.program import describe_program
 from ncc.errors import IRError
-from ncc.ir import read_module
-from ncc.kernels import coarsening_features
-from ncc.runtime.archive import list_members, read_member
+from ncc.ir.reader import read_module
+from ncc.learning.embedding import load_embedding
+from ncc.learning.programs.table import describe_program
+from ncc.system.files.archives import list_members, read_member
+from ncc.tasks.coarsening.features import coarsening_features
+from ncc.tasks.devices.features import describe_kernel
 
 __all__ = ["TARGETS", "TOKENS", "mutate_ir"]
 

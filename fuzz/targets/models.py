@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
-from ncc.classification.files import FILES as CLASSIFIERS
-from ncc.coarsening.files import FILES as COARSENING_HEADS
-from ncc.coarsening.head import CoarseningPrediction
-from ncc.coarsening.lstm_head import LSTMCoarseningHead
-from ncc.coarsening.predict import predict_coarsening
-from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.predict import predict_device
-from ncc.embedding import load_embedding, save_embedding
-from ncc.encoder.lstm_numpy import Ensemble
-from ncc.encoder.program import EncodedProgram
 from ncc.errors import InputError
-from ncc.ir import read_module
-from ncc.kernels.coarsening_features import FEATURE_NAMES
-from ncc.runtime.quantities import LARGEST_BYTES
+from ncc.ir.reader import read_module
+from ncc.learning.embedding import load_embedding, save_embedding
+from ncc.learning.encoder.network_numpy import Ensemble
+from ncc.learning.programs.table import EncodedProgram
+from ncc.system.files.quantities import LARGEST_BYTES
+from ncc.tasks.classification.files import FILES as CLASSIFIERS
+from ncc.tasks.coarsening.features import FEATURE_NAMES
+from ncc.tasks.coarsening.files import FILES as COARSENING_HEADS
+from ncc.tasks.coarsening.head import CoarseningPrediction
+from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
+from ncc.tasks.coarsening.predict import predict_coarsening
+from ncc.tasks.devices.files import FILES as DEVICE_HEADS
+from ncc.tasks.devices.predict import predict_device
 
 __all__ = ["TARGETS"]
 

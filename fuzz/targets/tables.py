@@ -5,9 +5,9 @@ import numpy as np
 from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.samples import ROOT
 from fuzz.targets import Target
-from ncc.coarsening.samples import DEVICES, read_tables
-from ncc.corpus import load_recipe
-from ncc.devices.samples import read_table
+from ncc.learning.corpus import load_recipe
+from ncc.tasks.coarsening.samples import DEVICES, read_tables
+from ncc.tasks.devices.published import read_table
 
 __all__ = ["TARGETS"]
 

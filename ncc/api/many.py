@@ -6,14 +6,14 @@ from contextlib import closing
 from functools import partial
 
 from ncc.api.vectors import EmbeddedModule, Source, embed
-from ncc.embedding import AnyEmbedding, Lookup
-from ncc.encoder.encoders import AnyEncoder
-from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
-from ncc.frontend import CompileOptions
-from ncc.ir import Module
-from ncc.runtime.streams import is_own_stream
-from ncc.runtime.workers import in_order
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.reader import Module
+from ncc.learning.embedding import AnyEmbedding, Lookup
+from ncc.learning.encoder.encoders import AnyEncoder
+from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.system.files.streams import is_own_stream
+from ncc.system.workers.pool import in_order
 
 
 def embed_many(

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ncc.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
 from ncc.errors import InputError, NccError
-from ncc.runtime.ranks import process_group, rank_and_world, sole_training, torch_threads
-from ncc.runtime.writable import check_folder
+from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
+from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
+from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:
-    from ncc.embedding import CorpusCounts
+    from ncc.learning.embedding import CorpusCounts
 
 Progress = Callable[[str], None]
 
@@ -26,7 +26,7 @@ def load_counts(corpus: str | Path, *, width: int = 2) -> "CorpusCounts":
     Raises:
         AssetError: There are none for that width, or they are damaged.
     """
-    from ncc.embedding.counts import load_counts, width_folder
+    from ncc.learning.embedding.counts import load_counts, width_folder
 
     return load_counts(width_folder(corpus, width))
 
@@ -75,8 +75,8 @@ def train_embedding(
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         tensorboard: Folder that gets curves for TensorBoard.
         extend: An embedding, its folder, or "shipped": nothing is trained, and it gets vectors for the words of the
-            corpora that it lacks, while its own stay; see `ncc.embedding.extend_embedding`. Of the other arguments
-            ``width`` and ``min_count`` alone matter.
+            corpora that it lacks, while its own stay; see `ncc.learning.embedding.extend_embedding`. Of the other
+            arguments ``width`` and ``min_count`` alone matter.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text after each epoch, on the first rank.
 
@@ -90,7 +90,7 @@ def train_embedding(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    from ncc.embedding import (
+    from ncc.learning.embedding import (
         GensimConfig,
         SkipGramConfig,
         extend_embedding,

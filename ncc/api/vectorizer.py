@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from ncc.api.many import embed_many
 from ncc.api.vectors import Source
 from ncc.arrays import Floats32
-from ncc.embedding import AnyEmbedding
-from ncc.encoder.encoders import AnyEncoder
-from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
-from ncc.frontend import CompileOptions
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.embedding import AnyEmbedding
+from ncc.learning.encoder.encoders import AnyEncoder
+from ncc.learning.encoder.pooling import Pooler, load_pooler
 
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
-from ncc.encoder.encoders import AnyEncoder
-from ncc.encoder.pooling import Pooler, load_pooler
 from ncc.errors import InputError, NccError
-from ncc.frontend import CompileOptions
-from ncc.graph import XFG, build_xfg
-from ncc.inputs import load_module
-from ncc.ir import Module
-from ncc.runtime.pages import SHOWN_ROWS, html_table
-from ncc.runtime.printable import source_name
-from ncc.runtime.workers import limited
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.graph import XFG, build_xfg
+from ncc.ir.inputs import load_module
+from ncc.ir.reader import Module
+from ncc.learning.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
+from ncc.learning.encoder.encoders import AnyEncoder
+from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.system.files.pages import SHOWN_ROWS, html_table
+from ncc.system.files.text import source_name
+from ncc.system.workers.pool import limited
 
 if TYPE_CHECKING:
     import pandas
@@ -259,7 +259,7 @@ def similarity(
 
 @limited
 def build_graph(source: Source, *, options: CompileOptions | None = None, language: str | None = None) -> XFG:
-    """Builds the contextual flow graph of a file or a text; see `ncc.graph.build_xfg`.
+    """Builds the contextual flow graph of a file or a text; see `ncc.ir.graph.build_xfg`.
 
     Args:
         source: As for `embed`.
@@ -292,7 +292,7 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
         InputError: The extension is none of these.
         OutputError: The file can't be written.
     """
-    from ncc.runtime.tables import write_vectors
+    from ncc.system.files.tables import write_vectors
 
     inputs = [module.module.name for module in modules for _ in module.labels(level)]
     labels = [label for module in modules for label in module.labels(level)]

@@ -20,7 +20,7 @@ from ncc.cli.options import (
 )
 from ncc.cli.output import print_figures, provenance, say
 from ncc.errors import InputError
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 
 def bench_scaling(

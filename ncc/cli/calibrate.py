@@ -7,7 +7,7 @@ import typer
 from ncc.cli.measure import DeviceNames
 from ncc.cli.options import OutputFolder, Seed
 from ncc.cli.output import now_and_then, print_card
-from ncc.runtime.provenance import command_line
+from ncc.system.files.provenance import command_line
 
 
 def calibrate(

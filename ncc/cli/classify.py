@@ -8,7 +8,7 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, loaded, run_over
-from ncc.runtime.printable import printable
+from ncc.system.files.text import printable
 
 
 @takes_compile_options(without=("optimization",))
@@ -37,7 +37,7 @@ def classify(
 ) -> None:
     """Say which known problem a program solves; C and C++ may lack their #include lines."""
     from ncc import api
-    from ncc.classification.loading import level_names
+    from ncc.learning.programs.loading import level_names
 
     names = level_names(levels) if levels is not None else None
     loaded(api.load_classifier, head)

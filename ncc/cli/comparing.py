@@ -19,7 +19,7 @@ from ncc.cli.options import (
     takes_options,
 )
 from ncc.cli.output import now_and_then, print_figures, provenance
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 
 @dataclass(frozen=True)

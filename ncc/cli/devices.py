@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ncc.cli.output import print_answer, print_rows
-from ncc.runtime.quantities import readable_bytes
+from ncc.system.files.quantities import readable_bytes
 
 
 def devices(

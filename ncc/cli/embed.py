@@ -23,16 +23,16 @@ from ncc.cli.options import (
 )
 from ncc.cli.running import Input, Warned, loaded, run_over
 from ncc.errors import InputError, NccError
-from ncc.runtime.printable import source_name
-from ncc.runtime.writable import check_writable
+from ncc.system.files.text import source_name
+from ncc.system.files.writing import check_writable
 
 if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from ncc.inputs import ExpandedInput
-    from ncc.runtime.found import FoundFile
-    from ncc.search.parts import FileVectors
+    from ncc.ir.inputs import ExpandedInput
+    from ncc.system.files.reading import FoundFile
+    from ncc.system.workers.parts import FileVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,8 @@ def embed(
     """
     import numpy as np
 
-    from ncc.encoder.pooling import load_pooler
-    from ncc.runtime.tables import FORMATS, VectorFile, write_vectors
+    from ncc.learning.encoder.pooling import load_pooler
+    from ncc.system.files.tables import FORMATS, VectorFile, write_vectors
 
     if output and output.suffix not in FORMATS:
         raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
@@ -148,7 +148,7 @@ def _parts_folder(output: Path | None) -> Path:
 
 def _rows(file: "FoundFile", *, work: "Callable[[FoundFile], _Answer]") -> "FileVectors":
     """What a batch keeps of an answer."""
-    from ncc.search.parts import FileVectors
+    from ncc.system.workers.parts import FileVectors
 
     answer = work(file)
     return FileVectors(_columns(answer), answer.vectors, {"fields": answer.fields, "text": answer.text})
@@ -164,10 +164,10 @@ def _in_parts(
     scheduler: str | None,
 ) -> "Generator[Callable[[], Warned]]":
     """The answers about files by batches on disk, which a later run goes on from."""
-    from ncc.runtime.cluster import cluster_executor
-    from ncc.runtime.found import FoundFile
-    from ncc.search.build import fingerprint_of
-    from ncc.search.parts import in_parts
+    from ncc.system.files.reading import FoundFile
+    from ncc.system.workers.cluster import cluster_executor
+    from ncc.system.workers.parts import in_parts
+    from ncc.tasks.search.build import fingerprint_of
 
     folder = _parts_folder(output).absolute()
     options = work.keywords["options"]
@@ -202,7 +202,7 @@ def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.
     """An answer from what a batch kept, with the file's name as the user gave it."""
     if about["error"] or rows is None:
         raise NccError(str(about["error"]).replace(file.path, name))
-    from ncc.runtime.tables import vectors_of
+    from ncc.system.files.tables import vectors_of
 
     columns = rows.drop_columns(["input", "vector"]).to_pydict()
     labels = tuple(name if label == file.path else label for label in columns.pop("label"))
@@ -214,7 +214,7 @@ def _embed(
     name: Input, *, level: Any, pooling: str | None, embedding: Path | None, encoder: Path | None, options: Any
 ) -> _Answer:
     from ncc import api
-    from ncc.encoder.pooling import load_pooler
+    from ncc.learning.encoder.pooling import load_pooler
 
     result = api.embed(name, options=options, pooling=loaded(load_pooler, pooling, embedding, encoder))
     vectors = result.at(level)

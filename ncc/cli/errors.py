@@ -38,7 +38,7 @@ def told_defects() -> Iterator[None]:
     except (BrokenPipeError, StandardOutputError):
         raise
     except Exception as error:
-        from ncc.runtime.failures import is_defect, summarize_failure
+        from ncc.system.workers.failures import is_defect, summarize_failure
 
         if is_defect(error):
             _print_traceback(error)
@@ -57,7 +57,7 @@ def reason_of(name: str, error: Exception) -> str:
         return str(error)
     if os.environ.get("NCC_DEBUG"):
         _print_traceback(error)
-    from ncc.runtime.failures import is_defect, summarize_failure
+    from ncc.system.workers.failures import is_defect, summarize_failure
 
     return summarize_failure(name, error) + (" (NCC_DEBUG=1 shows more)" if is_defect(error) else "")
 

@@ -7,7 +7,7 @@ import typer
 from ncc.cli.evaluate_embedding import Inst2vec, measured_embedding
 from ncc.cli.options import EmbeddingFolder, Inputs, OneJson, ResultFile, takes_compile_options
 from ncc.cli.output import print_figures, say
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 
 @takes_compile_options()

@@ -7,10 +7,10 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, OneJson, ResultFile
 from ncc.cli.output import print_figures
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 if TYPE_CHECKING:
-    from ncc.embedding import Embedding
+    from ncc.learning.embedding import Embedding
 
 Inst2vec = Annotated[
     tuple[Path, Path] | None,

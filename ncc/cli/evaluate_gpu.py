@@ -6,7 +6,7 @@ import typer
 
 from ncc.cli.options import DataFolder, OneJson, ResultFile, Seed
 from ncc.cli.output import print_figures, say
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 
 def evaluate_gpu(

@@ -9,8 +9,8 @@ import typer
 from ncc.cli.options import DataFolder, OneJson, Seed
 from ncc.cli.output import print_figures, say
 from ncc.errors import InputError
-from ncc.runtime.provenance import command_line, environment
-from ncc.runtime.writable import check_writable
+from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.writing import check_writable
 
 if TYPE_CHECKING:
     from ncc.study.report.table import Table
@@ -48,7 +48,7 @@ def evaluate_times(
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
     if output:
-        from ncc.runtime.storage import write_output
+        from ncc.system.files.models import write_output
 
         _add(before, platform, found)
         write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())

@@ -9,7 +9,7 @@ import typer
 from ncc.cli.options import Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
-from ncc.runtime.writable import check_writable
+from ncc.system.files.writing import check_writable
 
 
 @takes_compile_options()
@@ -30,10 +30,10 @@ def graph(
 ) -> None:
     """Build the contextual flow graph (XFG) of code."""
     from ncc import api
-    from ncc.graph import EXPORTERS, EdgeKind
-    from ncc.graph.export import to_dict
-    from ncc.inputs import expand_inputs
-    from ncc.runtime.storage import write_output
+    from ncc.ir.graph import EXPORTERS, EdgeKind
+    from ncc.ir.graph.export import to_dict
+    from ncc.ir.inputs import expand_inputs
+    from ncc.system.files.models import write_output
 
     if output and output.suffix not in EXPORTERS:
         raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")

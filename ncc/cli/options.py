@@ -127,7 +127,7 @@ def _compile_options(
     cuda_path: _CudaPath = None,
 ) -> Any:
     """The options of the compiler from a command's arguments."""
-    from ncc.frontend import CompileOptions
+    from ncc.ir.frontend import CompileOptions
 
     for option, folders in (("-I", include or ()), ("--cuda-path", (cuda_path,) if cuda_path else ())):
         for folder in folders:
@@ -197,7 +197,7 @@ def may_require_confinement(command: Callable[..., None]) -> Callable[..., None]
 
     @wraps(command)
     def run(*, require_confinement: bool, **arguments: Any) -> None:
-        from ncc.runtime import confinement
+        from ncc.system.sandbox import confine as confinement
 
         with confinement.require_confinement() if require_confinement else nullcontext():
             command(**arguments)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ncc.cli.streams import give_up_output
-from ncc.runtime.columns import aligned
-from ncc.runtime.printable import printable
-from ncc.runtime.provenance import command_line, environment
+from ncc.system.files.columns import aligned
+from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.text import printable
 
 if TYPE_CHECKING:
     from ncc.study.report.table import Table
@@ -103,8 +103,8 @@ def print_figures(figures: dict[str, Any], shown: "Sequence[Table | str]", outpu
         output: File that gets the figures, as JSON.
         as_json: Print them as JSON.
     """
-    from ncc.runtime.storage import write_output
     from ncc.study.report.table import text_of, to_rich
+    from ncc.system.files.models import write_output
 
     figures = {**provenance(), **figures}
     if output:

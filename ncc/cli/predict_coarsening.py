@@ -9,10 +9,10 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, loaded, run_over
 from ncc.errors import InputError
-from ncc.runtime.printable import source_name
+from ncc.system.files.text import source_name
 
 if TYPE_CHECKING:
-    from ncc.coarsening.predict import CoarseningAdvice
+    from ncc.tasks.coarsening.predict import CoarseningAdvice
 
 
 @takes_compile_options()

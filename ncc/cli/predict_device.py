@@ -10,11 +10,11 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, check_plot, loaded, run_over
-from ncc.runtime.printable import printable, source_name
-from ncc.runtime.quantities import parse_bytes, parse_items, readable_bytes
+from ncc.system.files.quantities import parse_bytes, parse_items, readable_bytes
+from ncc.system.files.text import printable, source_name
 
 if TYPE_CHECKING:
-    from ncc.devices import DevicePrediction, LineShare
+    from ncc.tasks.devices import DevicePrediction, LineShare
 
 _FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
@@ -57,7 +57,7 @@ def predict_device(
 ) -> None:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much."""
     from ncc import api
-    from ncc.devices.inputs import check_sizes
+    from ncc.tasks.devices.features import check_sizes
 
     at = {
         "transfer_bytes": None if transfer is None else parse_bytes(transfer),
@@ -81,8 +81,8 @@ def _predict(
     name: Input, *, at: dict[str, Any], how: dict[str, Any], plot: Path | None, explain: bool
 ) -> tuple[dict[str, Any], str]:
     from ncc import api
-    from ncc.devices import plot_curves
-    from ncc.frontend import language_of
+    from ncc.ir.frontend import language_of
+    from ncc.tasks.devices import plot_curves
 
     source, options = _read_once(name), how["options"]
     if source is not name:
@@ -110,7 +110,7 @@ def _predict(
 
 def _read_once(name: Input) -> Input | bytes:
     """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
-    from ncc.runtime.streams import read_stream
+    from ncc.system.files.streams import read_stream
 
     text = read_stream(name)
     return name if text is None else text

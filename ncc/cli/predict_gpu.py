@@ -49,7 +49,7 @@ def predict_gpu(
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """
     from ncc import api
-    from ncc.gpus.cards import find_card
+    from ncc.tasks.gpus.cards import find_card
 
     check_plot(plot, inputs)
     asked: dict[str, Any] = {
@@ -72,7 +72,7 @@ def _predict(
     name: Input, *, asked: dict[str, Any], head: Path | None, plot: Path | None, explain: bool
 ) -> tuple[dict[str, Any], str]:
     from ncc import api
-    from ncc.gpus.picture import plot_roofline
+    from ncc.tasks.gpus.picture import plot_roofline
 
     answers = api.predict_gpu(name, head=head and loaded(api.load_gpu_head, head), **asked)
     if plot:

@@ -11,7 +11,7 @@ from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.kernels.launch_profile import LaunchedKernel
+    from ncc.kernels.profile import LaunchedKernel
 
 GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks in the grid, such as 1024 or 64,16.")]
 BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads per block, such as 256 or 16,16.")]
@@ -98,7 +98,7 @@ def parse_words(option: str, text: str) -> list[str]:
 
 
 def _table(found: "LaunchedKernel") -> str:
-    from ncc.runtime.columns import aligned
+    from ncc.system.files.columns import aligned
 
     launch = found.launch
     sampled = f", estimated from {found.estimated_from:,} of {launch.num_blocks:,} blocks"

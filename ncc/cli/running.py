@@ -13,14 +13,14 @@ import typer
 from ncc.cli.errors import reason_of, without_command
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import COMMAND_LINE, InputError, NccError, UnknownNameError
-from ncc.runtime.failures import Warnings
-from ncc.runtime.printable import printable
-from ncc.runtime.streams import is_own_stream
-from ncc.runtime.workers import in_order
-from ncc.runtime.writable import check_writable
+from ncc.system.files.streams import is_own_stream
+from ncc.system.files.text import printable
+from ncc.system.files.writing import check_writable
+from ncc.system.workers.failures import Warnings
+from ncc.system.workers.pool import in_order
 
 if TYPE_CHECKING:
-    from ncc.inputs import ExpandedInput
+    from ncc.ir.inputs import ExpandedInput
 
 _SECONDS = 300.0
 _Loaded = TypeVar("_Loaded")
@@ -46,8 +46,8 @@ def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:
         InputError: Its extension is none that is drawn, or there are several inputs.
         OutputError: It can't be written.
     """
-    from ncc.inputs import expand_inputs
-    from ncc.runtime.pictures import check_picture
+    from ncc.ir.inputs import expand_inputs
+    from ncc.system.files.pictures import check_picture
 
     if plot is not None:
         check_picture(plot)
@@ -88,7 +88,7 @@ def run_over(
     Raises:
         typer.Exit: With code 1 if an input failed, or 2 if none has the name that was asked for.
     """
-    from ncc.inputs import expand_inputs
+    from ncc.ir.inputs import expand_inputs
 
     failures: list[str] = []
     num_unknown = 0

@@ -12,7 +12,7 @@ from ncc.cli.output import print_answer
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.search import Duplicates, Found, Matches
+    from ncc.tasks.search import Duplicates, Found, Matches
 
 
 @takes_compile_options()
@@ -56,9 +56,9 @@ def search(
     ncc search code.index --duplicates -o similar.html
     """
     from ncc import api
-    from ncc.runtime.storage import write_output
-    from ncc.runtime.writable import check_writable
-    from ncc.search.pages import similar_page
+    from ncc.system.files.models import write_output
+    from ncc.system.files.writing import check_writable
+    from ncc.tasks.search.pages import similar_page
 
     if query is not None and duplicates:
         raise InputError("give a file to search for or --duplicates, not both")
@@ -82,8 +82,8 @@ def search(
 
 
 def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bool) -> None:
-    from ncc.search import Duplicates
-    from ncc.search.pages import pairs_of, side_by_side
+    from ncc.tasks.search import Duplicates
+    from ncc.tasks.search.pages import pairs_of, side_by_side
 
     if as_json:
         for line in _objects(answers):
@@ -112,13 +112,13 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
 
 
 def _line(found: "Found") -> str:
-    from ncc.search.pages import similarity_in_words
+    from ncc.tasks.search.pages import similarity_in_words
 
     return f"  {similarity_in_words(found)}  {found.demangled}  {found.place}"
 
 
 def _objects(answers: "Duplicates | list[Matches]") -> list[dict[str, Any]]:
-    from ncc.search import Duplicates
+    from ncc.tasks.search import Duplicates
 
     if isinstance(answers, Duplicates):
         about = {"threshold": answers.threshold, "threshold_share": answers.share, "pooling": answers.of.pooling}

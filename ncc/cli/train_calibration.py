@@ -15,7 +15,7 @@ from ncc.cli.options import (
     takes_compile_options,
 )
 from ncc.cli.output import now_and_then, print_answer
-from ncc.runtime.provenance import command_line
+from ncc.system.files.provenance import command_line
 
 
 @takes_compile_options(without="optimization")

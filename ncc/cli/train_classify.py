@@ -20,7 +20,7 @@ from ncc.cli.options import (
     takes_compile_options,
 )
 from ncc.cli.output import print_card, say
-from ncc.runtime.provenance import command_line
+from ncc.system.files.provenance import command_line
 
 
 @takes_compile_options(without=SOURCES_AS_THEY_ARE)

@@ -7,7 +7,7 @@ import typer
 
 from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed, arguments_of
 from ncc.cli.output import print_card
-from ncc.runtime.provenance import command_line
+from ncc.system.files.provenance import command_line
 
 
 def train_coarsening(

@@ -17,7 +17,7 @@ from ncc.cli.options import (
     split_list,
 )
 from ncc.cli.output import print_card, say
-from ncc.runtime.provenance import command_line
+from ncc.system.files.provenance import command_line
 
 
 def train_encoder(

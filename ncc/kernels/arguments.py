@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 
 from ncc.errors import InputError, UnknownNameError
-from ncc.ir import Module
+from ncc.ir.reader import Module
+from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch
-from ncc.kernels.types import split_fields
-from ncc.runtime.printable import source_name
+from ncc.system.files.text import source_name
 
 _WHOLE = re.compile(r"i(\d{1,3})\b")
 

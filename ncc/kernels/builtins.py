@@ -2,7 +2,7 @@
 
 import re
 
-from ncc.kernels.types import lanes_of
+from ncc.kernels.instructions import lanes_of
 
 _NOTHING = ("llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant")
 _BARRIER = re.compile(r"[bB]arrier|__syncthreads|mem_fence")
@@ -64,7 +64,7 @@ def builtin_name(callee: str) -> str:
 
 
 def work_of_call(callee: str, text: str) -> dict[str, float]:
-    """What a call does, as amounts of the kinds that `ncc.kernels.profile` counts.
+    """What a call does, as amounts of the kinds that `ncc.kernels.kernels_profile` counts.
 
     Args:
         callee: Name of a function without a body; empty if it is a value.

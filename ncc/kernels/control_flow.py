@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
-from ncc.ir import Module, NodeKind
+from ncc.ir.reader import Module, NodeKind
 from ncc.kernels.strides import constant_operand
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: 
     Args:
         module: The module.
         function: Number of the function.
-        stride: From `ncc.kernels.threads.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
+        stride: From `ncc.kernels.addresses.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
         loops: From `find_loops`.
 
     Raises:

@@ -9,7 +9,7 @@ zeros, infinities and huge arguments; a square root of floats is the card's appr
 import re
 
 from ncc.kernels.builtins import builtin_name
-from ncc.kernels.types import lanes_of
+from ncc.kernels.instructions import lanes_of
 
 _SINGLE = """
 div 10 rcp 5 sqrt 0 rsqrt 0 exp 10 exp2 0 exp10 10 expm1 20 log 24 log2 26 log10 25 log1p 28 sin 18 cos 18 sincos 24

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from ncc.arrays import Floats
-from ncc.ir import Module, NodeKind
+from ncc.ir.reader import Module, NodeKind
+from ncc.kernels.addresses import POINTER_STEPS, callee_name
 from ncc.kernels.builtins import builtin_name
+from ncc.kernels.instructions import leading_type, size_of_type, split_fields
 from ncc.kernels.strides import add_strides
-from ncc.kernels.threads import POINTER_STEPS, callee_name
-from ncc.kernels.types import leading_type, size_of_type, split_fields
 
 SPACES = ("global", "local", "constant", "private")
 """Kinds of memory, by OpenCL's names."""
@@ -41,7 +41,7 @@ class Access:
         pointer: Node of the pointer, -1 for a constant.
         space: One of `SPACES`.
         num_bytes: How much is accessed.
-        stride: Bytes between the addresses of neighbouring threads, see `ncc.kernels.threads`.
+        stride: Bytes between the addresses of neighbouring threads, see `ncc.kernels.addresses`.
         amount: Loads or stores that it counts as.
     """
 
@@ -145,7 +145,7 @@ def accesses_of(
         module: The module.
         statement: Number of the statement.
         operands: Its operands, less the function that it calls.
-        stride: (num_nodes,) float64 from `ncc.kernels.threads.thread_strides`.
+        stride: (num_nodes,) float64 from `ncc.kernels.addresses.thread_strides`.
         spaces: Memory that the function's pointers point into.
     """
     text, opcode = module.statement_text(statement), module.opcode_name(statement)

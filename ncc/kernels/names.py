@@ -6,8 +6,8 @@ import re
 import numpy as np
 
 from ncc.errors import CompileError, InputError, UnknownNameError
-from ncc.ir import Module
-from ncc.runtime.printable import source_name
+from ncc.ir.reader import Module
+from ncc.system.files.text import source_name
 
 _TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)
 _CAST = re.compile(r"\((?:int|unsigned int|bool|long|unsigned long|unsigned char|char|short)\)")

@@ -1,117 +1,170 @@
-"""What a GPU kernel does to a machine, in numbers: work by kind and loop depth, memory accesses by pattern, divergence.
+"""What a kernel does at a launch: counts for a thread, with loops and branches as sizes and arguments decide them."""
 
-The features are those that decide between processors by what is known of their hardware: Grewe and O'Boyle (CC 2011)
-and Magni et al. (PACT 2014) count instructions, memory accesses and coalesced ones in the source; here they come from
-the IR, weighted by loop depth, with the pattern of every access worked out from the thread's number.
-"""
-
-import math
-from collections.abc import Collection
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ncc.arrays import Bools, Floats, Ints32
-from ncc.ir import Module
-from ncc.kernels.counting import KernelCounts, count_kernel
-from ncc.kernels.memory import PATTERNS, SPACES
-from ncc.kernels.types import split_fields
+from ncc.ir.frontend import CompileOptions, language_of
+from ncc.ir.inputs import load_module
+from ncc.ir.reader import Module
+from ncc.ir.reader.places import header_files
+from ncc.kernels.arguments import argument_names, check_arguments, given_arguments
+from ncc.kernels.execution import guess_arguments
+from ncc.kernels.launch import Launch, LoopTrips, Threads
+from ncc.kernels.memory import Access
+from ncc.kernels.names import find_kernels, kernel_numbers
+from ncc.kernels.sampling import standing_threads
+from ncc.kernels.work import TENSOR_KIND, AtLaunch, count_kernel
+from ncc.system.files.text import source_name
+from ncc.system.workers.pool import limited
 
-_KINDS = (
-    "integer", "float", "double", "division", "special", "conversion", "comparison", "branch", "divergent_branch",
-    "barrier", "atomic", "call", "thread_query", "lane_shuffle",
-)  # fmt: skip
-_MEMORY = tuple(f"{space}_{what}" for space in SPACES for what in ("load", "store"))
-_ACCESSES = tuple(f"global_{pattern}" for pattern in PATTERNS)
-_COUNTED = _KINDS + _MEMORY + _ACCESSES + ("global_bytes", "flops")
-_SHAPE = (
-    "loops", "depth", "open_depth", "fixed_trips", "divergent_loops", "pointer_arguments", "scalar_arguments",
-    "dimensions", "statements", "intensity", "coalesced_share", "divergent_share", "double_share", "bytes_per_access",
-    "local_share",
-)  # fmt: skip
-FEATURE_NAMES: tuple[str, ...] = (
-    *(f"once_{name}" for name in _COUNTED),
-    *(f"weighted_{name}" for name in _COUNTED),
-    *_SHAPE,
-)
-"""Names of a profile's features, in order."""
+_NAMES_FLAG = "-fno-discard-value-names"
 
 
 @dataclass(frozen=True, eq=False)
-class KernelProfile:
-    """What a kernel does.
+class LaunchedKernel:
+    """A kernel's work at a launch.
 
     Attributes:
-        features: (len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities as they are.
-        statement: (m,) int32 statements of the module that were counted, in module order.
-        weight: (m,) float64 how often each runs for a thread, if every loop runs `TRIPS` times.
-        pattern: (m,) str how neighbouring threads access memory there; empty where no global memory is accessed.
-        divergent: (m,) bool branches that neighbouring threads may take differently.
+        name: The kernel, as the IR calls it.
+        arguments: Names of its arguments, or "arg0" and so on where the IR has none.
+        per_thread: Kind of work or access → how often a thread does it, on average over the launch.
+        loops: Its loops and those of what it calls.
+        guessed: Arguments that were not given → the value that the kernel's own comparisons hint at.
+        launch: Sizes and arguments as given.
+        accesses: Its accesses of memory, each with how often a thread makes it.
+        estimated_from: Blocks that averages are estimated from; 0 where they are those of all blocks.
+        threads: Those that stood for all.
     """
 
-    features: Floats
-    statement: Ints32
-    weight: Floats
-    pattern: NDArray[np.str_]
-    divergent: Bools
+    name: str
+    arguments: tuple[str, ...]
+    per_thread: Mapping[str, float]
+    loops: tuple[LoopTrips, ...]
+    guessed: Mapping[str, float]
+    launch: Launch
+    accesses: tuple[tuple[Access, float], ...] = ()
+    estimated_from: int = 0
+    threads: Threads | None = None
 
-    def to_dict(self) -> dict[str, float]:
-        """Name of each feature → value."""
-        return dict(zip(FEATURE_NAMES, self.features.tolist(), strict=True))
+    @property
+    def unbounded(self) -> tuple[LoopTrips, ...]:
+        """Loops whose number of trips is not known; each is taken to run eight times."""
+        return tuple(loop for loop in self.loops if loop.trips is None)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """What the kernel does that no count of operations has."""
+        return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
+
+    def __str__(self) -> str:
+        return source_name(self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "kernel": self.name,
+            "demangled": str(self),
+            "grid": list(self.launch.grid),
+            "block": list(self.launch.block),
+            "arguments": list(self.arguments),
+            "per_thread": dict(self.per_thread),
+            "loops": [{key: one for key, one in asdict(loop).items() if key != "statement"} for loop in self.loops],
+            "guessed": dict(self.guessed),
+            "unbounded": len(self.unbounded),
+            "estimated_from": self.estimated_from,
+            "uncounted": list(self.uncounted),
+        }
 
 
-def profile_kernel(module: Module, function: int, without: Collection[int] = ()) -> KernelProfile:
-    """Counts what a kernel and the functions that it calls do.
+def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKernel:
+    """Counts what a thread does, on average over the threads of a launch.
+
+    Raises:
+        InputError: The launch names an argument that the kernel does not have, or gives one what its type can't hold.
+    """
+    names = argument_names(module, function)
+    check_arguments(module, function, launch.arguments)
+    guessed = guess_arguments(module, function, launch)
+    standing = standing_threads(module, function, launch, guessed)
+    threads = standing.threads
+    values = given_arguments(module, function, launch) | guessed
+    arguments = {node: np.full(len(threads.weight), float(value)) for node, value in values.items()}
+    at = AtLaunch(threads, arguments, clamps=True)
+    counts = count_kernel(module, function, at=at)
+    counts.weighted["flops"] = sum(counts.weighted[f"{name}_flops"] for name in ("single", "double", "half"))
+    return LaunchedKernel(
+        name=module.function_names[function],
+        arguments=tuple(names.values()),
+        per_thread={kind: float(amount) for kind, amount in counts.weighted.items() if amount},
+        loops=_placed(module, function, at.loops),
+        guessed={names[node]: value for node, value in guessed.items()},
+        launch=launch,
+        accesses=tuple(counts.accesses),
+        estimated_from=standing.estimated_from,
+        threads=threads,
+    )
+
+
+def _placed(module: Module, kernel: int, loops: Sequence[LoopTrips]) -> tuple[LoopTrips, ...]:
+    """Loops with the files that their lines are in."""
+    files = header_files(module, kernel, [loop.statement for loop in loops]) if loops else []
+    return tuple(replace(loop, file=file) for loop, file in zip(loops, files, strict=True))
+
+
+def load_kernels(
+    source: str | os.PathLike[str] | bytes, kernel: str | None, options: CompileOptions | None
+) -> tuple[Module, list[int]]:
+    """A module with the names of its arguments, and the numbers of the kernels that are asked for.
 
     Args:
-        module: The module.
-        function: Number of the kernel among the module's functions.
-        without: Statements that are not counted, as if they did nothing; what others do stays as it is.
+        source: As for `ncc.load_module`.
+        kernel: Name of one kernel, or of all instances of a template; None for all.
+        options: How source is compiled.
+
+    Raises:
+        InputError: There is no kernel, or none of that name.
+    """
+    options = options or CompileOptions()
+    if options.language or (not isinstance(source, bytes) and language_of(source)):
+        options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
+    module = load_module(source, options=options)
+    return module, kernel_numbers(module) if kernel is None else find_kernels(module, kernel)
+
+
+@limited
+def profile(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    grid: Sequence[int] | int,
+    block: Sequence[int] | int,
+    arguments: Mapping[str, float] | None = None,
+    kernel: str | None = None,
+    options: CompileOptions | None = None,
+) -> tuple[LaunchedKernel, ...]:
+    """Counts what the threads of GPU kernels do at a launch.
+
+    Loops run as often as constants, sizes and arguments say; one that memory decides on is taken to run eight times,
+    and named. An argument that is not given may follow from what it is compared with.
+
+    Args:
+        source: As for `load_module`.
+        grid: Blocks in each dimension, up to three; a number of one dimension.
+        block: Threads of a block, the same way.
+        arguments: Values of arguments by name, or by number from "0" on.
+        kernel: Name of one kernel, mangled or not; None for all.
+        options: How source is compiled.
 
     Returns:
-        The profile. A function called from several places counts as often as it is called.
+        A profile for each kernel.
+
+    Raises:
+        InputError: A size is out of range, there is no such kernel or argument, or the source holds no kernel.
+        CompileError, IRError: as for `load_module`.
     """
-    counts = count_kernel(module, function, without)
-    header = int(module.function_start[function])
-    num_arguments = len(module.operands(header))
-    pointers = min(_num_pointers(module.statement_text(header)), num_arguments)
-    counts.shape["pointer_arguments"] = pointers
-    counts.shape["scalar_arguments"] = num_arguments - pointers
-    return _profile(counts)
-
-
-def _num_pointers(header: str) -> int:
-    """Arguments that are pointers, by the abstracted text of a ``define``."""
-    arguments = header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0]
-    return sum(field.startswith("ptr") for field in split_fields(arguments))
-
-
-def _profile(counts: KernelCounts) -> KernelProfile:
-    once, weighted = counts.once, counts.weighted
-    accesses = sum(weighted[name] for name in _ACCESSES)
-    local = weighted["local_load"] + weighted["local_store"]
-    branches = weighted["branch"] + weighted["divergent_branch"]
-    shape = {
-        **{name: math.log1p(counts.shape[name]) for name in ("loops", "fixed_trips", "divergent_loops", "statements")},
-        **{
-            name: float(counts.shape[name]) for name in ("depth", "open_depth", "pointer_arguments", "scalar_arguments")
-        },
-        "dimensions": float(len(counts.dimensions)),
-        "intensity": math.log1p(weighted["flops"]) - math.log1p(weighted["global_bytes"]),
-        "coalesced_share": (weighted["global_coalesced"] + weighted["global_uniform"]) / max(accesses, 1),
-        "divergent_share": weighted["divergent_branch"] / max(branches, 1),
-        "double_share": weighted["double"] / max(weighted["float"] + weighted["double"], 1),
-        "bytes_per_access": weighted["global_bytes"] / max(accesses, 1),
-        "local_share": local / max(local + accesses, 1),
-    }
-    features = [math.log1p(once[name]) for name in _COUNTED] + [math.log1p(weighted[name]) for name in _COUNTED]
-    features += [shape[name] for name in _SHAPE]
-    rows = sorted(counts.rows, key=lambda row: row.statement)
-    return KernelProfile(
-        features=np.array(features, np.float64),
-        statement=np.array([row.statement for row in rows], np.int32),
-        weight=np.array([row.weight for row in rows], np.float64),
-        pattern=np.array([row.pattern for row in rows], np.str_),
-        divergent=np.array([row.divergent for row in rows], bool),
-    )
+    launch = Launch.of(grid, block, arguments or {})
+    module, kernels = load_kernels(source, kernel, options)
+    return tuple(profile_launch(module, number, launch) for number in kernels)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
-from ncc.embedding import Embedding, Lookup
 from ncc.errors import DataError
-from ncc.frontend import CompileOptions
-from ncc.graph import reachable_statements
-from ncc.inputs import load_module
-from ncc.ir import Module
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.graph import reachable_statements
+from ncc.ir.inputs import load_module
+from ncc.ir.reader import Module
 from ncc.kernels.names import kernel_numbers
+from ncc.learning.embedding import Embedding, Lookup
 
 Source = str | os.PathLike[str] | bytes
 

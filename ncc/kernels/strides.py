@@ -1,11 +1,11 @@
-"""How strides go through the operations of the IR: sums, products, shifts, addresses (see `ncc.kernels.threads`)."""
+"""How strides go through the operations of the IR: sums, products, shifts, addresses (see `ncc.kernels.addresses`)."""
 
 import math
 import re
 from collections.abc import Callable
 
-from ncc.ir import Module
-from ncc.kernels.types import element_type, leading_type, size_of_type, split_fields
+from ncc.ir.reader import Module
+from ncc.kernels.instructions import element_type, leading_type, size_of_type, split_fields
 
 Handler = Callable[[Module, int, list[int], list[float]], float | None]
 """Of a module, a statement, its operands and their strides, all known: the stride of what the statement defines."""

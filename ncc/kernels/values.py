@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.ir import Module, NodeKind
+from ncc.ir.reader import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
+from ncc.kernels.instructions import split_fields
 from ncc.kernels.registers import register_of
-from ncc.kernels.types import split_fields
 
 _PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")

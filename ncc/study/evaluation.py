@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.data import cache_folder
 from ncc.errors import InputError
-from ncc.runtime.pages import render_page
-from ncc.runtime.writable import check_folder
-from ncc.study.bootstrap import Bootstrap, Estimate
+from ncc.learning.data import cache_folder
+from ncc.learning.heads.figures import Bootstrap, Estimate
 from ncc.study.report.table import Table, Tabular
 from ncc.study.runs import Kind, Method, Plan, Run, Samples, run_plans
+from ncc.system.files.pages import render_page
+from ncc.system.files.writing import check_folder
 
 SEED = 204
 """Seed of the published folds, and the first of every study's seeds."""
@@ -277,7 +277,7 @@ class Comparison(Tabular, Generic[M]):
         """A report as one HTML document that needs no other file and no net.
 
         Args:
-            about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
+            about: What is known of the run: command, versions, hardware; see `ncc.system.files.provenance`.
 
         Raises:
             InputError: There are no scores.

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError, NccError
-from ncc.runtime.storage import write_atomically
+from ncc.system.files.models import write_atomically
 
 Kind = Literal["control", "published", "ours"]
 """Whose a method is: a control, a published method run again, or ours."""

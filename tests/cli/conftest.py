@@ -47,7 +47,7 @@ def ir() -> Path:
 
 @pytest.fixture
 def sources() -> Path:
-    return TESTS / "frontend" / "sources"
+    return TESTS / "ir" / "frontend" / "sources"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.search.conftest import SUM, write_code
+from tests.tasks.search.conftest import SUM, write_code
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_coverage_goes_on_too(ncc, three, monkeypatch):
             raise MemoryError
         return load_module(name, **options)
 
-    monkeypatch.setattr("ncc.corpus.statements.load_module", fails_at_b)
+    monkeypatch.setattr("ncc.learning.corpus.statements.load_module", fails_at_b)
     finished = ncc("evaluate", "coverage", *three, "--json")
     assert finished.code == 1
     assert json.loads(finished.out)["failures"] == {str(three[1]): f"{three[1]}: needs more memory than it may take"}
@@ -170,7 +170,7 @@ def test_a_pipe_with_an_extension_needs_no_language(tmp_path, ir):
 
 
 def test_a_pipe_without_end_is_refused_in_bounded_memory(ncc, tmp_path, monkeypatch):
-    monkeypatch.setattr("ncc.runtime.streams.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("ncc.system.files.streams.MOST_BYTES", 1 << 30)
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["/bin/sh", "-c", f"exec yes > '{tmp_path}/pipe'"], stderr=subprocess.DEVNULL):
         finished = ncc("embed", tmp_path / "pipe")

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ncc.encoder.batches import Sequences
-from ncc.encoder.config import EncoderConfig
-from ncc.encoder.contrastive import ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
-from ncc.training import TrainingConfig
+from ncc.learning.encoder.batches import Sequences
+from ncc.learning.encoder.config import EncoderConfig
+from ncc.learning.encoder.contrastive import ContrastiveTraining, contrastive_loss, fit_contrastive
+from ncc.learning.training import TrainingConfig
+from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
 
 TRAINING = ContrastiveTraining(
     encoder=EncoderConfig(

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from ncc.runtime.ranks import process_group
-from ncc.training import TrainingConfig, train
+from ncc.learning.training import TrainingConfig, train
+from ncc.learning.training.ranks import process_group
 
 CASES = {
     "divides": (32, "same"),

@@ -1,9 +1,8 @@
 """All names of evaluations below the public interface that tests use, each in one place."""
 
-from ncc.study.bootstrap import Bootstrap, Estimate, estimate
-from ncc.study.calibration_error import calibration_error
+from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
 from ncc.study.classification import comparison as classification_comparison
-from ncc.study.classification import tuning
 from ncc.study.classification.comparison import all_methods as classification_all_methods
 from ncc.study.classification.comparison import compare_classifiers
 from ncc.study.classification.controls import count_controls
@@ -14,7 +13,6 @@ from ncc.study.classification.metrics import measure as classification_measure
 from ncc.study.classification.protocols import near_duplicates, split_programs
 from ncc.study.classification.robustness import measure_head
 from ncc.study.classification.task import Classification, ClassificationMethod, first_of_each, load_split
-from ncc.study.classification.train_head import fit_classifier
 from ncc.study.coarsening import comparison as coarsening_comparison
 from ncc.study.coarsening.comparison import CoarseningComparison, evaluate_coarsening
 from ncc.study.coarsening.comparison import all_methods as coarsening_all_methods
@@ -27,10 +25,9 @@ from ncc.study.coarsening.protocols import PROTOCOLS as COARSENING_PROTOCOLS
 from ncc.study.coarsening.protocols import audit_leakage as coarsening_audit_leakage
 from ncc.study.coarsening.protocols import splits as coarsening_splits
 from ncc.study.coarsening.task import CoarseningMethod, ThreadCoarsening
-from ncc.study.coarsening.train_head import fit_coarsening_head, train_coarsening
 from ncc.study.controls import Constant, Majority
 from ncc.study.devices import comparison as devices_comparison
-from ncc.study.devices import methods, own_machine, times, train_head
+from ncc.study.devices import methods
 from ncc.study.devices.comparison import DeviceComparison, evaluate_devmap
 from ncc.study.devices.controls import MajorityDevice, Trees, learned_controls
 from ncc.study.devices.controls import standard_controls as devices_standard_controls
@@ -45,7 +42,6 @@ from ncc.study.devices.protocols import PROTOCOLS as DEVICES_PROTOCOLS
 from ncc.study.devices.protocols import audit_leakage as devices_audit_leakage
 from ncc.study.devices.protocols import splits as devices_splits
 from ncc.study.devices.task import DeviceMapping, DeviceMethod, fold_seed
-from ncc.study.devices.train_head import train_devmap
 from ncc.study.embedding.analogies import (
     PUBLISHED_ANALOGIES,
     GroupScore,
@@ -102,3 +98,10 @@ from ncc.study.vectors.entities import operand_kinds, result_type
 from ncc.study.vectors.inst2vec import load_inst2vec
 from ncc.study.vectors.ir2vec import load_ir2vec, read_seeds
 from ncc.study.vectors.modernise import modernise_statement
+from ncc.tasks.classification import tuning
+from ncc.tasks.classification.train_head import fit_classifier
+from ncc.tasks.coarsening.train_head import fit_coarsening_head, train_coarsening
+from ncc.tasks.devices import calibrate as own_machine
+from ncc.tasks.devices import times
+from ncc.tasks.devices import train as train_head
+from ncc.tasks.devices.train import train_devmap

@@ -61,8 +61,8 @@ class Case:
 
 def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Case:
     texts = {samples.ir_name(row): IR.replace(b", 0", b", %d" % (row // 8)) for row in range(len(samples))}
-    patch.setattr("ncc.devices.samples.locate", lambda *_: None)
-    patch.setattr("ncc.devices.samples.iter_members", lambda *_: texts.items())
+    patch.setattr("ncc.tasks.devices.published.locate", lambda *_: None)
+    patch.setattr("ncc.tasks.devices.published.iter_members", lambda *_: texts.items())
     test = np.arange(16, 24)
     wrong = samples.without_answers(test)
     wrong.log_ratio[test] = -3 * samples.log_ratio[test]
@@ -73,8 +73,8 @@ def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Cas
 
 def coarsening_case(samples: CoarseningSamples, patch: pytest.MonkeyPatch) -> Case:
     texts = {f"{name}.ll": IR.replace(b", 0", b", %d" % int(name[1:])) for name in np.unique(samples.kernel)}
-    patch.setattr("ncc.coarsening.samples.locate", lambda *_: None)
-    patch.setattr("ncc.coarsening.samples.iter_members", lambda *_: texts.items())
+    patch.setattr("ncc.tasks.coarsening.samples.locate", lambda *_: None)
+    patch.setattr("ncc.tasks.coarsening.samples.iter_members", lambda *_: texts.items())
     test = np.arange(8)
     altered = replace(samples, runtime=samples.runtime.copy())
     altered.runtime[test] *= np.arange(6, 0, -1)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ncc.classification.loading import labelled_files, load_labelled_programs, programs_cache
-from ncc.classification.samples import ProgramSamples
-from ncc.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.programs.labelled import ProgramSamples
+from ncc.learning.programs.loading import labelled_files, load_labelled_programs, programs_cache
 from ncc.study.classification.controls import count_controls, labels_of
 from ncc.study.classification.frozen import frozen_methods
 from ncc.study.classification.metrics import ClassificationMetrics
@@ -22,7 +22,7 @@ from ncc.study.report.kinds import highest
 from ncc.study.report.table import Table
 
 if TYPE_CHECKING:
-    from ncc.classification.network_fit import NetworkTraining
+    from ncc.tasks.classification.network import NetworkTraining
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +32,7 @@ class ClassificationComparison(Comparison[ClassificationMetrics]):
     Attributes:
         classes: Names of the classes.
         num_programs: Programs that compile.
-        ways: How they compiled, see `ncc.frontend.mending.compile_program`.
+        ways: How they compiled, see `ncc.ir.frontend.snippets.compile_program`.
         failures: File → reason, of those that don't.
     """
 
@@ -77,9 +77,9 @@ def all_methods(
     embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Controls, the paper's head, ours and its ablations."""
-    from ncc.classification.fit import CombinedMethod  # with torch
-    from ncc.classification.network_fit import NetworkMethod, NetworkTraining, paper_training
-    from ncc.classification.ngram_fit import NgramMethod
+    from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, paper_training
+    from ncc.tasks.classification.ngram_fit import NgramMethod
+    from ncc.tasks.classification.train import CombinedMethod  # with torch
 
     ours = training or NetworkTraining()
     encoder = ours.encoder
@@ -156,7 +156,7 @@ def evaluate_classification(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.classification.network_fit import NetworkTraining  # with torch
+    from ncc.tasks.classification.network import NetworkTraining  # with torch
 
     runs = runs_folder(cache, no_cache)
     embedding = load_embedding(embedding)

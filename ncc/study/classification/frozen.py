@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ncc.arrays import Floats32, Ints
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import LabelledFiles, ProgramSamples
-from ncc.classification.scoring import SummedMethod
-from ncc.embedding import Embedding
-from ncc.encoder.pooling import POOLERS, load_pooler
-from ncc.frontend import CompileOptions
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.embedding import Embedding
+from ncc.learning.encoder.pooling import POOLERS, load_pooler
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
+from ncc.learning.programs.reading import ProgramReader
 from ncc.study.classification.controls import labels_of
 from ncc.study.classification.patterns import LinearMachine, PatternMachine
 from ncc.study.classification.task import ClassificationMethod
@@ -21,6 +20,7 @@ from ncc.study.controls import FeatureModel
 from ncc.study.retrieval.methods import Pooled, Representation
 from ncc.study.retrieval.metrics import unit_rows
 from ncc.study.retrieval.programs import at_all_levels
+from ncc.tasks.classification.scoring import SummedMethod
 
 
 class FrozenVectors(FeatureModel[ProgramSamples]):
@@ -90,7 +90,7 @@ def frozen_methods(
 
     Vectors and patterns have n-grams beside them, too.
     """
-    from ncc.classification.ngram_fit import NgramMethod
+    from ncc.tasks.classification.ngram_fit import NgramMethod
 
     readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
     poolers = [load_pooler(name, embedding) for name in POOLERS]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.study.bootstrap import Bootstrap, Estimate, estimate
-from ncc.study.calibration_error import calibration_error
+from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
 
 _BINS = 15
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import LabelledFiles, ProgramSamples
-from ncc.classification.scoring import ScoringMethod
-from ncc.encoder.linear_encoder import pattern_values
-from ncc.encoder.patterns import PatternCounts, count_patterns
 from ncc.errors import NccError
-from ncc.ir import Abstraction, read_module
-from ncc.runtime.found import FoundFile
+from ncc.ir.reader import Abstraction, read_module
+from ncc.learning.encoder.linear import pattern_values
+from ncc.learning.encoder.patterns import PatternCounts, count_patterns
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
+from ncc.learning.programs.reading import ProgramReader
 from ncc.study.runs import fitted
+from ncc.system.files.reading import FoundFile
+from ncc.tasks.classification.scoring import ScoringMethod
 
 
 class LinearMachine(ScoringMethod):

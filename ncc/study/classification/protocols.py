@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Bools, Ints
-from ncc.encoder.program import ProgramTable
 from ncc.errors import InputError
+from ncc.learning.programs.table import ProgramTable
 
 PROTOCOLS = ("grouped", "published")
 _SHARES = (3, 1, 1)

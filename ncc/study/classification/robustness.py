@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.classification.files import load_classifier
-from ncc.classification.head import ClassifierHead
-from ncc.classification.loading import labelled_files, programs_cache, tell_batches
-from ncc.classification.samples import LabelledFiles, load_programs
-from ncc.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.encoder.program import ProgramTable
 from ncc.errors import AssetError, InputError
-from ncc.frontend import CompileOptions
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.programs.labelled import LabelledFiles, load_programs
+from ncc.learning.programs.loading import labelled_files, programs_cache, tell_batches
+from ncc.learning.programs.table import ProgramTable
 from ncc.study.classification.metrics import measure
 from ncc.study.classification.task import load_split
 from ncc.study.report.table import Cell, Row, Table, Tabular, show
+from ncc.tasks.classification.files import load_classifier
+from ncc.tasks.classification.head import ClassifierHead
 
 _MISTAKES = 8
 
@@ -212,7 +212,7 @@ class _Answers:
 
 def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
     """For the programs of tables, one of each level, read together."""
-    from ncc.classification.ngram_fit import encoded_programs  # with torch
+    from ncc.tasks.classification.ngram_fit import encoded_programs  # with torch
 
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
     found = [head.predict(*views) for views in programs]

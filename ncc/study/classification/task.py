@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.classification.samples import ProgramSamples
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap
+from ncc.learning.heads.figures import Bootstrap
+from ncc.learning.programs.labelled import ProgramSamples
 from ncc.study.classification.metrics import ClassificationMetrics, measure
 from ncc.study.classification.protocols import PROTOCOLS, ProgramSplit, near_duplicates, split_programs
 from ncc.study.evaluation import SEED, Score, Task

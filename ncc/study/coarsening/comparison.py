@@ -11,14 +11,8 @@ import numpy as np
 from joblib import hash as content_hash
 
 from ncc.arrays import Floats
-from ncc.coarsening.features import opcode_histograms, sample_features
-from ncc.coarsening.fit import ChosenLine
-from ncc.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
-from ncc.data.registry import Folder
-from ncc.devices.samples import load_samples as load_device_samples
-from ncc.embedding import load_embedding
-from ncc.kernels.coarsening_features import FEATURE_NAMES
-from ncc.runtime.storage import write_atomically
+from ncc.learning.data.registry import Folder
+from ncc.learning.embedding import load_embedding
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import CoarseningMetrics
 from ncc.study.coarsening.protocols import PROTOCOLS, audit_leakage
@@ -38,6 +32,12 @@ from ncc.study.report.coarsening import scores_table, summary_table
 from ncc.study.report.coarsening_figures import coarsening_figures
 from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import Table
+from ncc.system.files.models import write_atomically
+from ncc.tasks.coarsening.coarsening_features import opcode_histograms, sample_features
+from ncc.tasks.coarsening.features import FEATURE_NAMES
+from ncc.tasks.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
+from ncc.tasks.coarsening.train import ChosenLine
+from ncc.tasks.devices.published import load_samples as load_device_samples
 
 if TYPE_CHECKING:
     from ncc.study.peers.deeptune_coarsening import LanguageModel
@@ -120,8 +120,8 @@ def evaluate_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
-    from ncc.coarsening.lstm_fit import LSTMMethod, load_words  # with torch
     from ncc.study.peers.deeptune_coarsening import CoarseningDeepTune
+    from ncc.tasks.coarsening.lstm_fit import LSTMMethod, load_words  # with torch
 
     protocols = choose("protocol", protocol, PROTOCOLS)
     runs, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)

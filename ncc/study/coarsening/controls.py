@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from ncc.arrays import Floats, Ints
-from ncc.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 from ncc.errors import InputError
 from ncc.study.coarsening.task import CoarseningMethod
 from ncc.study.controls import Constant, FeatureModel, Features, Majority, RandomVectors, WithInputs, forest_of
 from ncc.study.runs import Kind, fitted
+from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 
 NUM_TREES = 300
 

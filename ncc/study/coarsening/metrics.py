@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.coarsening.samples import FACTORS, clamp_to_measured
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap, Estimate, estimate
+from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
+from ncc.tasks.coarsening.samples import FACTORS, clamp_to_measured
 
 _FIGURES = ("mean_speedup", "geomean_speedup", "share_of_oracle", "accuracy")
 

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 
 from ncc.arrays import Split
-from ncc.coarsening.samples import CoarseningSamples, CoarseningUnit
 from ncc.errors import InputError
 from ncc.study.leakage import LeakageReport, audit
+from ncc.tasks.coarsening.samples import CoarseningSamples, CoarseningUnit
 
 INDEPENDENT_UNITS: dict[str, CoarseningUnit] = {
     "kernel": "kernel",

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.coarsening.samples import FACTORS, CoarseningSamples
-from ncc.study.bootstrap import Bootstrap
+from ncc.learning.heads.figures import Bootstrap
 from ncc.study.coarsening.metrics import CoarseningMetrics, measure
 from ncc.study.coarsening.protocols import INDEPENDENT_UNITS, splits
 from ncc.study.evaluation import Score, Task
 from ncc.study.runs import Method
+from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
 
 CoarseningMethod = Method[CoarseningSamples]
 """What can be measured: it predicts (m, 6) float64, a number for each of `FACTORS`; the highest is its choice."""

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from ncc.devices.samples import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 from ncc.study.devices.metrics import DeviceMetrics
 from ncc.study.devices.protocols import PROTOCOLS, audit_leakage
 from ncc.study.devices.task import DeviceMapping, DeviceScore, fold_seed
@@ -24,6 +23,7 @@ from ncc.study.report.device_figures import device_figures
 from ncc.study.report.devices import PROTOCOL_TITLES, device_tables, scores_table
 from ncc.study.report.kinds import by_protocol
 from ncc.study.report.table import Table
+from ncc.tasks.devices.published import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 
 _PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 

@@ -12,10 +12,10 @@ from sklearn.ensemble import (
 )
 
 from ncc.arrays import Floats, Ints
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.study import controls
 from ncc.study.controls import Constant, FeatureModel, Features, RandomVectors, WithInputs, forest_of
 from ncc.study.devices.task import DeviceMethod
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 NUM_TREES = 300
 

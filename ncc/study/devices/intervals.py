@@ -18,12 +18,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
 from ncc.arrays import Floats
-from ncc.devices.columns import CODE
-from ncc.devices.fit import NOISE, LaunchSamples, Model, Trial, Trials, try_split
-from ncc.devices.head import LEVELS, Expert, TimesHead, sureness
-from ncc.devices.inputs import INTERVAL, RatioPrediction
-from ncc.devices.models import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
-from ncc.study.calibration_error import accuracy_of_surest, calibration_error
+from ncc.learning.heads.calibration_error import accuracy_of_surest, calibration_error
+from ncc.tasks.devices.columns import CODE
+from ncc.tasks.devices.devices_head import LEVELS, Expert, TimesHead, sureness
+from ncc.tasks.devices.features import INTERVAL, RatioPrediction
+from ncc.tasks.devices.fit import NOISE, LaunchSamples, Model, Trial, Trials, try_split
+from ncc.tasks.devices.head import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
 
 _PERCENTS = (100, 75, 50, 25)
 _BINS = 10

@@ -2,7 +2,7 @@
 
 Gaussian processes, each with another idea of which kernels are alike. A data size that training knows is in all
 likelihood that of a program whose other kernels it knows: there trees on sizes have a say too. Nothing of that helps
-with kernels of other programs, so that what ships predicts times instead (`ncc.devices.fit`).
+with kernels of other programs, so that what ships predicts times instead (`ncc.tasks.devices.fit`).
 
 Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
 """
@@ -16,10 +16,10 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.devices.folds import balanced_folds
-from ncc.devices.inputs import INTERVAL, Blocks, KernelInputs
-from ncc.devices.samples import DeviceMappingSamples, MappingUnit
+from ncc.learning.heads.folds import balanced_folds
 from ncc.study.runs import fitted
+from ncc.tasks.devices.features import INTERVAL, Blocks, KernelInputs
+from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit
 
 _NOISE = 0.1
 _SAME_SIZE = 0.02
@@ -127,7 +127,7 @@ class MapperMethod:
     """The mapper as a method that `evaluate` can measure.
 
     Args:
-        inputs: Of the samples, in their order; see `ncc.devices.published.load_inputs`.
+        inputs: Of the samples, in their order; see `ncc.tasks.devices.devices_published.load_inputs`.
         num_trees: Trees for data sizes that training knows.
         inner_folds: Folds of the training rows that calibrate it.
         inner_trees: Trees in each of these.

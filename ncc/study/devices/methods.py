@@ -8,13 +8,8 @@ from typing import Final, get_args
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.devices.fit import Model, fit_times
-from ncc.devices.head import TimesHead
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.published import launches_of, load_inputs
-from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.embedding import Embedding, load_embedding
-from ncc.ir import OPCODES, read_module
+from ncc.ir.reader import OPCODES, read_module
+from ncc.learning.embedding import Embedding, load_embedding
 from ncc.study.devices.controls import NUM_TREES, standard_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.task import DeviceMethod
@@ -23,6 +18,11 @@ from ncc.study.peers.grewe import grewe
 from ncc.study.peers.inst2vec import Inst2vec, read_statements
 from ncc.study.peers.ir2vec import Encoding, function_vectors, ir2vec_trees, load_seeds
 from ncc.study.runs import fitted
+from ncc.tasks.devices.devices_head import TimesHead
+from ncc.tasks.devices.devices_published import launches_of, load_inputs
+from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.fit import Model, fit_times
+from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
 
 
 def standard_methods(
@@ -79,7 +79,7 @@ class TimesMethod:
 
     Args:
         name: Of the method.
-        inputs: Of the samples, in their order; see `ncc.devices.published.load_inputs`.
+        inputs: Of the samples, in their order; see `ncc.tasks.devices.devices_published.load_inputs`.
         model: What learns.
     """
 

@@ -1,6 +1,6 @@
 """Scores of device mapping: accuracy, F1, speedups over the best static choice, share of the oracle, coverage.
 
-All are functions of sums over rows, as `ncc.study.bootstrap` takes them.
+All are functions of sums over rows, as `ncc.learning.heads.figures` takes them.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap, Estimate, estimate
+from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

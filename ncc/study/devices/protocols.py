@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from ncc.arrays import Split
-from ncc.devices.folds import balanced_folds, check_folds
-from ncc.devices.samples import DeviceMappingSamples, MappingUnit
 from ncc.errors import InputError
+from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.study.leakage import LeakageReport, audit
+from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit
 
 INDEPENDENT_UNITS: dict[str, MappingUnit] = {
     "published": "kernel",

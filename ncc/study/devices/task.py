@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.devices.samples import DeviceMappingSamples
 from ncc.errors import InputError
-from ncc.study.bootstrap import Bootstrap
+from ncc.learning.heads.figures import Bootstrap
 from ncc.study.devices.metrics import DeviceMetrics, measure
 from ncc.study.devices.protocols import INDEPENDENT_UNITS, splits
 from ncc.study.evaluation import SEED, Score, Task
 from ncc.study.runs import Method
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 _ROUNDING = 1e-9
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.embedding.embedding import Embedding, normalised
 from ncc.errors import InputError
+from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.study.embedding.questions import GROUPS, QuestionSet, generate_questions
 
 PUBLISHED_ANALOGIES = {"types": 40.4, "options": 84.9, "conversions": 8.9, "data structures": 87.5}

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ncc.corpus import count_statements
-from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.embedding.backoff import BackoffLevel
-from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
-from ncc.runtime.columns import aligned
-from ncc.runtime.pages import html_table
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.corpus import count_statements
+from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.vocabulary import Vocabulary
+from ncc.system.files.columns import aligned
+from ncc.system.files.pages import html_table
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.embedding.backoff import opcode_of
-from ncc.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.backoff import opcode_of
+from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.study.embedding.analogies import SAME
 from ncc.study.embedding.statements import exact_rows
 

@@ -16,14 +16,14 @@ from typing import Literal
 import numpy as np
 
 from ncc.arrays import Floats32, Ints32
-from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.embedding.backoff import opcode_of
-from ncc.embedding.embedding import Embedding, normalised
 from ncc.errors import InputError
-from ncc.runtime.pages import render_page
-from ncc.runtime.storage import write_output
-from ncc.runtime.writable import check_writable
+from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.backoff import opcode_of
+from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.study.embedding.statements import exact_rows
+from ncc.system.files.models import write_output
+from ncc.system.files.pages import render_page
+from ncc.system.files.writing import check_writable
 
 _FEWEST = 5
 

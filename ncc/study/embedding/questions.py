@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import InputError
+from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.study.embedding.statements import (
     Binary,
     Conversion,

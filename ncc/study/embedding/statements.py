@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.embedding.vocabulary import Vocabulary
-from ncc.kernels.types import split_fields
+from ncc.kernels.instructions import split_fields
+from ncc.learning.embedding.vocabulary import Vocabulary
 
 _SCALAR = r"(?:i\d+|half|bfloat|float|double|x86_fp80|fp128|ppc_fp128|ptr(?: addrspace\(\d+\))?)"
 _VECTOR = rf"<(?:vscale x )?\d+ x {_SCALAR}>"

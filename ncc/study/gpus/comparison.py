@@ -11,13 +11,13 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
-from ncc.gpus.cards import CARDS, MEASURED
-from ncc.gpus.fit import fit_gpus, program_folds
-from ncc.gpus.measured import Launches
-from ncc.gpus.roofline import KINDS
-from ncc.study.calibration_error import accuracy_of_surest
+from ncc.learning.heads.calibration_error import accuracy_of_surest
 from ncc.study.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
-from ncc.study.gpus.train_head import published_launches
+from ncc.tasks.gpus.cards import CARDS, MEASURED
+from ncc.tasks.gpus.columns import KINDS
+from ncc.tasks.gpus.measured import Launches
+from ncc.tasks.gpus.train import fit_gpus, program_folds
+from ncc.tasks.gpus.train_head import published_launches
 
 _FOLDS = 5
 _DRAWS = 300

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncc import data as registry
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.embedding import load_embedding
 from ncc.errors import InputError
-from ncc.gpus.measured import Launches, program_modules
-from ncc.gpus.sources import make_options
 from ncc.kernels.names import find_kernel
 from ncc.kernels.reading import kernel_words
+from ncc.learning import data as registry
+from ncc.learning.embedding import load_embedding
+from ncc.tasks.gpus.measured import Launches, program_modules
+from ncc.tasks.gpus.sources import make_options
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,7 +46,7 @@ def read_codes(launches: Launches, data: str | None = None, progress: Callable[[
     Raises:
         DataError: The files are missing or damaged.
     """
-    from ncc.encoder.pooling import load_pooler
+    from ncc.learning.encoder.pooling import load_pooler
 
     sources = registry.extracted("gpuflop", "sources.tar.xz", data)
     embedding, pooler = load_embedding(), load_pooler("encoder")
@@ -96,11 +96,11 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
     Returns:
         (n,) log seconds over the roofline's, and (n,) log odds of being compute-bound, both bounds as common.
     """
-    from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
-    from ncc.encoder.config import EncoderConfig, HeadConfig
-    from ncc.encoder.lstm import EncoderNetwork
-    from ncc.encoder.lstm_fit import fit_network
-    from ncc.training import TrainingConfig
+    from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+    from ncc.learning.encoder.config import EncoderConfig, HeadConfig
+    from ncc.learning.encoder.lstm_fit import fit_network
+    from ncc.learning.encoder.network import EncoderNetwork
+    from ncc.learning.training import TrainingConfig
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     share = float(np.clip(train.compute.mean(), 0.01, 0.99))

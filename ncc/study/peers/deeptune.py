@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats32, Ints
-from ncc.devices.samples import DeviceMappingSamples
+from ncc.learning.training import TrainingConfig
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
-from ncc.training import TrainingConfig
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 _DIM = 64
 

@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.coarsening.samples import FACTORS, CoarseningSamples
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.encoder.lstm import EncoderNetwork
+from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.training import TrainingConfig
 from ncc.study.coarsening.controls import device_inputs
 from ncc.study.peers.deeptune import DeepTune, SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
-from ncc.training import TrainingConfig
+from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 
 def deeptune_training(hidden: int = 64, loop: TrainingConfig | None = None) -> RecurrentTraining:

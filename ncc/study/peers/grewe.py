@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from ncc.arrays import Floats
-from ncc.devices.samples import COUNT_NAMES, DeviceMappingSamples
 from ncc.study.devices.controls import Trees, labels_of
+from ncc.tasks.devices.published import COUNT_NAMES, DeviceMappingSamples
 
 
 def grewe_features(counts: Floats) -> Floats:

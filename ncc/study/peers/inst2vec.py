@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Floats32, Ints
-from ncc.data.registry import Folder
-from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.embedding import Embedding
 from ncc.errors import InputError
-from ncc.ir import read_module
+from ncc.ir.reader import read_module
+from ncc.learning.data.registry import Folder
+from ncc.learning.embedding import Embedding
+from ncc.learning.training import TrainingConfig
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
-from ncc.training import TrainingConfig
+from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
 
 
 def read_statements(samples: DeviceMappingSamples, embedding: Embedding, folder: Folder = None) -> list[Words]:

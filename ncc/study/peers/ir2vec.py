@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ncc.arrays import Floats, Ints32
-from ncc.data.registry import Folder
-from ncc.devices.samples import DeviceMappingSamples, load_legacy_ir
-from ncc.embedding import Embedding, load_embedding
 from ncc.errors import InputError
-from ncc.graph import reachable_statements
-from ncc.ir import Abstraction, Module, NodeKind, read_module
+from ncc.ir.graph import reachable_statements
+from ncc.ir.reader import Abstraction, Module, NodeKind, read_module
+from ncc.learning.data.registry import Folder
+from ncc.learning.embedding import Embedding, load_embedding
 from ncc.study.controls import WithInputs
 from ncc.study.devices.controls import Trees, labels_of
 from ncc.study.vectors.entities import result_type
 from ncc.study.vectors.ir2vec import ARGUMENT_WEIGHT, compose_statement, read_seeds
+from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
 
 Encoding = Literal["symbolic", "flow-aware"]
 

@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.errors import InputError
 from ncc.study.runs import fitted
+from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
 
 
 class MagniCascade:

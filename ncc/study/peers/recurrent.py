@@ -20,14 +20,14 @@ import numpy as np
 from torch import Tensor, nn
 
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
-from ncc.encoder.config import EncoderConfig, HeadConfig
-from ncc.encoder.lstm import EncoderNetwork
-from ncc.encoder.lstm_fit import fit_network
 from ncc.errors import InputError
+from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+from ncc.learning.encoder.config import EncoderConfig, HeadConfig
+from ncc.learning.encoder.lstm_fit import fit_network
+from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.training import TrainingConfig
 from ncc.study.runs import fitted
-from ncc.training import TrainingConfig
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 Words = Ints
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ncc.runtime.storage import write_output
+from ncc.system.files.models import write_output
 
 if TYPE_CHECKING:
     from ncc.study.evaluation import Comparison

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ncc.coarsening.samples import DEVICE_TITLES
-from ncc.study.bootstrap import Estimate
+from ncc.learning.heads.figures import Estimate
 from ncc.study.coarsening.metrics import CoarseningMetrics
 from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.coarsening_figures import mean_speedup
 from ncc.study.report.kinds import best_of_kinds
 from ncc.study.report.table import NONE, Cell, Column, Row, Table, score_row, show, table_of, table_of_kinds
+from ncc.tasks.coarsening.samples import DEVICE_TITLES
 
 PROTOCOL_TITLES = {
     "kernel": "kernels never seen, each left out with all its devices (the headline)",

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
-from ncc.study.bootstrap import Estimate
+from ncc.learning.heads.figures import Estimate
 from ncc.study.coarsening.metrics import CoarseningMetrics, measure
 from ncc.study.coarsening.task import CoarseningScore
 from ncc.study.report.drawing import Dot, Heat, Picture, clipped, draw_dots, draw_heat, draw_scores
 from ncc.study.report.kinds import SHORT_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
 from ncc.study.runs import Kind
+from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured
 
 
 def coarsening_figures(scores: Sequence[CoarseningScore], samples: CoarseningSamples) -> dict[str, Picture]:

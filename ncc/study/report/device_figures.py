@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.devices.samples import DeviceMappingSamples
-from ncc.study.bootstrap import Estimate
+from ncc.learning.heads.figures import Estimate
 from ncc.study.devices.task import DeviceScore
 from ncc.study.report.drawing import (
     INK,
@@ -24,6 +23,7 @@ from ncc.study.report.drawing import (
 )
 from ncc.study.report.kinds import KIND_TITLES, SHORT_TITLES, best_of_kinds, by_protocol
 from ncc.study.report.regret import draw_regret
+from ncc.tasks.devices.published import DeviceMappingSamples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.runtime.printable import printable
-from ncc.study.bootstrap import Estimate
+from ncc.learning.heads.figures import Estimate
 from ncc.study.report.kinds import KIND_TITLES, S, highest
 from ncc.study.runs import Kind
+from ncc.system.files.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ncc.study.bootstrap import Estimate
+from ncc.learning.heads.figures import Estimate
 from ncc.study.runs import Kind
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from ncc.runtime.columns import aligned
-from ncc.runtime.pages import html_table
-from ncc.runtime.printable import printable
 from ncc.study.report.kinds import KIND_TITLES, S
 from ncc.study.runs import Kind
+from ncc.system.files.columns import aligned
+from ncc.system.files.pages import html_table
+from ncc.system.files.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

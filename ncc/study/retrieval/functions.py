@@ -11,19 +11,19 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ncc.arrays import Floats
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import CorpusFile, find_files
-from ncc.corpus.recipe import Recipe, load_recipe
-from ncc.data import cache_folder
-from ncc.embedding import AnyEmbedding, load_embedding
 from ncc.errors import InputError, NccError
-from ncc.runtime.writable import check_folder
-from ncc.study.bootstrap import Estimate, estimate
+from ncc.learning.corpus.files import CorpusFile, find_files
+from ncc.learning.corpus.recipe import Recipe, load_recipe
+from ncc.learning.data import cache_folder
+from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.heads.figures import Estimate, estimate
+from ncc.learning.programs.kept import Compiler
 from ncc.study.evaluation import Comparison, Score, choose_methods
 from ncc.study.report.table import Column, Table, score_row, table_of
 from ncc.study.retrieval.methods import Representation, all_representations
 from ncc.study.retrieval.metrics import Matrix, pool_scores
 from ncc.study.retrieval.pools import Build, Pool, compile_file, make_pool
+from ncc.system.files.writing import check_folder
 
 SIZES = (100, 1000, None)
 """Functions of a pool, the right one among them; None stands for all of the project."""

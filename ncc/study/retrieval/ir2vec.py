@@ -17,8 +17,8 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import NccError
-from ncc.runtime.limits import fair_share
-from ncc.runtime.workers import Workers
+from ncc.system.sandbox.limits import fair_share
+from ncc.system.workers.pool import Workers
 
 if TYPE_CHECKING:
     from ncc.study.retrieval.methods import Units

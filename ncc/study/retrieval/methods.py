@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from ncc.embedding import Embedding
-from ncc.encoder.pooling import POOLERS, Pooler, load_pooler
-from ncc.encoder.program import ProgramTable
 from ncc.errors import NccError
-from ncc.ir import Module, read_module
+from ncc.ir.reader import Module, read_module
+from ncc.learning.embedding import Embedding
+from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
+from ncc.learning.programs.table import ProgramTable
 from ncc.study.classification.controls import opcode_counts, statement_counts
 from ncc.study.retrieval.metrics import Matrix
 from ncc.study.runs import Kind
@@ -131,7 +131,7 @@ def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Represen
 
 
 def _ngrams(table: ProgramTable, embedding: Embedding) -> Any:
-    from ncc.classification.ngram_fit import ngram_counts  # with torch
+    from ncc.tasks.classification.ngram_fit import ngram_counts  # with torch
 
     return ngram_counts(table, embedding, _BUCKETS)
 
@@ -166,9 +166,9 @@ def _untrained(table: ProgramTable, embedding: Embedding, seed: int) -> Matrix:
     """What the shape of the encoder is worth by itself: an LSTM with weights as they were drawn."""
     import torch
 
-    from ncc.encoder.batches import Sequences
-    from ncc.encoder.config import EncoderConfig
-    from ncc.encoder.lstm import Encoder
+    from ncc.learning.encoder.batches import Sequences
+    from ncc.learning.encoder.config import EncoderConfig
+    from ncc.learning.encoder.network import Encoder
 
     config = EncoderConfig(hidden=128, layers=1, bidirectional=True, pooling=("mean", "max"), buckets=8192)
     with torch.random.fork_rng():

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from ncc.arrays import Bools, Ints
-from ncc.corpus.compiler import Compiler
-from ncc.corpus.files import CorpusFile
-from ncc.encoder.names import is_library_function
-from ncc.encoder.program import ProgramTable, concatenate, table_of_functions
 from ncc.errors import NccError
-from ncc.ir import Abstraction, Module, read_module
-from ncc.ir.module import plain_name
+from ncc.ir.reader import Abstraction, Module, read_module
+from ncc.ir.reader.module import plain_name
+from ncc.learning.corpus.files import CorpusFile
+from ncc.learning.programs.kept import Compiler
+from ncc.learning.programs.names import is_library_function
+from ncc.learning.programs.table import ProgramTable, concatenate, table_of_functions
 from ncc.study.retrieval.methods import Units
 
 LEAST = 5

@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.classification.loading import choose_classes, labelled_files, programs_cache, tell_batches
-from ncc.classification.reading import ProgramReader
-from ncc.classification.samples import LabelledFiles, ProgramSamples, load_programs
-from ncc.embedding import AnyEmbedding, load_embedding
-from ncc.encoder.encoders import AnyEncoder
-from ncc.encoder.pooling import load_pooler
 from ncc.errors import InputError
-from ncc.frontend import CompileOptions
-from ncc.runtime.found import FoundFile
-from ncc.runtime.tables import check_format, write_vectors
-from ncc.runtime.writable import check_folder, check_writable
-from ncc.study.bootstrap import Estimate, estimate
+from ncc.ir.frontend import CompileOptions
+from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.encoder.encoders import AnyEncoder
+from ncc.learning.encoder.pooling import load_pooler
+from ncc.learning.heads.figures import Estimate, estimate
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, load_programs
+from ncc.learning.programs.loading import choose_classes, labelled_files, programs_cache, tell_batches
+from ncc.learning.programs.reading import ProgramReader
 from ncc.study.evaluation import Comparison, Score, choose_methods
 from ncc.study.report.table import Column, Table, score_row, table_of
 from ncc.study.retrieval.methods import Pooled, Representation, Units, all_representations
 from ncc.study.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
+from ncc.system.files.reading import FoundFile
+from ncc.system.files.tables import check_format, write_vectors
+from ncc.system.files.writing import check_folder, check_writable
 
 _MOST_BYTES = 2 << 30
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.classification.network_fit import NetworkTraining
+    from ncc.tasks.classification.network import NetworkTraining
 
 SCALINGS = ("strong", "weak")
 """What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
@@ -48,8 +48,8 @@ class Setting:
         Raises:
             InputError: A value is out of its range, unknown, or does not go with another.
         """
-        from ncc.classification.network_fit import NetworkTraining  # with torch
-        from ncc.classification.network_model import program_encoder
+        from ncc.learning.encoder.network_model import program_encoder
+        from ncc.tasks.classification.network import NetworkTraining  # with torch
 
         loop = replace(
             NetworkTraining().loop,

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ncc.runtime.processes import WatchedProcess
 from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.programs import ProgramSource
 from ncc.study.scaling.results import Measured, RunOrder, RunResult, load, save
+from ncc.system.sandbox.process import WatchedProcess
 
 _GRACE_S = 10.0
 

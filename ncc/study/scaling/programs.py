@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.classification.loading import level_names, programs_cache, programs_folder
-from ncc.classification.samples import ProgramSamples, find_labelled_files, load_programs
-from ncc.embedding import Embedding, load_embedding
+from ncc.learning.embedding import Embedding, load_embedding
+from ncc.learning.programs.labelled import ProgramSamples, find_labelled_files, load_programs
+from ncc.learning.programs.loading import level_names, programs_cache, programs_folder
 from ncc.study.classification.protocols import ProgramSplit
 from ncc.study.classification.task import first_of_each, load_split
 

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
-from ncc.runtime.pages import render_page
 from ncc.study.report.table import Cell, Column, Row, Table, show, table_of
 from ncc.study.scaling.pictures import draw_sweep
 from ncc.study.scaling.plan import Setting
@@ -14,6 +13,7 @@ from ncc.study.scaling.prediction import SpeedupPoint
 from ncc.study.scaling.results import PHASES, Measured, RunResult
 from ncc.study.scaling.scores import SettingScore, Spread
 from ncc.study.scaling.sweep import ScalingSweep
+from ncc.system.files.pages import render_page
 
 S = TypeVar("S")
 
@@ -23,7 +23,7 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
 
     Args:
         sweep: What was measured.
-        about: What is known of the run: command, versions, hardware; see `ncc.runtime.provenance`.
+        about: What is known of the run: command, versions, hardware; see `ncc.system.files.provenance`.
     """
     began = time.perf_counter()
     settings = dict.fromkeys(result.run.setting for result in sweep.results)

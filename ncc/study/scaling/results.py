@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ncc.runtime.storage import write_atomically
 from ncc.study.scaling.plan import PlannedRun
 from ncc.study.scaling.programs import ProgramSource
+from ncc.system.files.models import write_atomically
 
 T = TypeVar("T")
 

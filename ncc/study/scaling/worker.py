@@ -16,12 +16,12 @@ import numpy as np
 import torch
 
 from ncc.arrays import Ints
-from ncc.classification.network_fit import NetworkMethod
-from ncc.classification.samples import ProgramSamples
-from ncc.runtime.ranks import process_group, rank_and_world, sum_over_ranks
+from ncc.learning.programs.labelled import ProgramSamples
+from ncc.learning.training import TrainingStatistics
+from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
 from ncc.study.scaling.programs import Programs
 from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunOrder, load, save
-from ncc.training import TrainingStatistics
+from ncc.tasks.classification.network import NetworkMethod
 
 _GRACE_S = 20.0
 _CALIBRATING = 1000

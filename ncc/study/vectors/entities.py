@@ -6,7 +6,7 @@ Reference: VenkataKeerthy et al. 2020 (TACO 17:4), section 4: opcodes, types and
 import re
 from collections.abc import Iterator
 
-from ncc.embedding.backoff import opcode_of
+from ncc.learning.embedding.backoff import opcode_of
 from ncc.study.embedding.statements import struct_fields, vector_parts
 
 _RESULT = re.compile(r"^<%ID> = ")

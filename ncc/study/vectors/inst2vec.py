@@ -17,10 +17,10 @@ from typing import IO, Any
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.embedding.embedding import Embedding, normalised
-from ncc.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.errors import AssetError
-from ncc.ir import Abstraction
+from ncc.ir.reader import Abstraction
+from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.study.vectors.modernise import modernise_statement
 from ncc.study.vectors.pickles import RefusedPickleError, read_pickle
 

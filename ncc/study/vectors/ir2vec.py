@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.embedding.backoff import opcode_of
-from ncc.embedding.embedding import Embedding, normalised
-from ncc.embedding.vocabulary import Vocabulary
 from ncc.errors import AssetError
-from ncc.ir import Abstraction
+from ncc.ir.reader import Abstraction
+from ncc.learning.embedding.backoff import opcode_of
+from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.study.vectors.entities import operand_kinds, result_type
 
 _OPCODE_WEIGHT, _TYPE_WEIGHT, ARGUMENT_WEIGHT = 1.0, 0.5, 0.2

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ncc.classification.files import FILES as CLASSIFIERS
-from ncc.coarsening.files import FILES as COARSENING_HEADS
-from ncc.devices.files import FILES as DEVICE_HEADS
-from ncc.devices.inputs import KernelInputs
-from ncc.devices.work import WORK_WIDTH
-from ncc.embedding import counts, embedding, load_counts, load_embedding, save_counts, save_embedding
-from ncc.encoder import linear_encoder
-from ncc.encoder.encoders import load_encoder, save_encoder
-from ncc.encoder.program import EncodedProgram
+from ncc.learning.embedding import counts, embedding, load_counts, load_embedding, save_counts, save_embedding
+from ncc.learning.encoder import linear as linear_encoder
+from ncc.learning.encoder.encoders import load_encoder, save_encoder
+from ncc.learning.programs.table import EncodedProgram
+from ncc.tasks.classification.files import FILES as CLASSIFIERS
+from ncc.tasks.coarsening.files import FILES as COARSENING_HEADS
+from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.files import FILES as DEVICE_HEADS
+from ncc.tasks.devices.work import WORK_WIDTH
 
 HERE = Path(__file__).parent
 VERSIONS = {
@@ -93,7 +93,7 @@ def write_times_head(folder: Path) -> None:
 def ask_times_head(folder: Path) -> dict[str, Any]:
     """Predictions for invented kernels, near those of training and far, in the way of a source and in none."""
     head: Any = DEVICE_HEADS.load(folder)
-    from ncc.ir import OPCODES
+    from ncc.ir.reader import OPCODES
     from ncc.kernels import FEATURE_NAMES
 
     blocks = [np.linspace(low, high, len(FEATURE_NAMES)) for low, high in ((0, 4), (3, 1))]

@@ -33,10 +33,10 @@ DEATHS = {
     "once": _kill_once,
 }
 
-if any("ncc.runtime.crew" in word or "ncc.runtime.workers" in word for word in sys.orig_argv):
-    from ncc import inputs
-    from ncc.classification import reading
-    from ncc.corpus import batch
+if any("ncc.system.workers.crew" in word or "ncc.system.workers.pool" in word for word in sys.orig_argv):
+    from ncc.ir import inputs
+    from ncc.learning.corpus import batch
+    from ncc.learning.programs import reading
 
     read_module = batch.read_module
 

@@ -1,0 +1,162 @@
+"""Draws an XFG: a page that shows any function of a module, and one function as SVG."""
+
+import base64
+import itertools
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.errors import InputError
+from ncc.ir.graph.layout import LONGEST_ROW, Box, Drawing, draw_function, draw_functions
+from ncc.ir.graph.xfg import XFG, EdgeKind
+from ncc.ir.reader.functions import find_function, some_names
+from ncc.system.files.pages import render_page
+from ncc.system.files.text import printable
+
+COLOURS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
+"""Of edges, by kind."""
+_COLUMN_PX, _ROW_PX = 7.25, 18
+"""Of the pictures' font; the page has the same."""
+_MARGIN_PX = 60
+
+
+def to_html(graph: XFG, function: str | None = None) -> str:
+    """A page that draws one function at a time; it needs no other file and no network.
+
+    Args:
+        graph: Of a module.
+        function: Name of the function that it opens with, mangled or as in the source; default the first kernel, or
+            the first function.
+
+    Raises:
+        InputError: There is no such function.
+    """
+    number = graph.module.first_kernel if function is None else find_function(graph.module, function)
+    packed = zlib.compress(json.dumps(page_data(graph), separators=(",", ":")).encode())
+    return render_page(
+        "graph.html.j2",
+        title=f"XFG of {graph.module.name}",
+        data=base64.b64encode(packed).decode(),
+        function=number,
+        longest=LONGEST_ROW,
+        colours=COLOURS,
+    )
+
+
+def page_data(graph: XFG) -> dict[str, Any]:
+    """What the page shows, as JSON has it.
+
+    Returns:
+        ``texts``: every label once. ``statements``: every abstracted statement once. ``functions``: of each its name,
+        then lists of numbers: its boxes (x, y, width and rows of each, on end); of each row the label, the statement
+        (-1 for none) and the source line; of each edge the row of its statement, then source and target relative to
+        that, then the kind; functions of the last box's rows. Labels, lines and rows of statements are differences
+        from the number before.
+    """
+    module = graph.module
+    texts: dict[str, int] = {}
+    text_id, line = np.append(module.text_id, np.int32(-1)), np.append(module.source_line, np.int32(0))
+    functions = []
+    for drawing in draw_functions(graph):
+        labels = np.array([texts.setdefault(label, len(texts)) for label in drawing.labels], np.int64)
+        functions.append(
+            [
+                drawing.name,
+                [number for box in drawing.boxes for number in (box.x, box.y, box.width, box.num_rows)],
+                _steps(labels),
+                text_id[drawing.statement].tolist(),
+                _steps(line[drawing.statement]),
+                _steps(drawing.by),
+                (drawing.source - drawing.by).tolist(),
+                (drawing.target - drawing.by).tolist(),
+                drawing.kind.tolist(),
+                drawing.links,
+            ]
+        )
+    statements = [printable(text, lines=False) for text in module.texts]
+    return {"texts": list(texts), "statements": statements, "functions": functions}
+
+
+def _steps(numbers: NDArray[Any]) -> list[int]:
+    return np.diff(numbers, prepend=0).tolist()
+
+
+def to_svg(graph: XFG, function: str | None = None) -> str:
+    """One function as SVG: a box for each block, a row for each statement, edges coloured by kind.
+
+    Args:
+        graph: Of a module.
+        function: Name, mangled or as in the source; may be left out where the module has only one.
+
+    Raises:
+        InputError: There is no such function, or several and none is named.
+    """
+    names = graph.module.function_names
+    if not names:
+        raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")
+    if function is None and len(names) > 1:
+        named = f"name one of its {len(names)}: {some_names(graph.module)}"
+        raise InputError(f"{graph.module.name}: a picture shows one function; {named}")
+    drawing = draw_function(graph, 0 if function is None else find_function(graph.module, function))
+    left, right = min(box.x for box in drawing.boxes), max(box.x + box.width for box in drawing.boxes)
+    height = max(box.y + box.num_rows for box in drawing.boxes) * _ROW_PX + 2 * _MARGIN_PX
+    width = round((right - left) * _COLUMN_PX) + 2 * _MARGIN_PX
+    return render_page(
+        "graph.svg.j2",
+        name=drawing.name,
+        view=(round(left * _COLUMN_PX) - _MARGIN_PX, -_MARGIN_PX, width, height),
+        boxes=[_svg_box(drawing, box) for box in drawing.boxes],
+        edges=_svg_edges(drawing),
+        colours=COLOURS,
+        row_px=_ROW_PX,
+    )
+
+
+def _svg_box(drawing: Drawing, box: Box) -> dict[str, Any]:
+    labels = drawing.labels[box.first : box.first + box.num_rows]
+    return {
+        "x": box.x * _COLUMN_PX,
+        "y": box.y * _ROW_PX,
+        "width": box.width * _COLUMN_PX,
+        "rows": [label if len(label) <= LONGEST_ROW else f"{label[: LONGEST_ROW - 1]}…" for label in labels],
+    }
+
+
+def _svg_edges(drawing: Drawing) -> list[tuple[str, str, str]]:
+    """Kind, path and title of each edge."""
+    edges = []
+    for curve, by, kind in zip(edge_curves(drawing), drawing.by.tolist(), drawing.kind.tolist(), strict=True):
+        numbers = [f"{number:.1f}" for number in curve]
+        path = f"M{' '.join(numbers[:2])}C{' '.join(numbers[2:])}"
+        edges.append((EdgeKind(kind).name.lower(), path, drawing.labels[by]))
+    return edges
+
+
+def edge_curves(drawing: Drawing) -> list[tuple[float, ...]]:
+    """A Bézier curve for each edge, in pixels: x and y of its start, its two handles and its end."""
+    box_of = list(itertools.chain.from_iterable([box] * box.num_rows for box in drawing.boxes))
+    ends = zip(drawing.source.tolist(), drawing.target.tolist(), drawing.kind.tolist(), strict=True)
+    return [_curve(box_of[source], source, box_of[target], target, kind) for source, target, kind in ends]
+
+
+def _curve(box: Box, source: int, other: Box, target: int, kind: int) -> tuple[float, ...]:
+    """From row to row; inside a box it leaves and enters on one side: data on the right, all else on the left."""
+    left, right = box.x * _COLUMN_PX, (box.x + box.width) * _COLUMN_PX
+    y1 = (box.y + source - box.first + 0.5) * _ROW_PX
+    y2 = (other.y + target - other.first + 0.5) * _ROW_PX
+    if box is other:
+        side, way = (right, 1) if kind == EdgeKind.DATA else (left, -1)
+        reach = side + way * min(10 + 4 * abs(target - source), 90)
+        return side, y1, reach, y1, reach, y2, side, y2
+    other_left, other_right = other.x * _COLUMN_PX, (other.x + other.width) * _COLUMN_PX
+    is_right = other_left + other_right > left + right
+    x1, way = (right, 1) if is_right else (left, -1)
+    if target == other.first:  # a label, from above
+        x2, y2 = (other_left + other_right) / 2, y2 - _ROW_PX / 2
+        return x1, y1, x1 + way * 40, y1, x2, y2 - 40, x2, y2
+    apart = other_left > right if is_right else other_right < left
+    x2, back = (other_left, -1) if is_right == apart else (other_right, 1)
+    return x1, y1, x1 + way * 40, y1, x2 + back * 40, y2, x2, y2

@@ -1,0 +1,242 @@
+"""Lays out one function of an XFG as a picture: boxes of text rows in layers, and edges between rows.
+
+A box is a basic block; its rows are its label, then its statements, each beside the node that it defines. Lengths are
+in columns and rows of text, so that what draws chooses the font.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Ints
+from ncc.ir.graph.xfg import XFG, EdgeKind
+from ncc.ir.reader import NodeKind
+from ncc.system.files.text import printable
+
+LONGEST_ROW = 72
+"""Columns; what is longer is cut in the picture."""
+_LONGEST_LABEL = 600
+_GAP_COLUMNS, _GAP_ROWS = 8, 3
+_WIDEST_LAYER = 640
+_METADATA = re.compile(r"(, ![\w.]+ !\d+)+$")
+_MOST_NAMES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """The rows of a block, or of what stands outside blocks: the root, the return node, other functions' nodes.
+
+    Attributes:
+        x, width: In columns.
+        y: In rows.
+        first: Its first row's number in the drawing.
+        num_rows: Its height.
+    """
+
+    x: int
+    y: int
+    width: int
+    first: int
+    num_rows: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawing:
+    """A function as rows in boxes, with the edges that its statements label.
+
+    Attributes:
+        name: The function's.
+        boxes: The root, each block, the return node, and, where there are any, nodes of other functions and globals.
+        labels: Text of each row, without characters that steer or hide.
+        statement: (num_rows,) the statement that a row shows, or -1.
+        source, target: (num_edges,) rows.
+        by: (num_edges,) row of the statement that labels the edge.
+        kind: (num_edges,) see `EdgeKind`.
+        links: Of each row of the last box of other nodes, the number of its function, or -1.
+    """
+
+    name: str
+    boxes: tuple[Box, ...]
+    labels: tuple[str, ...]
+    statement: Ints
+    source: Ints
+    target: Ints
+    by: Ints
+    kind: NDArray[np.uint8]
+    links: tuple[int, ...]
+
+
+def draw_function(graph: XFG, function: int) -> Drawing:
+    """Lays out one function."""
+    return _Rows(graph).draw(function)
+
+
+def draw_functions(graph: XFG) -> Iterator[Drawing]:
+    """Lays out every function."""
+    rows = _Rows(graph)
+    return map(rows.draw, range(graph.module.num_functions))
+
+
+class _Rows:
+    """Which function each node belongs to, and its row there, for all functions at once.
+
+    Rows of a function: its root, then for each block its label and statements (the entry's arguments before them), then
+    the return node.
+    """
+
+    def __init__(self, graph: XFG) -> None:
+        module = self.module = graph.module
+        self.graph = graph
+        start, blocks = module.function_start.astype(np.int64), module.function_block.astype(np.int64)
+        function = module.statement_function
+        self.num_arguments = np.diff(module.operand_start)[start[:-1]]
+        self.num_rows = np.diff(start) + np.diff(blocks) + self.num_arguments + 1
+        before = 1 + self.num_arguments - start[:-1] - blocks[:-1]
+        self.of_statement = np.arange(module.num_statements) + module.block + before[function]
+        self.of_statement[start[:-1]] = 0
+        self.first_edge = np.searchsorted(graph.statement, module.function_start)
+        self.owner = np.full(graph.num_nodes, -1, np.int64)
+        self.row = np.zeros(graph.num_nodes, np.int64)
+        self.owner[: module.num_nodes] = module.node_function
+        results = np.flatnonzero(module.node_kind == NodeKind.RESULT)
+        self.row[results] = self.of_statement[module.node_definition[results]]
+        arguments = np.isin(module.operand_statement, start[:-1])
+        place = np.arange(len(module.operand)) - module.operand_start[module.operand_statement]
+        self.row[module.operand[arguments]] = 2 + place[arguments]
+        first = np.searchsorted(module.block, np.arange(len(module.block_node)))
+        self.row[module.block_node] = self.of_statement[first] - 1
+        self.row[module.block_node[blocks[:-1]]] = 1
+        functions = np.arange(module.num_functions)
+        self.owner[graph.root : graph.exit] = self.owner[graph.exit : graph.effect] = functions
+        self.row[graph.exit : graph.effect] = self.num_rows - 1
+        self.owner[graph.effect :] = function[graph.effect_statement]
+        self.row[graph.effect :] = self.of_statement[graph.effect_statement]
+
+    def draw(self, function: int) -> Drawing:
+        graph, module = self.graph, self.module
+        begin, end = module.function_start[function : function + 2].tolist()
+        edges = slice(*self.first_edge[function : function + 2])
+        ends = np.stack([graph.source[edges], graph.target[edges]])
+        is_other = self.owner[ends] != function
+        others, place = np.unique(ends[is_other], return_inverse=True)
+        rows, num_rows = self.row[ends], int(self.num_rows[function])
+        rows[is_other] = num_rows + place
+        statement = np.full(num_rows + len(others), -1, np.int64)
+        statement[self.of_statement[begin:end]] = np.arange(begin, end)
+        labels = self._labels(function, begin, end, others.tolist(), len(statement))
+        blocks = module.block_node[slice(*module.function_block[function : function + 2])]
+        firsts = [0, *self.row[blocks].tolist(), num_rows - 1, *([num_rows] if len(others) else []), len(statement)]
+        by, kind = self.of_statement[graph.statement[edges]], graph.kind[edges]
+        flow = kind == EdgeKind.CONTROL
+        numbers = module.function_of_node
+        return Drawing(
+            name=printable(module.function_names[function], lines=False),
+            boxes=_lay_out(firsts, labels, by[flow], rows[1][flow], has_others=len(others) > 0),
+            labels=labels,
+            statement=statement,
+            source=rows[0],
+            target=rows[1],
+            by=by,
+            kind=kind,
+            links=tuple(
+                int(numbers[node]) if node < graph.root and numbers[node] >= 0 else graph.function_of(node)
+                for node in others.tolist()
+            ),
+        )
+
+    def _labels(self, function: int, begin: int, end: int, others: list[int], num_rows: int) -> tuple[str, ...]:
+        module = self.module
+        labels = [""] * num_rows
+        labels[0] = f"define {module.statement_source(begin).removesuffix('{').strip()}"
+        for node in module.block_node[slice(*module.function_block[function : function + 2])].tolist():
+            labels[self.row[node]] = f"{module.node_name(node)}:"
+        for node in module.operands(begin):
+            labels[self.row[node]] = f"%{module.node_name(node)}"
+        for statement, row in zip(range(begin + 1, end), self.of_statement[begin + 1 : end].tolist(), strict=True):
+            labels[row] = module.statement_source(statement)
+        labels[num_rows - len(others) - 1] = "return"
+        labels[num_rows - len(others) :] = map(self.graph.node_label, others)
+        return tuple(map(_shown, labels))
+
+
+def _shown(label: str) -> str:
+    if "\n" in label:
+        label = " ".join(label.split())
+    if " !" in label:
+        label = _METADATA.sub("", label)
+    label = printable(label, lines=False).strip()
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+
+
+def _lay_out(
+    firsts: list[int], labels: tuple[str, ...], leaves: Ints, enters: Ints, *, has_others: bool
+) -> tuple[Box, ...]:
+    """Places boxes, given their first rows and, for each control edge, the rows of its statement and target.
+
+    A box stands in the layer below the lowest of the boxes before it that lead to it; in its layer, near them.
+    """
+    lengths = np.minimum([len(label) for label in labels], LONGEST_ROW)
+    widths: list[int] = (np.maximum.reduceat(lengths, firsts[:-1]) + 2).tolist()
+    heights = [after - first for first, after in pairwise(firsts)]
+    num_flowing = len(heights) - has_others
+    box_of = np.repeat(np.arange(len(heights)), heights)
+    flows = zip(box_of[leaves].tolist(), box_of[enters].tolist(), strict=True)
+    before: list[list[int]] = [[] for _ in heights]
+    before[1].append(0)
+    for source, target in sorted(set(flows)):
+        if source < target < num_flowing:
+            before[target].append(source)
+    layer = [0] * num_flowing
+    for box in range(1, num_flowing):
+        layer[box] = 1 + max((layer[source] for source in before[box]), default=0)
+    layer[num_flowing - 1] = max(layer[:-1]) + 1  # the return node, below everything
+    layers: list[list[int]] = [[] for _ in range(layer[-1] + 1)]
+    for box in range(num_flowing):
+        layers[layer[box]].append(box)
+    x, y = [0.0] * len(heights), [0] * len(heights)
+    top = 0
+    for members in layers:
+        wanted = {box: _middle([x[source] + widths[source] / 2 for source in before[box]]) for box in members}
+        members.sort(key=lambda box: wanted[box])
+        for line in _lines(members, widths):
+            for box, left in zip(line, _side_by_side(line, widths, wanted), strict=True):
+                x[box], y[box] = left, top
+            top += max(heights[box] for box in line) + _GAP_ROWS
+    if has_others:
+        x[-1] = min(x[:-1]) - widths[-1] - 2 * _GAP_COLUMNS
+    return tuple(
+        Box(x=round(x[box]), y=y[box], width=widths[box], first=firsts[box], num_rows=heights[box])
+        for box in range(len(heights))
+    )
+
+
+def _middle(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _lines(members: list[int], widths: list[int]) -> list[list[int]]:
+    """A layer's boxes, broken into lines like words: the cases of a switch would stand side by side for ever."""
+    lines: list[list[int]] = []
+    taken = _WIDEST_LAYER
+    for box in members:
+        if taken + widths[box] > _WIDEST_LAYER:
+            lines.append([])
+            taken = 0
+        lines[-1].append(box)
+        taken += widths[box] + _GAP_COLUMNS
+    return lines
+
+
+def _side_by_side(line: list[int], widths: list[int], wanted: dict[int, float]) -> list[float]:
+    """The left side of each box of a line: near where its middle is wanted, clear of the others."""
+    lefts: list[float] = []
+    cursor = float("-inf")
+    for box in line:
+        lefts.append(max(wanted[box] - widths[box] / 2, cursor))
+        cursor = lefts[-1] + widths[box] + _GAP_COLUMNS
+    shift = _middle([left + widths[box] / 2 - wanted[box] for box, left in zip(line, lefts, strict=True)])
+    return [left - shift for left in lefts]

@@ -1,0 +1,171 @@
+"""LLVM at arm's length: it parses text and bitcode in a process of its own.
+
+On input that it did not expect (nesting 10,000 deep, damaged bitcode, an odd data layout) LLVM does not always return
+an error: it overflows its stack or calls abort(), which would end the caller's Python process. Here it ends a helper,
+which is started when it is first needed, serves every later request, and is started anew after a crash, after a time
+limit, and after a large module. It reads no files but its own (see `ncc.system.sandbox.confine`), and each request has
+a limit of memory.
+"""
+
+import atexit
+import importlib.util
+import os
+import struct
+import sys
+import threading
+import time
+from enum import IntEnum
+from pathlib import Path
+
+from ncc.errors import NccError
+from ncc.system.sandbox.confine import Permissions, check_confinement, confine, find_loaders, quiet_environment
+from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
+from ncc.system.sandbox.process import WatchedProcess
+
+_HELPER = Path(__file__).with_name("llvm_helper.py")
+_LONGEST_REASON = 500
+_LONGEST_ERRORS = 2**16
+
+_SECONDS = 60.0
+_SECONDS_EACH_BYTE = 1e-6
+_SECONDS_EACH_OPTIMISED = 5e-5
+"""Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
+_GRACE_SECONDS = 30
+_MEMORY_EACH_BYTE = 60
+"""LLVM takes 7 to 30 bytes for each byte that it reads."""
+
+_BROKEN = "LLVM ERROR: Broken module found"
+_LARGE = 2**24
+"""What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
+
+_REQUEST = struct.Struct("<4Q")
+_ANSWER = struct.Struct("<BQ")
+_FINE, _REFUSED, _MEMORY = range(3)
+_LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
+
+
+class LLVMWork(IntEnum):
+    """What LLVM does with a module before it prints it.
+
+    Nothing, have its verifier allow it, optimise it as -O2, or only combine instructions.
+    """
+
+    PRINT = 0
+    VERIFY = 1
+    OPTIMISE = 2
+    SIMPLIFY = 3
+
+
+class LLVMRefusalError(Exception):
+    """LLVM refuses the input; the message is its own, or says how it died."""
+
+
+class _Helper(WatchedProcess):
+    def __init__(self) -> None:
+        super().__init__(_helper_command(), environment=quiet_environment())
+
+    def ask(self, data: bytes, work: LLVMWork) -> bytes:
+        memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
+        each = _SECONDS_EACH_OPTIMISED if work >= LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
+        limit_s = _SECONDS + len(data) * each
+        deadline = time.monotonic() + limit_s
+        self.forget_messages()  # warnings about modules before this one are not why LLVM refuses it
+        try:
+            self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, work), deadline)
+            self.write(data, deadline)
+            status, length = _ANSWER.unpack(self.read(_ANSWER.size, deadline))
+            if length > output_limit():
+                self.end()
+                largest = f"{output_limit() / GIGABYTE:.3g} GB"
+                raise LLVMRefusalError(f"LLVM prints more than {largest}; NCC_OUTPUT_GB allows it more")
+            answer = self.read(length, deadline)
+        except TimeoutError as error:
+            self.end()
+            raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
+        except (BrokenPipeError, EOFError) as error:
+            raise LLVMRefusalError(self.last_words(memory_bytes)) from error
+        if status == _MEMORY:
+            self.end()
+            raise LLVMRefusalError(_too_much_memory(memory_bytes))
+        if status == _REFUSED:
+            raise LLVMRefusalError(answer.decode("utf-8", "backslashreplace"))
+        return answer
+
+    def last_words(self, memory_bytes: int) -> str:
+        code = self.process.wait()
+        said = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
+        if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in said):
+            return _too_much_memory(memory_bytes)
+        broken = next((number for number, line in enumerate(said) if _BROKEN in line), 0)
+        if broken:  # LLVM verifies some old modules while it reads them, and aborts
+            return f"LLVM's verifier refuses it: {' '.join(' '.join(said[:broken]).split())[:_LONGEST_REASON]}"
+        reason = said[-1] if code in (1, 125) and said else next((line for line in said if "ERROR" in line), "")
+        return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
+
+
+def _too_much_memory(memory_bytes: int) -> str:
+    return (
+        f"LLVM needs more than {memory_bytes / GIGABYTE:.3g} GB of memory for this input; NCC_MEMORY_GB allows it more"
+    )
+
+
+def _helper_command() -> list[str]:
+    """How to start a helper that reads nothing but the interpreter, its libraries, llvmlite and itself."""
+    spec = importlib.util.find_spec("llvmlite")
+    if spec is None or not spec.submodule_search_locations:
+        raise NccError("llvmlite is not installed: pip install llvmlite")
+    library = Path(spec.submodule_search_locations[0])
+    python = Path(sys.executable)
+    read = [str(_HELPER), str(library), str(library.resolve()), "/etc/ld.so.cache", "/dev/null", *_LIBRARIES]
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
+        read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
+    permissions = Permissions(read=tuple(read), execute=(str(python), *find_loaders()))
+    # without the user's site-packages and start-up files, of which the helper needs none
+    command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library.parent)]
+    return confine(command, permissions, file_bytes=_LONGEST_ERRORS)
+
+
+_lock = threading.Lock()
+_helpers: list[_Helper] = []  # at most one
+
+
+def print_module(data: bytes, work: LLVMWork = LLVMWork.PRINT) -> bytes:
+    """Text or bitcode as LLVM prints it, after some work.
+
+    Raises:
+        LLVMRefusalError: LLVM refuses it, or died of it.
+    """
+    check_confinement()  # the helper may have been started before that was required
+    with _lock:
+        if not _helpers:
+            _helpers.append(_Helper())
+        answered = False
+        try:
+            answer = _helpers[0].ask(data, work)
+            answered = True
+        except LLVMRefusalError:
+            answered = _helpers[0].process.poll() is None
+            raise
+        finally:
+            # dead, interrupted in the middle of an answer, or grown large
+            if not answered or len(data) > _LARGE:
+                stop_helper()
+    return answer
+
+
+def stop_helper() -> None:
+    """Ends the helper, if there is one; the next request starts another."""
+    while _helpers:
+        _helpers.pop().stop()
+
+
+def _forget_helper() -> None:
+    """In a fork: the helper is the parent's, and a thread that held the lock is not there to give it back."""
+    global _lock  # noqa: PLW0603 - who asks for the helper looks it up
+    _lock = threading.Lock()
+    stop_helper()
+
+
+atexit.register(stop_helper)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_helper)

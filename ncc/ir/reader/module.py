@@ -1,0 +1,288 @@
+"""`Module`: LLVM IR as arrays, a row a statement and a row a node; the form that all other packages work on."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Bools, Ints, Ints32
+from ncc.errors import InputError
+from ncc.ir.reader.native import OPCODES
+
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_STRING = re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"')
+_EXTERNAL = (
+    re.compile(rb'\ndeclare [^\n@]*@("[^"\n]*"|[\w.$-]+)\('),
+    re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) '),
+)
+"""Of lines, with the line end before them: what begins with plain text is found without a look at every byte."""
+
+NO_FUNCTION = "no function is emitted"
+"""What is said of a module in which no function has code."""
+
+_IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
+_UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
+_MEMBER = re.compile(r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>")
+_COMPILER = re.compile(r"(\w+) version (\d+)")
+
+
+class NodeKind(IntEnum):
+    """What an identifier names."""
+
+    GLOBAL = 0
+    FUNCTION = 1
+    BLOCK = 2
+    ARGUMENT = 3
+    RESULT = 4
+
+
+def opcode_number(name: str) -> int:
+    """The number that ``Module.opcode`` uses for an opcode's name."""
+    return OPCODES.index(name)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Module:
+    """A module's statements, identifiers and functions.
+
+    A *statement* is an instruction or a function's ``define`` header; debug intrinsics and records are no
+    statements, so that a program reads the same with and without ``-g``. A *node* is an identifier. Statements of a
+    function are consecutive and begin with its ``define``; blocks are numbered through the module.
+
+    Attributes:
+        name: Where the module came from, for messages.
+        route: How it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
+        opcode: (num_statements,) uint8, numbers of `OPCODES`.
+        text_id: (num_statements,) int32, index into ``texts``.
+        texts: The distinct abstracted statements, in order of appearance.
+        block: (num_statements,) int32 basic block; a ``define`` has its function's first.
+        result: (num_statements,) int32 node that the statement defines, or -1.
+        callee: (num_statements,) int32 node of the called function, or -1 (no call, or inline assembly).
+        source_line: (num_statements,) int32 line in the source, or 0 where there is no debug information.
+        operand_start: (num_statements + 1,) int32 offsets into ``operand``.
+        operand: int32 nodes used, in order; -1 for an immediate. A call's operands are callee, arguments, (labels);
+            a phi's are value, label, value, label…; a define's are its parameters.
+        node_kind: (num_nodes,) uint8, see `NodeKind`.
+        node_function: (num_nodes,) int32 function that a local belongs to, or -1.
+        node_definition: (num_nodes,) int32 statement that defines a result or an argument, number of a block or of
+            a function that has a body, or -1.
+        block_node: (num_blocks,) int32 node of each block's label.
+        function_node: (num_functions,) int32, functions that have a body, in order.
+        function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
+        function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
+        function_is_kernel: (num_functions,) bool.
+        left_out: Functions of device code that did not compile, each with the first error.
+    """
+
+    name: str
+    route: str
+    opcode: NDArray[np.uint8]
+    text_id: Ints32
+    texts: tuple[str, ...]
+    block: Ints32
+    result: Ints32
+    callee: Ints32
+    source_line: Ints32
+    operand_start: Ints32
+    operand: Ints32
+    node_kind: NDArray[np.uint8]
+    node_function: Ints32
+    node_definition: Ints32
+    block_node: Ints32
+    function_node: Ints32
+    function_start: Ints32
+    function_block: Ints32
+    function_is_kernel: Bools
+    left_out: tuple[tuple[str, str], ...] = ()
+    _statement_at: NDArray[np.uint32]
+    _name_start: NDArray[np.uint32]
+    _name_len: NDArray[np.uint32]
+    _ir: bytes
+
+    def __repr__(self) -> str:
+        return f"Module({self.name!r}: {self.num_statements} statements in {self.num_functions} functions)"
+
+    def check_functions(self) -> None:
+        """Refuses a module without a function that has code.
+
+        Raises:
+            InputError: No function has code.
+        """
+        if not self.num_functions:
+            raise InputError(
+                f"{self.name}: {NO_FUNCTION}: a declaration makes no code, nor does a static, inline or template "
+                "function that nothing uses, nor CUDA host code; use it in the file (in C and C++, -D static= "
+                "-D inline= may be enough)"
+            )
+
+    @property
+    def num_statements(self) -> int:
+        """Statements of all functions, ``define`` headers included."""
+        return len(self.opcode)
+
+    @property
+    def num_nodes(self) -> int:
+        """Identifiers: globals, blocks, arguments and results."""
+        return len(self.node_kind)
+
+    @property
+    def num_functions(self) -> int:
+        """Functions that have a body."""
+        return len(self.function_node)
+
+    @property
+    def ir(self) -> bytes:
+        """The text that was read."""
+        return self._ir
+
+    @property
+    def statement_offset(self) -> NDArray[np.uint32]:
+        """(num_statements,) uint32 offset of each statement in the text; of a ``define`` of what follows that word."""
+        return self._statement_at
+
+    @cached_property
+    def line_ends(self) -> Ints:
+        """(num_lines,) int64 offsets of the ends of the text's lines."""
+        return np.flatnonzero(np.frombuffer(self._ir, np.uint8) == ord("\n"))
+
+    @property
+    def num_bytes(self) -> int:
+        """Length of the IR that was read."""
+        return len(self._ir)
+
+    @property
+    def num_lines(self) -> int:
+        """Lines of the text that was read."""
+        return self._ir.count(b"\n")
+
+    @property
+    def compiler(self) -> str:
+        """The compiler that made it, as "clang 19"; empty where the module does not say."""
+        ident = _IDENT.search(self._ir)
+        found = ident and _COMPILER.search(self.metadata_source(int(ident[1])))
+        return f"{found[1]} {found[2]}" if found else ""
+
+    @cached_property
+    def is_unoptimised(self) -> bool:
+        """Whether the compiler was told to leave functions of it as they are, as by -O0."""
+        return b"optnone" in self._ir and _UNOPTIMISED.search(self._ir) is not None
+
+    @cached_property
+    def addresses_members(self) -> bool:
+        """Whether constant parts of addresses are told by types, not in bytes as LLVM since 20 leaves them."""
+        return any(text.endswith(" <INT>") and _MEMBER.match(text) for text in self.texts)
+
+    @property
+    def first_kernel(self) -> int:
+        """Number of the first function that is marked as a kernel, or of the first function where none is."""
+        return int(np.argmax(self.function_is_kernel)) if self.num_functions else 0
+
+    @cached_property
+    def function_names(self) -> tuple[str, ...]:
+        """Names of the functions that have a body, in order."""
+        return tuple(self.node_name(int(node)) for node in self.function_node)
+
+    @cached_property
+    def statement_function(self) -> Ints32:
+        """(num_statements,) int32 number of each statement's function."""
+        return np.repeat(np.arange(self.num_functions, dtype=np.int32), np.diff(self.function_start))
+
+    @cached_property
+    def operand_statement(self) -> Ints32:
+        """(num_operands,) int32 statement that each operand belongs to."""
+        return np.repeat(np.arange(self.num_statements, dtype=np.int32), np.diff(self.operand_start))
+
+    @cached_property
+    def operand_definition(self) -> Ints32:
+        """(num_operands,) int32 statement that defines each operand, -1 for immediates, globals and labels."""
+        kind = self.node_kind[self.operand]
+        local = (self.operand >= 0) & ((kind == NodeKind.RESULT) | (kind == NodeKind.ARGUMENT))
+        return np.where(local, self.node_definition[self.operand], -1).astype(np.int32)
+
+    @cached_property
+    def function_of_node(self) -> Ints32:
+        """(num_nodes + 1,) int32 number of the function with a body that each node names; else, and for -1, -1."""
+        number = np.full(self.num_nodes + 1, -1, np.int32)
+        number[self.function_node] = np.arange(self.num_functions, dtype=np.int32)
+        return number
+
+    def body(self, function: int) -> range:
+        """The statements of a function, its ``define`` left out."""
+        return range(int(self.function_start[function]) + 1, int(self.function_start[function + 1]))
+
+    def operands(self, statement: int) -> list[int]:
+        """Nodes of a statement's operands, -1 for immediates."""
+        start, end = self.operand_start[statement : statement + 2].tolist()
+        return self.operand[start:end].tolist()
+
+    def opcode_name(self, statement: int) -> str:
+        """A statement's opcode, as LLVM writes it."""
+        return OPCODES[self.opcode[statement]]
+
+    def node_name(self, node: int) -> str:
+        """An identifier's name without its sigil; a number where LLVM numbers it."""
+        start, length = int(self._name_start[node]), int(self._name_len[node])
+        if not length:
+            return str(start)
+        return plain_name(self._ir[start : start + length])
+
+    def statement_text(self, statement: int) -> str:
+        """The abstracted text of a statement."""
+        return self.texts[self.text_id[statement]]
+
+    def statement_source(self, statement: int) -> str:
+        """The text of a statement, immediates and all: the line that it begins on, or all lines of a switch.
+
+        Of a ``define``, what follows that word.
+        """
+        start = int(self._statement_at[statement])
+        end = self._ir.find(b"\n", start)
+        if self._ir[start:end].rstrip(b"\r").endswith(b"["):
+            end = self._ir.find(b"]", end) + 1 or end
+        return self._ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+
+    def metadata_source(self, number: int) -> str:
+        """What a numbered metadata node of the text holds; empty if there is none of that number."""
+        return self._line_of(b"!%d = " % number)
+
+    def global_source(self, node: int) -> str:
+        """The line of IR that defines a global variable; empty for other nodes."""
+        start, length = int(self._name_start[node]), int(self._name_len[node])
+        if self.node_kind[node] != NodeKind.GLOBAL:
+            return ""
+        name = self._ir[start : start + length] if length else b"%d" % start
+        return self._line_of(b"@%s = " % name) or self._line_of(b'@"%s" = ' % name)
+
+    @cached_property
+    def string_constants(self) -> dict[str, str]:
+        """Global constants that hold bytes as a string: name → characters, a byte each, without the 0 at the end."""
+        return {
+            plain_name(name): _unescaped(value).decode("latin-1").removesuffix("\0")
+            for name, value in _STRING.findall(b"\n" + self._ir)
+        }
+
+    @cached_property
+    def external_names(self) -> frozenset[str]:
+        """Names of functions and of global variables that the module uses and does not define."""
+        text = b"\n" + self._ir
+        return frozenset(plain_name(name) for kind in _EXTERNAL for name in kind.findall(text))
+
+    def _line_of(self, beginning: bytes) -> str:
+        """The first line of the text that begins so; empty if none does."""
+        begin = 0 if self._ir.startswith(beginning) else self._ir.find(b"\n" + beginning) + 1
+        if not self._ir.startswith(beginning, begin):
+            return ""
+        end = self._ir.find(b"\n", begin)
+        return self._ir[begin : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+
+
+def plain_name(raw: bytes) -> str:
+    """An identifier as it is called, from how the text writes it, without its sigil."""
+    return _unescaped(raw.strip(b'"')).decode("utf-8", "backslashreplace")
+
+
+def _unescaped(raw: bytes) -> bytes:
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw) if b"\\" in raw else raw

@@ -1,0 +1,83 @@
+"""Which files hold IR: text, bitcode, objects with bitcode in them, and archives of such objects."""
+
+import os
+from io import BytesIO
+from pathlib import Path
+
+from ncc.errors import InputError
+from ncc.system.files.archives import ARCHIVE_MAGICS, list_members, split_member
+from ncc.system.files.reading import open_file
+
+IR_EXTENSIONS = frozenset({".ll", ".bc", ".o", ".a"})
+
+HOW_TO_EMBED = "compile with clang and -fembed-bitcode, or with -flto"
+
+_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_OBJECT_MAGIC = (
+    *(b"\x7fELF", b"\0asm", b"\x64\x86", b"\x4c\x01", b"\x64\xaa"),
+    *(b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce"),
+)
+"""ELF, WebAssembly, COFF and Mach-O."""
+_SECTIONS = (b".llvmbc", b"__bitcode", b".llvm.lto")
+"""Where compilers put bitcode; the helper looks for the same."""
+
+
+def is_bitcode(data: bytes) -> bool:
+    """Does the data begin like LLVM bitcode (raw, or in the wrapper that Apple uses)?"""
+    return data.startswith(_BITCODE_MAGIC)
+
+
+def is_object(data: bytes) -> bool:
+    """Does the data begin like an object file of ELF, Mach-O, COFF or WebAssembly?"""
+    return data.startswith(_OBJECT_MAGIC) and b"\0" in data
+
+
+def is_ir_path(path: str | os.PathLike[str]) -> bool:
+    """Whether a path's extension is one of IR, or it names a member of an archive."""
+    return split_member(path)[1] is not None or Path(path).suffix in IR_EXTENSIONS
+
+
+def holds_bitcode(data: bytes) -> bool:
+    """Whether data is bitcode, or an object that names a section of it, which LLVM has yet to find."""
+    return is_bitcode(data) or (is_object(data) and any(name in data for name in _SECTIONS))
+
+
+def refuse_object(data: bytes, name: str) -> None:
+    """Refuses what holds machine code alone, or more than one module.
+
+    Raises:
+        InputError: The data is an object without bitcode, or an archive.
+    """
+    if data.startswith(ARCHIVE_MAGICS) or name.endswith(".a"):
+        number = len(list_members(BytesIO(data), name))
+        raise InputError(f"{name}: an archive of {number} file(s); give its path, or one of them as lib.a(member.o)")
+    if is_object(data) and not holds_bitcode(data):
+        raise InputError(f"{name}: an object file without LLVM bitcode; {HOW_TO_EMBED}")
+
+
+def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
+    """The modules that a file holds, each by a path that `ncc.system.files.reading.read_file` takes.
+
+    Args:
+        path: Of the file; only of objects and archives it is read.
+        folder: One that it must be in.
+
+    Returns:
+        The path; of an archive, those of its members that hold bitcode; of an object without bitcode, none. What can't
+        be read is given as it is: whoever reads it says why.
+    """
+    name = os.fspath(path)
+    if Path(name).suffix not in (".o", ".a"):
+        return [name]
+    try:
+        with open_file(path, folder) as file:
+            if Path(name).suffix == ".o":
+                return [name] if holds_bitcode(file.read()) else []
+            found = []
+            for member in list_members(file, name):
+                file.seek(member.offset)
+                if holds_bitcode(file.read(member.size)):
+                    found.append(f"{name}({member.name})")
+            return found
+    except InputError:
+        return [name]

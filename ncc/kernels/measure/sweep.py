@@ -1,0 +1,159 @@
+"""``ncc measure``: every kernel at every size on every device, as far as time allows; resumable."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ncc.errors import InputError, NccError
+from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
+from ncc.kernels.measure.merging import check_factors
+from ncc.kernels.measure.opencl import Device, choose_devices
+from ncc.kernels.measure.sizes import parse_sizes
+from ncc.kernels.measure.table import MeasuredTable
+from ncc.system.files.writing import check_writable
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What `measure_kernels` found.
+
+    Attributes:
+        table: The file.
+        num_rows: Rows in it.
+        num_kernels: Kernels that have rows.
+        devices: Names of the devices that have rows.
+        failed: Kernel and device, or file → why there are no rows, or none of larger sizes.
+        is_complete: Whether all was measured before the budget ended.
+    """
+
+    table: Path
+    num_rows: int
+    num_kernels: int
+    devices: tuple[str, ...]
+    failed: dict[str, str]
+    is_complete: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by their names, the table by its path."""
+        return asdict(self) | {"table": str(self.table)}
+
+    def to_text(self) -> str:
+        """A line, and one more for each failure."""
+        rest = "" if self.is_complete else "; the budget ended before all was measured: start again to go on"
+        head = f"{self.table}: {self.num_rows} rows, {self.num_kernels} kernels, {len(self.devices)} devices{rest}"
+        return "\n".join([head, *(f"  {where}: {reason}" for where, reason in self.failed.items())])
+
+
+def measure_kernels(
+    kernels: Sequence[str | Path],
+    output: str | Path,
+    *,
+    device: Sequence[str] | None = None,
+    sizes: str | Sequence[int] = "1K:16M",
+    wgsize: str | Sequence[int] = "64,256",
+    coarsen: str | Sequence[int] = "1",
+    budget_minutes: float | None = None,
+    timeout_s: float = 30.0,
+    seconds: float = 1.0,
+    seed: int = 204,
+    progress: Callable[[str], None] | None = None,
+) -> Measurements:
+    """Times OpenCL kernels on devices; called again with the same table, it resumes where it was stopped.
+
+    A kernel runs in a process of its own, with arguments made by type and size. It is timed if it terminates,
+    writes output, is deterministic, depends on its input and stays within its buffers.
+
+    Args:
+        kernels: Files of OpenCL C, folders and globs; none for the kernels that ship.
+        output: The table, .parquet.
+        device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
+        sizes: Work-items: a range in steps of 4, a list, or the numbers.
+        wgsize: Those of a work-group, likewise.
+        coarsen: How many work-items to merge into one, factors of 1 to 32: those of as many neighbouring work-groups.
+            Kernels that then write anything else are refused.
+        budget_minutes: Stop after so long; default when all is measured.
+        timeout_s: Time limit of a kernel at one size on one device, compilation included.
+        seconds: How long that is repeated at most for a median within 5 %.
+        seed: Of the arguments.
+        progress: Called with a line of text after each kernel.
+
+    Raises:
+        InputError: There is no kernel or no such device, a number is out of its range, or the table is something else.
+        OutputError: The table can't be written.
+        NccError: The package pyopencl, drivers or all devices are missing.
+    """
+    path = Path(output)
+    all_sizes, groups = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
+    factors = check_factors(parse_sizes(coarsen, "coarsen"))
+    _check(path, budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
+    chosen = choose_devices(device, progress)
+    table = MeasuredTable.load(path)
+    found, failed_files = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
+    if not found:
+        raise InputError("; ".join(failed_files.values()) or "there is no kernel in what was given")
+    table.failed |= failed_files
+    table.begin(source_ids(found, path.parent))
+    end = time.monotonic() + (budget_minutes * 60 if budget_minutes else float("inf"))
+    is_complete = True
+    for number, kernel in enumerate(found):
+        now = time.monotonic()
+        share = now + (end - now) / (len(found) - number)
+        with Bench(kernel, path.parent, seed=seed, timeout_s=timeout_s, seconds=seconds) as bench:
+            points = list(_points(bench, chosen, all_sizes, groups, factors, table))
+            known = len(table.rows)
+            for point in points:
+                if time.monotonic() > share:
+                    is_complete = False
+                    break
+                row = bench.measure(*point)
+                table.add([row] if row else [])
+            table.failed |= {f"{kernel.name} on {name}": reason for name, reason in bench.failed.items()}
+            chosen = [one for one in chosen if one.name not in bench.gone]
+            if points:
+                table.save()
+            if progress:
+                reasons = "".join(f"; {reason}" for reason in dict.fromkeys(bench.failed.values()))
+                progress(f"{number + 1} of {len(found)}: {kernel.name}: {len(table.rows) - known} rows{reasons}")
+            if not chosen:
+                raise NccError(f"all devices are gone; {path} has {len(table.rows)} rows")
+    return Measurements(
+        table=path,
+        num_rows=len(table.rows),
+        num_kernels=len({(row.source_id, row.kernel) for row in table.rows}),
+        devices=tuple(dict.fromkeys(row.device for row in table.rows)),
+        failed=dict(table.failed),
+        is_complete=is_complete,
+    )
+
+
+def _points(
+    bench: Bench,
+    devices: Sequence[Device],
+    sizes: Sequence[int],
+    wgsizes: Sequence[int],
+    factors: Sequence[int],
+    table: MeasuredTable,
+) -> Iterator[tuple[Device, int, int, int]]:
+    """What is still to be measured, small sizes first, one device after the other at each."""
+    done = {row.key for row in table.rows}
+    kernel = bench.kernel
+    for size in sorted(sizes):
+        groups = {kernel.group(size, wgsize): wgsize for wgsize in reversed(wgsizes)}
+        for (group, wgsize), device, factor in product(reversed(groups.items()), devices, factors):
+            known = (kernel.source_id, kernel.name, device.name, size, group, factor) in done
+            names = [device.name] if factor == 1 else [device.name, f"{device.name}, coarsened"]
+            failed = any(f"{kernel.name} on {name}" in table.failed for name in names)
+            if group and not known and not failed and kernel.group(size, wgsize, factor):
+                yield device, size, wgsize, factor
+
+
+def _check(path: Path, **numbers: float | None) -> None:
+    if path.suffix != ".parquet":
+        raise InputError(f"{path}: expected a file that ends in .parquet")
+    check_writable(path)
+    for name, value in numbers.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{name} is {value!r}; expected a number above 0")

@@ -1,0 +1,216 @@
+"""Recipes: which files make a corpus and how each is compiled, as a TOML file or from a folder."""
+
+import os
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from msgspec import ValidationError, convert
+
+from ncc.errors import InputError, InputFileError
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.graph.contexts import MAX_WIDTH
+from ncc.ir.reader import Abstraction
+
+_EXPECTED: dict[Any, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple[str, ...]: "a list of strings",
+    tuple[int, ...]: "a list of whole numbers",
+}
+"""What a value of each type is called; fields of other types are read by themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One way to compile a file: its language (by default its extension's), flags, a header put before it."""
+
+    language: str | None = None
+    flags: tuple[str, ...] = ()
+    header: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One source of a corpus: files of a folder and the ways to compile them.
+
+    Attributes:
+        name: What reports call it.
+        folder: Folder, searched recursively; environment variables are expanded.
+        patterns: Globs below the folder; empty takes every extension that ncc reads.
+        exclude: Globs of files to leave out.
+        optimization: Levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
+        one_level: Choose the level by the file's name, so that a large source costs one compilation a file.
+        share: Part of the files to take, chosen by their names.
+        attempts: Tried in order until one compiles.
+        include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
+        commands: A ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
+            names (and ``patterns`` match) with their header paths, macros, language standards and target features.
+    """
+
+    name: str
+    folder: str = "."
+    patterns: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    optimization: tuple[str, ...] = ("-O1",)
+    one_level: bool = False
+    share: float = 1.0
+    attempts: tuple[Attempt, ...] = (Attempt(),)
+    include_paths: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    commands: str | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the share and the optimisation levels."""
+        if not 0 < self.share <= 1:
+            raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
+        if not self.optimization:
+            raise InputError(f"source {self.name}: no optimization level is named")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A corpus: its sources, how statements are abstracted, and how contexts are counted.
+
+    Attributes:
+        name: What reports call it.
+        sources: Where the files are.
+        widths: Context sizes in hops; each gets counts of its own, from one compilation.
+        max_degree: Identifiers with more statements connect nothing; see `ncc.ir.graph.count_contexts`.
+        abstraction: Of the statements.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    widths: tuple[int, ...] = (2,)
+    max_degree: int | None = None
+    abstraction: Abstraction = field(default_factory=Abstraction)
+
+    def compiled_with(self, options: CompileOptions) -> "Recipe":
+        """The same with a user's header paths, macros, flags and compilation database, for all of its sources."""
+        folders = tuple(str(Path(folder).absolute()) for folder in options.include_paths)
+        commands = str(Path(options.commands).absolute()) if options.commands else None
+        sources = (
+            replace(
+                source,
+                include_paths=(*source.include_paths, *folders),
+                defines=(*source.defines, *options.defines),
+                attempts=tuple(replace(one, flags=(*one.flags, *options.flags)) for one in source.attempts),
+                patterns=source.patterns or (("**/*",) if commands else ()),  # those that the database names below it
+                commands=commands or source.commands,
+            )
+            for source in self.sources
+        )
+        return replace(self, sources=tuple(sources))
+
+    def __post_init__(self) -> None:
+        """Checks the widths and the degree."""
+        if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
+            raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
+        if self.max_degree is not None and not 2 <= self.max_degree < 1 << 31:
+            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree!s:.40}; expected 2 or more")
+
+
+def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = frozenset()) -> Recipe:
+    """Reads a recipe file, or makes the recipe that takes a whole folder at ``-O1``.
+
+    A recipe may ``include`` others: it takes their sources, and counts them in its own way.
+
+    Raises:
+        InputError: There is no such file, it is not TOML, or it has keys that a recipe does not have.
+    """
+    path = Path(path)
+    _check_path(path)
+    if path.is_dir():
+        return Recipe(name=path.resolve().name, sources=(Source(name=path.resolve().name, folder=str(path)),))
+    if path.resolve() in _including:
+        raise InputError(f"{path}: includes itself, by way of the recipes that it includes")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
+        raise InputError(f"{path}: not a recipe in TOML: {error}") from error
+    rows, abstraction = table.pop("source", []), _abstraction(path, table.pop("abstraction", {}))
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
+    values = _values(path, table, Recipe, include=tuple[str, ...])
+    sources = tuple(_source(path, row) for row in rows)
+    for name in values.pop("include", ()):
+        sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
+    if not sources:
+        raise InputError(f"{path}: has no [[source]]")
+    return Recipe(sources=sources, abstraction=abstraction, **({"name": path.stem} | values))
+
+
+def _check_path(path: Path) -> None:
+    """Refuses a name that no file can have: longer than the system takes, or with a NUL in it."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputFileError(f"{path!s:.200}: can't be read: {reason}") from error
+
+
+def _values(where: object, row: dict[str, Any], kind: type, **more: Any) -> dict[str, Any]:
+    """Values of a table by the types of a class's fields; a string for a list would be taken letter by letter."""
+    hints = {key: _without_none(hint) for key, hint in (get_type_hints(kind) | more).items()}
+    hints = {key: hint for key, hint in hints.items() if hint in _EXPECTED}
+    if unknown := sorted(row.keys() - hints.keys()):
+        raise InputError(f"{where}: unknown keys {unknown}; expected some of {', '.join(hints)}")
+    values = {}
+    for key, value in row.items():
+        try:
+            values[key] = convert(value, hints[key])
+        except ValidationError as error:
+            raise InputError(f"{where}: {key} is {value!r}; expected {_EXPECTED[hints[key]]}") from error
+    return values
+
+
+def _without_none(hint: Any) -> Any:
+    return get_args(hint)[0] if NoneType in get_args(hint) else hint
+
+
+def _abstraction(path: Path, row: object) -> Abstraction:
+    if row == "paper":
+        return Abstraction.paper()
+    if not isinstance(row, dict):
+        raise InputError(f"{path}: abstraction is {row!r}; expected a table, or 'paper'")
+    values = _values(f"{path}: abstraction", row, Abstraction)
+    try:
+        return Abstraction(**values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _source(path: Path, row: dict[str, Any]) -> Source:
+    if "name" not in row or "folder" not in row:
+        raise InputError(f"{path}: a source lacks 'name', or 'folder'")
+    attempts = row.pop("attempts", None)
+    where = f"{path}: source {row['name']}"
+    values = _values(where, row, Source)
+    if attempts is None:
+        return Source(**values)
+    if not isinstance(attempts, list) or not attempts:
+        raise InputError(f"{where}: attempts is {attempts!r}; expected tables, or nothing for the file's extension")
+    return Source(**values, attempts=tuple(_attempt(path, attempt) for attempt in attempts))
+
+
+def _attempt(path: Path, row: object) -> Attempt:
+    if not isinstance(row, dict):
+        raise InputError(f"{path}: an attempt is {row!r}; expected a table")
+    values = _values(f"{path}: an attempt", row, Attempt)
+    if "header" in values:
+        # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
+        header = Path(os.path.normpath(path.parent / values["header"]))
+        _check_path(header)
+        if not header.is_file():
+            raise InputError(f"{path}: an attempt names {header!s:.200}: no such header")
+        values["header"] = str(header)
+    return Attempt(**values)

@@ -1,0 +1,207 @@
+"""Patterns of code: hashes of a function's statements, value flow and loops.
+
+A pattern is a small piece of a function that compilers and authors leave recognisable: a statement, two in a row, a
+constant, an operation with what its inputs (or its users) are, a value's way from one statement to another, an
+operation or a constant at a depth of loops, a basic block, a call and the next one, how often an operation occurs.
+Each is a hash of 20 bits in the space of its kind, so that a bag of them is a row of a sparse matrix that needs no
+vocabulary.
+
+References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels), whose first round the flow of values is;
+Weinberger et al. 2009 (hashed features).
+"""
+
+import re
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Ints, Ints32, offsets
+from ncc.ir.reader import OPCODES, Module, NodeKind, opcode_number
+from ncc.learning.encoder.hashing import mixed
+from ncc.learning.programs.literals import statement_literals
+
+BITS = 20
+KINDS = (
+    "statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block", "deep literal", "calls",
+    "amount",
+)  # fmt: skip
+"""What a pattern can be of; a key is a kind's number, then `BITS` bits of hash."""
+
+_DEEPEST = 4
+_FLAGS = re.compile(
+    r" (?:nsw|nuw|nneg|disjoint|exact|inbounds|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|samesign|volatile|tail"
+    r"|notail|musttail)\b|, align \d+"
+)
+_COMPARISON = re.compile(r"\b[if]cmp \w+")
+_CALLEE = re.compile(r"@([\w.]+)\(")
+_TYPE = re.compile(r"\b(?:i\d+|float|double|ptr|<\d+ x \w+>)\b")
+_PHI = opcode_number("phi")
+_UNORDERED = ("phi", "add", "mul", "and", "or", "xor", "fadd", "fmul")
+_IS_CALL, _IS_UNORDERED = (
+    np.isin(np.arange(256), [OPCODES.index(name) for name in names]) for names in (("call", "invoke"), _UNORDERED)
+)
+_LITERAL, _INPUT, _USER, _USED, _BLOCK, _DEPTH, _AMOUNT = (np.uint64(salt) for salt in (4, 7, 9, 11, 5, 99, 300))
+_BITS_OF_TEXT = np.uint64(33)
+_OPERATION = np.uint64((1 << 33) - 1)
+_FIRST_KIND = 1000
+
+Uint64Array = NDArray[np.uint64]
+
+
+class PatternCounts(NamedTuple):
+    """Bags of patterns, one after the other.
+
+    Attributes:
+        start: (n + 1,) int64 offsets of the n bags.
+        key: uint32 patterns of each, ascending.
+        times: int32, how often each occurs.
+    """
+
+    start: Ints
+    key: NDArray[np.uint32]
+    times: Ints32
+
+    @classmethod
+    def joined(cls, parts: Sequence["PatternCounts"]) -> "PatternCounts":
+        """The bags of all parts."""
+        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
+        key = np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)])
+        return cls(offsets(lengths), key, np.concatenate([np.zeros(0, np.int32), *(one.times for one in parts)]))
+
+
+def count_patterns(module: Module, bag: Ints) -> PatternCounts:
+    """Counts the patterns of a module's functions.
+
+    Args:
+        module: The module.
+        bag: (num_functions,) int64 number of the bag that each function's patterns go into, -1 for none.
+
+    Returns:
+        As many bags as the largest number says.
+    """
+    num_bags = int(bag.max(initial=-1)) + 1
+    of_statement = bag[module.statement_function]
+    rows = np.flatnonzero(of_statement >= 0)
+    keys = [
+        of_statement[at] << 32
+        | kind << BITS
+        | (mixed(values, np.uint64(_FIRST_KIND + kind)) >> np.uint64(64 - BITS)).astype(np.int64)
+        for kind, (at, values) in enumerate(_patterns(module, rows, of_statement))
+    ]
+    found, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
+    start = np.searchsorted(found >> 32, np.arange(num_bags + 1))
+    return PatternCounts(start, (found & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
+
+
+def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64Array]]:
+    """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
+    function = module.statement_function
+    whole, short = np.array([_hashes_of(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
+    with np.errstate(over="ignore"):
+        literal_start, literals = statement_literals(module, rows.astype(np.int32))
+        owner, literal = np.repeat(rows, np.diff(literal_start)), literals.astype(np.uint64)
+        constants = _summed(module.num_statements, owner, mixed(literal, _LITERAL))
+        user, source, place = _value_flow(module)
+        inputs = _summed(module.num_statements, user, mixed(short[source], place + _INPUT))
+        users = _summed(module.num_statements, source, mixed(short[user], place + _USER))
+        first, second = rows[:-1], rows[1:]
+        together = function[first] == function[second]
+        calls = rows[_IS_CALL[module.opcode[rows]]]
+        call = np.flatnonzero(function[calls[:-1]] == function[calls[1:]])
+        inside = bag[user] >= 0
+        depth = _loop_depth(module)[module.block].astype(np.uint64)
+        block = module.block[rows]
+        leader = np.flatnonzero(np.diff(block, prepend=-1))
+        of_block = _summed(len(module.block_node), block, mixed(short[rows], _BLOCK))
+        return [
+            (rows, whole[rows]),
+            (first[together], mixed(whole[first], whole[second])[together]),
+            (owner, literal),
+            (owner, mixed(literal, short[owner])),
+            (rows, mixed(mixed(short[rows], inputs[rows]), constants[rows])),
+            (rows, mixed(mixed(short[rows], users[rows]), _USED)),
+            (user[inside], mixed(mixed(whole[source], whole[user]), place)[inside]),
+            (rows, mixed(short[rows], depth[rows] + _DEPTH)),
+            (rows[leader], of_block[block[leader]]),
+            (owner, mixed(literal, depth[owner] + _DEPTH)),
+            (calls[call], mixed(whole[calls[call]], whole[calls[call + 1]])),
+            _amounts(rows, bag, short),
+        ]
+
+
+def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint64Array]:
+    """For each operation in a bag one of the bag's statements, and the operation with the order of its number."""
+    statement = np.zeros(int(bag.max(initial=-1)) + 1, np.int64)
+    statement[bag[rows]] = rows
+    found, count = np.unique(bag[rows].astype(np.uint64) << _BITS_OF_TEXT | operation[rows], return_counts=True)
+    order = np.frexp(count)[1].astype(np.uint64)
+    return statement[(found >> _BITS_OF_TEXT).astype(np.int64)], mixed(found & _OPERATION, order + _AMOUNT)
+
+
+def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
+    """Every use of a value: the statement that uses it, the one that makes it, and as which of its operands.
+
+    Operands whose order says nothing are all the first.
+    """
+    known = np.flatnonzero(module.operand_definition >= 0)
+    user = module.operand_statement[known]
+    place = (known - module.operand_start[user]).astype(np.uint64)
+    place[_IS_UNORDERED[module.opcode[user]]] = 0
+    return user, module.operand_definition[known], place
+
+
+def _loop_depth(module: Module) -> Ints:
+    """(num_blocks,) int64 loops around each block, at most `_DEEPEST`, by the order in which blocks are laid out.
+
+    A branch back to an earlier block makes a loop of all blocks from there to the branch.
+    """
+    is_label = (module.operand >= 0) & (module.node_kind[module.operand] == NodeKind.BLOCK)
+    is_label &= module.opcode[module.operand_statement] != _PHI
+    target = module.node_definition[module.operand[is_label]]
+    source = module.block[module.operand_statement[is_label]]
+    back = target <= source
+    last = np.full(len(module.block_node), -1)
+    np.maximum.at(last, target[back], source[back])
+    heads = np.flatnonzero(last >= 0)
+    change = np.bincount(heads, minlength=len(last) + 1) - np.bincount(last[heads] + 1, minlength=len(last) + 1)
+    return np.minimum(np.cumsum(change)[:-1], _DEEPEST)
+
+
+def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
+    """Sums of values for each place, whatever their order; overflow is meant."""
+    sums = np.zeros(size, np.uint64)
+    np.add.at(sums, where, values)
+    return sums
+
+
+@lru_cache(maxsize=1 << 16)
+def _hashes_of(text: str) -> tuple[int, int]:
+    """Of a statement and of its operation."""
+    plain = _plain(text)
+    return _hash_of(plain), _hash_of(_operation(plain))
+
+
+def _hash_of(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogateescape")) + 1
+
+
+def _plain(text: str) -> str:
+    """A statement without flags and alignments."""
+    return _FLAGS.sub("", text)
+
+
+def _operation(plain: str) -> str:
+    """A statement's operation: a comparison with its predicate, a call with its callee, another with its first type."""
+    if comparison := _COMPARISON.search(plain):
+        return comparison[0]
+    right = plain.split(" = ", 1)[-1]
+    opcode = right.split(" ", 1)[0]
+    if opcode in ("call", "invoke"):
+        callee = _CALLEE.search(right)
+        return opcode + (callee[1] if callee else "")
+    kind = _TYPE.search(right) if opcode != "define" else None
+    return f"{opcode} {kind[0] if kind else ''}"

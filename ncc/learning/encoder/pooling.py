@@ -1,0 +1,269 @@
+"""From a module's statements to a vector for each function or for the whole module: the choices of ``--pooling``.
+
+A way of pooling is a subclass of `Pooler` in `POOLERS`; what it makes is known by its `Pooler.id`, since vectors of
+different ones can't be compared.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ncc.arrays import Floats, Floats32, Ints
+from ncc.errors import InputError
+from ncc.ir.reader import Abstraction, Module
+from ncc.ir.reader.optimised import as_if_optimised
+from ncc.learning.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
+from ncc.learning.encoder.encoders import AnyEncoder, load_encoder
+from ncc.learning.encoder.linear import LinearEncoder, load_shipped_encoder
+from ncc.learning.encoder.lstm_encoder import LSTMEncoder
+from ncc.learning.programs.literals import statement_literals
+from ncc.learning.programs.table import own_functions
+
+
+@dataclass(frozen=True, eq=False)
+class Pooler(ABC):
+    """Makes vectors of functions and modules.
+
+    Attributes:
+        embedding: Vectors of statements.
+        name: What ``--pooling`` calls it.
+    """
+
+    embedding: Embedding
+    name: ClassVar[str]
+
+    @property
+    def abstraction(self) -> Abstraction:
+        """How modules have to be read."""
+        return self.embedding.abstraction
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return self.embedding.dim
+
+    @property
+    def id(self) -> str:
+        """Its name and a short hash of what it learnt from; vectors of another id are not vectors of its space."""
+        return f"{self.name}-{self.embedding.fingerprint}"
+
+    @abstractmethod
+    def vectors(
+        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
+    ) -> Floats32:
+        """Vectors of some functions, or of the whole module.
+
+        Args:
+            module: Read with `abstraction`, with one function or more.
+            functions: Numbers of functions; None for the module as a whole.
+            lookup: The module's statements in `embedding`, where they are looked up already.
+
+        Returns:
+            (num_functions, dim) float32; (1, dim) for the module.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class MeanPooler(Pooler):
+    """The mean over statements, each as heavy as its word."""
+
+    name: ClassVar[str] = "mean"
+
+    @cached_property
+    def weight(self) -> Floats:
+        """(num_words,) float64, above 0."""
+        return np.ones(len(self.embedding.vocabulary))
+
+    def vectors(
+        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
+    ) -> Floats32:
+        """As `Pooler.vectors` says."""
+        word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
+        table = self.embedding.vectors
+        if functions is None:
+            share = np.bincount(word, minlength=len(table)) * self.weight
+            share /= share.sum()
+            used = np.flatnonzero(share)
+            return (share[used] @ table[used].astype(np.float64)).astype(np.float32)[None, :]
+        if not len(functions):
+            return np.zeros((0, self.dim), np.float32)
+        parts = [word[module.function_start[number] : module.function_start[number + 1]] for number in functions]
+        starts = np.cumsum([0, *map(len, parts)])[:-1]
+        words = np.concatenate(parts)
+        sums = np.add.reduceat(table[words] * self.weight[words, None], starts, axis=0)
+        return (sums / np.add.reduceat(self.weight[words], starts)[:, None]).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class IdfPooler(MeanPooler):
+    """The mean in which statements weigh the more the rarer they were in the corpus, less the corpus's own; length 1.
+
+    Weights and the corpus's mean follow from the counts and vectors of the embedding's words.
+    """
+
+    name: ClassVar[str] = "idf"
+
+    @cached_property
+    def weight(self) -> Floats:
+        """(num_words,) float64, the inverse frequency of each word on a logarithmic scale."""
+        counts = self.embedding.vocabulary.counts
+        return np.log1p(max(int(counts.sum()), 1) / (1.0 + counts))
+
+    @cached_property
+    def background(self) -> Floats:
+        """(dim,) float64, the corpus's mean by the same weights."""
+        share = self.embedding.vocabulary.counts * self.weight
+        return (share / max(share.sum(), 1.0)) @ self.embedding.vectors
+
+    def vectors(
+        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
+    ) -> Floats32:
+        """As `Pooler.vectors` says; rows of length 1."""
+        centred = super().vectors(module, functions, lookup=lookup) - self.background
+        length = np.linalg.norm(centred, axis=1, keepdims=True)
+        return (centred / np.maximum(length, 1e-12)).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderPooler(Pooler):
+    """The encoder's vector, made of patterns of the code; length 1.
+
+    Functions that were compiled without optimisation are optimised first, and those of an older LLVM written as today's
+    does, where it can read them; of a whole module those of the C++ library are left out.
+
+    Attributes:
+        encoder: Default the one that ships with ncc.
+    """
+
+    encoder: LinearEncoder = field(default_factory=load_shipped_encoder)
+    name: ClassVar[str] = "encoder"
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return self.encoder.dim
+
+    @property
+    def id(self) -> str:
+        """Its name and a hash of what the encoder learnt."""
+        return f"{self.name}-{self.encoder.fingerprint}"
+
+    def vectors(
+        self,
+        module: Module,
+        functions: Sequence[int] | None = None,
+        *,
+        lookup: Lookup | None = None,  # noqa: ARG002 - patterns are not words
+    ) -> Floats32:
+        """As `Pooler.vectors` says; rows of length 1."""
+        optimised = as_if_optimised(module, self.abstraction)
+        if functions is None:
+            whole = optimised or module
+            return self.encoder.vectors(whole, own_functions(whole), "module")
+        wanted, place = np.unique(np.asarray(functions, np.int64), return_inverse=True)
+        found = self._functions(module, wanted)
+        if optimised:
+            numbers = {name: number for number, name in enumerate(optimised.function_names)}
+            now = np.array([numbers.get(module.function_names[number], -1) for number in wanted.tolist()], np.int64)
+            found[now >= 0] = self._functions(optimised, now[now >= 0])
+        return found[place]
+
+    def _functions(self, module: Module, functions: Ints) -> Floats32:
+        bag = np.full(module.num_functions, -1)
+        bag[functions] = np.arange(len(functions))
+        return self.encoder.vectors(module, bag, "function")
+
+
+@dataclass(frozen=True, eq=False)
+class LSTMPooler(Pooler):
+    """The vector of an LSTM of one's own, which reads statements in order, and their literals; length 1.
+
+    Attributes:
+        encoder: Trained on the same embedding.
+    """
+
+    encoder: LSTMEncoder
+    name: ClassVar[str] = "encoder"
+
+    def __post_init__(self) -> None:
+        """Checks that the encoder knows the embedding's words."""
+        known = self.encoder.about.get("embedding")
+        if known != self.embedding.fingerprint:
+            raise InputError(
+                f"the encoder was trained on embedding {known}, but {self.embedding.fingerprint} is loaded; name the "
+                "one that it was trained on"
+            )
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return self.encoder.dim
+
+    @property
+    def id(self) -> str:
+        """What it is and a hash of what the encoder learnt."""
+        return f"lstm-{self.encoder.fingerprint}"
+
+    def vectors(
+        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
+    ) -> Floats32:
+        """As `Pooler.vectors` says; rows of length 1."""
+        word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
+        if functions is None:
+            parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
+        else:
+            parts = [np.arange(*module.function_start[number : number + 2]) for number in functions]
+        found = np.zeros((len(parts), self.dim), np.float32)
+        for row, statements in enumerate(parts):
+            read = statements[: self.encoder.longest].astype(np.int32)
+            start, literals = statement_literals(module, read)
+            found[row] = self.encoder.encode(word[read], literals, start)
+        return found
+
+
+POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, IdfPooler, EncoderPooler)}
+"""By their names."""
+
+
+def load_pooler(
+    pooling: str | Pooler | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
+) -> Pooler:
+    """A way of pooling by its name.
+
+    Args:
+        pooling: One of `POOLERS`; a pooler is returned as it is. Default "encoder", which needs no vectors of
+            statements, and "mean" where those alone are given.
+        embedding: Vectors of statements, or their folder; default those that ship with ncc.
+        encoder: For pooling by the encoder, one of your own, or its folder; default the one that ships with ncc.
+
+    Raises:
+        InputError: There is none of this name, a pooler and another embedding or encoder are given, an encoder and
+            another way of pooling, or one that was trained on another embedding.
+        AssetError: The embedding or the encoder can't be read.
+    """
+    if isinstance(pooling, Pooler):
+        if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
+            raise InputError("the pooler has another embedding than the one that is given")
+        if encoder is not None and load_encoder(encoder).fingerprint not in pooling.id:
+            raise InputError("the pooler has another encoder than the one that is given")
+        return pooling
+    pooling = pooling or ("encoder" if embedding is None or encoder is not None else "mean")
+    if pooling not in POOLERS:
+        raise InputError(f"pooling is {pooling!r}; expected one of {', '.join(POOLERS)}")
+    if encoder is not None:
+        if pooling != "encoder":
+            raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
+        words, found = load_embedding(embedding), load_encoder(encoder)
+        return LSTMPooler(words, found) if isinstance(found, LSTMEncoder) else EncoderPooler(words, found)
+    return _shipped(pooling) if embedding is None else POOLERS[pooling](load_embedding(embedding))
+
+
+@cache
+def _shipped(pooling: str) -> Pooler:
+    return POOLERS[pooling](load_embedding())

@@ -1,0 +1,309 @@
+"""Labelled programs: a folder for each class, compiled at several levels, read once and cached.
+
+Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun et al. 2018, section 6.1.
+"""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Ints
+from ncc.errors import AssetError, InputError, InputFileError
+from ncc.ir.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.ir.reader import Abstraction
+from ncc.ir.reader.module import NO_FUNCTION
+from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
+from ncc.learning.programs.reading import ProgramReader, file_key
+from ncc.learning.programs.table import ProgramTable, concatenate, no_program
+from ncc.learning.training.ranks import gathered, rank_and_world, share_files, wait_for_ranks
+from ncc.system.files.models import read_tensors, write_atomically
+from ncc.system.files.reading import FoundFile, refuse_link_out
+from ncc.system.workers.crew import CrewTask, work_through
+from ncc.system.workers.failures import reason_of
+
+BATCH_FILES = 64
+_MOST_TIMEOUTS = 8
+"""Compilations of one program that may run into the compiler's own limit of time."""
+_ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal", "texts", "ways")
+
+
+@dataclass(frozen=True)
+class LabelledFiles:
+    """Files and their classes.
+
+    Attributes:
+        paths: Of the n files, class by class.
+        label: (n,) int64 index into `classes`.
+        classes: Names of the folders; numbers in the order of numbers.
+        folder: Of these folders, out of which no file may lead; None for files that the user named one by one.
+    """
+
+    paths: tuple[str, ...]
+    label: Ints
+    classes: tuple[str, ...]
+    folder: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSamples:
+    """Labelled programs at several levels.
+
+    Attributes:
+        files: Names of the n programs, class and file.
+        label: (n,) int64 index into `classes`, -1 where it is hidden.
+        classes: Names of the classes.
+        row: (n,) int64 place of each program among the files that were asked for.
+        views: Level → the n programs at that level.
+        ways: How many files took which way to compile, see `compile_program`.
+        failures: File → reason, of those that compile at no level or not at all of them, or end the processes that read
+            them; they are not samples.
+    """
+
+    files: tuple[str, ...]
+    label: Ints
+    classes: tuple[str, ...]
+    row: Ints
+    views: dict[str, ProgramTable]
+    ways: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def without_answers(self, rows: Ints) -> Self:
+        """Returns a copy in which the classes of some rows are -1."""
+        label = self.label.copy()
+        label[rows] = -1
+        return replace(self, label=label)
+
+
+def find_labelled_files(folder: str | Path) -> LabelledFiles:
+    """Finds the files of a folder of folders, one for each class.
+
+    Raises:
+        InputError: There is no such folder, or fewer than two of its folders hold files that ncc reads, or one leads
+            out of it, or is a pipe or a device.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputFileError(f"{folder}: not a folder")
+    known = SOURCE_EXTENSIONS | IR_EXTENSIONS
+    places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
+    for place in places:
+        refuse_link_out(place, folder)
+    own = {
+        place.name: [path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)]
+        for place in places
+    }
+    modules = {
+        name: [module for path in sorted(paths, key=_natural) for module in modules_of(path, folder)]
+        for name, paths in own.items()
+    }
+    found = {name: paths for name, paths in modules.items() if paths}
+    if len(found) < 2:
+        raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
+    label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
+    return LabelledFiles(tuple(path for paths in found.values() for path in paths), label, tuple(found), str(folder))
+
+
+def _is_own_file(path: Path, folder: Path) -> bool:
+    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files."""
+    if path.is_symlink():
+        refuse_link_out(path, folder)
+    if path.is_file():
+        return True
+    if not path.is_dir():
+        raise InputError(f"{path}: is a pipe, a device or a broken link; expected a file")
+    return False
+
+
+def _natural(path: Path) -> tuple[int, int, str]:
+    """Numbers in their order, before other names."""
+    return (0, int(path.stem), path.name) if path.stem.isdecimal() else (1, 0, path.name)
+
+
+def load_programs(
+    files: LabelledFiles,
+    levels: Sequence[str] = ("-O1",),
+    *,
+    options: CompileOptions | None = None,
+    abstraction: Abstraction | None = None,
+    cache: Path,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> ProgramSamples:
+    """Compiles and reads programs; what was done before is read from the cache. Ranks share the work.
+
+    Args:
+        files: What to read; files of IR are read as they are, the same for every level.
+        levels: Optimisation levels, as "-O1".
+        options: Other options of the compiler.
+        abstraction: Of the statements.
+        cache: Folder for precompiled headers, for IR, and for what was read; kept by content.
+        jobs: Processes.
+        progress: Called with the number of batches done and of all.
+
+    Raises:
+        InputError: No file compiles at all levels.
+        CompileError: The compiler does not work.
+        NccError: Processes that read can't be started.
+        OutputError: The cache can't be written.
+    """
+    options = options or CompileOptions()
+    readers = [
+        ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
+    ]
+    paths = tuple(FoundFile(path, files.folder) for path in files.paths)
+    batches = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
+    keys = ["".join(file_key(path, options) for path in batch) for batch in batches]  # once for all levels
+    tasks = [
+        _ReadBatch(reader, batch, _place(reader, key))
+        for reader in readers
+        for batch, key in zip(batches, keys, strict=True)
+    ]
+    rank, world = rank_and_world()
+    here = gathered([task.place.exists() for task in tasks])  # all have seen what is missing before anything is added
+    missing = [task for task, *there in zip(tasks, *here, strict=True) if not any(there)][rank::world]
+    done = len(tasks) - len(missing)
+    if progress:
+        progress(done, len(tasks))
+    if missing:
+        for reader in readers:
+            reader.check_compiler()
+    for _ in work_through(missing, jobs):
+        done += 1
+        if progress:
+            progress(done, len(tasks))
+    wait_for_ranks()
+    share_files([task.place for task in tasks])
+    read = [task.load() for task in tasks]
+    return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
+
+
+def _place(reader: ProgramReader, key: str) -> Path:
+    name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
+    return reader.cache / "programs" / name[:2] / f"{name}.safetensors"
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why a program could not be read."""
+
+    reason: str
+
+
+_Way = str | _Failure
+"""How a program compiled, or why not."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """A batch of programs, with how each compiled or why not."""
+
+    table: ProgramTable
+    ways: tuple[_Way, ...]
+
+
+@dataclass(frozen=True)
+class _ReadBatch(CrewTask):
+    """A batch of files to be read, and the file that holds what was read."""
+
+    reader: ProgramReader
+    paths: tuple[FoundFile, ...]
+    place: Path
+
+    @property
+    def record(self) -> Path:
+        """Beside what was read."""
+        return self.place.with_suffix(".lost.json")
+
+    def seconds_for(self, _index: int) -> float:
+        """What compilers may take, which end themselves."""
+        return _MOST_TIMEOUTS * self.reader.options.timeout_s
+
+    def name_of(self, index: int | None) -> str:
+        """A file's path; that of the kept batch for all."""
+        return str(self.place if index is None else self.paths[index])
+
+    def run(self, at: Callable[[int | None], None]) -> None:
+        """Reads the files and writes down what they hold."""
+        from safetensors.numpy import save
+
+        lost = self.lost() or {}
+        programs: list[ProgramTable] = []
+        ways: list[_Way] = []
+        for index, path in enumerate(self.paths):
+            at(index)
+            program, way = (no_program(), _Failure(lost[index])) if index in lost else self._read(path)
+            programs.append(program)
+            ways.append(way)
+        at(None)
+        table = concatenate(programs)
+        arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
+        arrays |= {"literal_start": table.literal_start, "literal": table.literal}
+        kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
+        arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
+        write_atomically(self.place, save(arrays))
+
+    def _read(self, path: FoundFile) -> tuple[ProgramTable, _Way]:
+        try:
+            return self.reader.read(path)
+        except Exception as error:
+            return no_program(), _Failure(reason_of(str(path), error))
+
+    def load(self) -> _Batch:
+        """What was written down; where that is damaged, once more."""
+        try:
+            return _unpack(self.place, len(self.paths))
+        except (AssetError, LookupError, TypeError, ValueError):
+            list(work_through([self], 1))
+            return _unpack(self.place, len(self.paths))
+
+
+def _packed(values: Sequence[Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(list(values)).encode(), np.uint8)
+
+
+def _unpack(place: Path, num_files: int) -> _Batch:
+    arrays = read_tensors(place, _ARRAYS)
+    texts, kept = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "ways"))
+    ways = tuple(way if isinstance(way, str) else _Failure(str(way["failed"])) for way in kept)
+    if len(ways) != num_files:
+        raise ValueError("another number of files")
+    return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
+
+
+def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:
+    ways = [[way for batch in view for way in batch.ways] for view in batches]
+    failures: dict[str, str] = {}
+    for view in ways:
+        pairs = zip(files.paths, view, strict=True)
+        failures |= {path: way.reason for path, way in pairs if isinstance(way, _Failure)}
+    tables = [concatenate([batch.table for batch in view]) for view in batches]
+    whole = np.array([path not in failures for path in files.paths])
+    for table in tables:
+        whole &= np.diff(table.start) > 0  # a file without a function says nothing
+    kept = np.flatnonzero(whole)
+    if not len(kept):
+        reason = next(iter(failures.values()), NO_FUNCTION)
+        raise InputError(f"none of {len(files.paths)} files can be read: {reason}")
+    for row in np.flatnonzero(~whole).tolist():
+        failures.setdefault(files.paths[row], f"{files.paths[row]}: {NO_FUNCTION}")
+    root = os.path.commonpath(files.paths)
+    return ProgramSamples(
+        files=tuple(os.path.relpath(files.paths[row], root) for row in kept.tolist()),
+        label=files.label[kept],
+        classes=files.classes,
+        row=kept,
+        views={level: table.rows(kept) for level, table in zip(levels, tables, strict=True)},
+        ways=dict(Counter(way for row in kept.tolist() if isinstance(way := ways[0][row], str))),
+        failures=failures,
+    )

@@ -1,0 +1,131 @@
+"""Programs as classifiers read them: the statements of their authors' functions, in order, with their literals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Ints, Ints32, offsets
+from ncc.ir.reader import Module
+from ncc.learning.programs.literals import statement_literals
+from ncc.learning.programs.names import is_library_function
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramTable:
+    """Programs as one compiler and level made them, one after the other.
+
+    Attributes:
+        texts: Distinct abstracted statements of all programs.
+        start: (n + 1,) int64 offsets of the programs' statements; a program that failed has none.
+        text_id: int32 index into `texts` of each statement.
+        opcode: uint8 numbers of `ncc.ir.reader.OPCODES`.
+        literal_start: (num_statements + 1,) int64 offsets into `literal`.
+        literal: uint32 hashes of constants and of outside names, see `ncc.learning.programs.literals`.
+    """
+
+    texts: tuple[str, ...]
+    start: Ints
+    text_id: Ints32
+    opcode: NDArray[np.uint8]
+    literal_start: Ints
+    literal: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def rows(self, rows: Ints) -> "ProgramTable":
+        """Some of the programs."""
+        parts = [np.arange(self.start[row], self.start[row + 1]) for row in rows.tolist()]
+        statements = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        lengths = np.diff(self.literal_start)[statements]
+        literals = np.repeat(self.literal_start[statements], lengths) + _counters(lengths)
+        return replace(
+            self,
+            start=offsets([len(part) for part in parts]),
+            text_id=self.text_id[statements],
+            opcode=self.opcode[statements],
+            literal_start=offsets(lengths),
+            literal=self.literal[literals],
+        )
+
+
+class EncodedProgram(NamedTuple):
+    """A program in the words of an embedding.
+
+    Attributes:
+        words: (m,) int32 word of each statement, m at least 1.
+        literals: uint32 hashes of literals, as `ProgramTable` holds them.
+        literal_start: (m + 1,) int32 offsets of the statements' literals.
+    """
+
+    words: Ints32
+    literals: NDArray[np.uint32]
+    literal_start: Ints32
+
+
+def describe_program(module: Module) -> ProgramTable:
+    """Takes the functions that are not the C++ library's or the compiler's; all, where there are no others.
+
+    Headers bring functions into a module by the hundred, others with every compiler and level.
+
+    Returns:
+        A table of one program.
+    """
+    statements = np.flatnonzero(own_functions(module)[module.statement_function] >= 0).astype(np.int32)
+    used, text_id = np.unique(module.text_id[statements], return_inverse=True)
+    start, literal = statement_literals(module, statements)
+    return ProgramTable(
+        texts=tuple(module.texts[number] for number in used.tolist()),
+        start=offsets([len(statements)]),
+        text_id=text_id.astype(np.int32),
+        opcode=module.opcode[statements],
+        literal_start=start.astype(np.int64),
+        literal=literal,
+    )
+
+
+def no_program() -> ProgramTable:
+    """A table of one program without statements, in the place of one that can't be read."""
+    none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)
+    return ProgramTable((), np.zeros(2, np.int64), *none)
+
+
+def own_functions(module: Module) -> Ints:
+    """(num_functions,) int64 0 for the author's functions, -1 for the C++ library's; 0 for all if all are."""
+    library = np.array([is_library_function(name) for name in module.function_names], bool)
+    return np.where(library & (not library.all()), -1, 0)
+
+
+def table_of_functions(module: Module) -> ProgramTable:
+    """A table of a module's functions, in order, as if each were a program."""
+    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
+    return ProgramTable(
+        texts=module.texts,
+        start=module.function_start.astype(np.int64),
+        text_id=module.text_id,
+        opcode=module.opcode,
+        literal_start=start.astype(np.int64),
+        literal=literal,
+    )
+
+
+def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
+    """The programs of several tables, one after the other."""
+    known: dict[str, int] = {}
+    numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
+    return ProgramTable(
+        texts=tuple(known),
+        start=offsets(np.concatenate([np.diff(table.start) for table in tables])),
+        text_id=np.concatenate([number[table.text_id] for number, table in zip(numbers, tables, strict=True)]),
+        opcode=np.concatenate([table.opcode for table in tables]),
+        literal_start=offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
+        literal=np.concatenate([table.literal for table in tables]),
+    )
+
+
+def _counters(lengths: Ints) -> Ints:
+    """0, 1, 2… for each length, one after the other."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

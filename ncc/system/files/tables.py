@@ -1,0 +1,183 @@
+"""Writes tables of vectors to files: NumPy, JSON, CSV and Parquet, in one step."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ncc.arrays import Floats32
+from ncc.errors import InputError
+from ncc.system.files.models import open_atomically, write_output
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What formulas begin with."""
+_ROWS = 1 << 13
+"""Of a group that is written at once."""
+_NUMBERS = ("index", "line")
+"""Columns of numbers; others are of texts."""
+
+Columns = Mapping[str, Sequence[str | int]]
+
+
+def _npz(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
+    out = io.BytesIO()
+    arrays = {name: np.array(values, np.int32 if name in _NUMBERS else str) for name, values in columns.items()}
+    arrays |= {name: np.array(value) for name, value in about.items()}
+    np.savez_compressed(out, **arrays, vectors=vectors)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def _json(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
+    rows = zip(*columns.values(), vectors.tolist(), strict=True)
+    table = [dict(zip(columns, row, strict=False)) | {**about, "vector": row[-1]} for row in rows]
+    return (json.dumps(table) + "\n").encode()
+
+
+def _csv(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow([*columns, *about, *(f"v{i}" for i in range(vectors.shape[1]))])
+    for *values, vector in zip(*columns.values(), vectors.tolist(), strict=True):
+        writer.writerow([*map(_harmless, values), *about.values(), *(f"{number:.7g}" for number in vector)])
+    return out.getvalue().encode()
+
+
+def _harmless(value: str | int) -> str | int:
+    """Text that a spreadsheet does not take for a formula: an apostrophe comes before what looks like one."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def vector_table(columns: Columns, vectors: Floats32) -> "pyarrow.Table":
+    """The columns and, as ``vector``, the rows of vectors."""
+    import pyarrow
+
+    lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
+    return pyarrow.table({**plain_columns(columns), "vector": lists})
+
+
+def vectors_of(table: "pyarrow.Table") -> Floats32:
+    """(n, dim) float32, the rows of what `vector_table` made."""
+    numbers = table["vector"].combine_chunks().flatten().to_numpy()
+    return numbers.reshape(len(table), table.schema.field("vector").type.list_size)
+
+
+def plain_columns(columns: Columns) -> dict[str, Sequence[str | int]]:
+    """Columns whose texts any format takes: a file's name may hold bytes that are not UTF-8."""
+    return {
+        name: [value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in row]
+        for name, row in columns.items()
+    }
+
+
+def _parquet(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
+    import pyarrow.parquet
+
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(vector_table(columns, vectors).replace_schema_metadata(dict(about)), out)
+    return out.getvalue()
+
+
+FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
+    ".npz": _npz,
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
+"""Writers by file extension."""
+
+
+def check_format(path: Path) -> None:
+    """Raises `InputError` unless the file's extension is one of `FORMATS`."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(FORMATS)}")
+
+
+def write_vectors(
+    path: Path,
+    inputs: Sequence[str],
+    labels: Sequence[str],
+    vectors: Floats32,
+    places: Columns | None = None,
+    *,
+    pooling: str | None = None,
+) -> None:
+    """Writes a table: a row a vector, with the input that it came from and what it stands for.
+
+    Args:
+        path: The file; its extension chooses the format.
+        inputs: (n,) names of the inputs.
+        labels: (n,) what each vector stands for.
+        vectors: (n, dim) float32.
+        places: Further columns by name, (n,) each; see `ncc.EmbeddedModule.places`.
+        pooling: How the vectors were made; a column in .json and .csv, an array of one text in .npz, and metadata of
+            the schema in .parquet.
+
+    Raises:
+        InputError: The extension is unknown.
+        OutputError: The file can't be written.
+    """
+    check_format(path)
+    columns = plain_columns({"input": inputs, "label": labels, **(places or {})})
+    write_output(path, FORMATS[path.suffix](columns, vectors, {"pooling": pooling} if pooling else {}))
+
+
+class VectorFile:
+    """A Parquet file that gets its rows as they come; it appears once it is finished, and not at all without rows."""
+
+    def __init__(self, path: Path, *, pooling: str | None = None) -> None:
+        """Names it.
+
+        Args:
+            path: Of the file.
+            pooling: How the vectors were made, for the metadata of the schema.
+        """
+        self._path, self._about = Path(os.path.realpath(path)), {"pooling": pooling} if pooling else {}
+        self._stack = ExitStack()
+        self._writer: Any = None
+        self._pending: list[pyarrow.Table] = []
+
+    def add(self, columns: Columns, vectors: Floats32) -> None:
+        """Adds rows, of the same columns each time.
+
+        Raises:
+            OutputError: The file can't be written.
+        """
+        self._pending.append(vector_table(columns, vectors).replace_schema_metadata(self._about))
+        if sum(map(len, self._pending)) >= _ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.concat_tables(self._pending).combine_chunks()
+        if self._writer is None:
+            file = self._stack.enter_context(open_atomically(self._path))
+            self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
+        self._writer.write_table(table)
+        self._pending = []
+
+    def finish(self) -> None:
+        """Has it appear.
+
+        Raises:
+            OutputError: The file can't be written.
+        """
+        if self._pending:
+            self._write()
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*(error if error[0] else (GeneratorExit, GeneratorExit(), None)))

@@ -1,0 +1,144 @@
+"""Predicts which of a classifier's problems a program solves."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ncc.errors import InputError
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.inputs import load_program
+from ncc.kernels.reading import Source
+from ncc.learning.data import cache_folder
+from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.programs.table import EncodedProgram, describe_program
+from ncc.system.files.pages import html_table
+from ncc.system.workers.pool import limited
+from ncc.tasks.classification.files import load_classifier
+from ncc.tasks.classification.head import ClassifierHead
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class and its probability.
+
+    Attributes:
+        label: Name of the class: of its folder in training.
+        title: What its programs do, in words; None where the classifier's card doesn't say.
+        probability: Calibrated.
+    """
+
+    label: str
+    probability: float
+    title: str | None = None
+
+    def __str__(self) -> str:
+        name = f"{self.label}, " if self.title else ""
+        return f"{self.title or self.label} ({name}{self.probability:.1%})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramClasses:
+    """The classes that a program may belong to.
+
+    Attributes:
+        classes: The most probable classes, best first; probabilities are calibrated on programs held out.
+        fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
+            classes are like theirs.
+        compiled: How the source compiled, "IR" for IR; see `ncc.ir.frontend.snippets.compile_program`.
+        levels: Optimisation levels that were read; none for IR, which is read as it is.
+        num_statements: Statements that were read, at all levels.
+        unknown_rate: Share of them that backed off in the embedding.
+    """
+
+    classes: tuple[ClassShare, ...]
+    fits: bool
+    compiled: str
+    levels: tuple[str, ...]
+    num_statements: int
+    unknown_rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        classes = [vars(share) for share in self.classes]
+        return {"classes": classes} | {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "classes"
+        }
+
+    def _repr_html_(self) -> str:
+        rows = [(share.label, share.title or "", f"{share.probability:.1%}") for share in self.classes]
+        caption = "What the program does" if self.fits else "None of the known classes; the nearest"
+        return html_table(caption, ("class", "title", "probability"), rows)
+
+
+@limited
+def classify(
+    source: Source,
+    *,
+    top: int = 5,
+    levels: Sequence[str] | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: ClassifierHead | str | os.PathLike[str] | None = None,
+    embedding: AnyEmbedding | None = None,
+) -> ProgramClasses:
+    """Says which problem a program solves.
+
+    Args:
+        source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
+        top: How many classes to give.
+        levels: Optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
+            that the head was trained on.
+        options: How source is compiled otherwise.
+        language: As for `ncc.embed`.
+        head: A head or its folder; default the one that ships with ncc.
+        embedding: The one that the head was trained on, or its folder; default the one that ships with ncc.
+
+    Returns:
+        The most probable classes, best first, and whether any fits.
+
+    Raises:
+        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
+        CompileError, IRError: as for `ncc.embed`.
+        AssetError: The head was trained on another embedding, and not on one that this one extends.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    if top < 1:
+        raise InputError(f"top is {top}; expected 1 or more")
+    head = load_classifier(head)
+    embedding = load_embedding(embedding).version(head.embedding_id)
+    wanted = tuple(levels if levels is not None else head.levels)
+    if not wanted:
+        raise InputError("levels: expected one or more, found none")
+    modules, compiled = load_program(
+        source,
+        wanted,
+        options=CompileOptions.of(options, language),
+        abstraction=embedding.abstraction,
+        cache=cache_folder() / "headers",
+    )
+    views: list[EncodedProgram] = []
+    unknown = 0.0
+    for module in modules:
+        module.check_functions()
+        program = describe_program(module)
+        lookup = embedding.look_up(program.texts).over(program.text_id)
+        views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
+        unknown += lookup.unknown_rate * len(lookup.word)
+    num_statements = sum(len(view.words) for view in views)
+    found = head.predict(*views)
+    best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
+    return ProgramClasses(
+        classes=tuple(
+            ClassShare(name, float(found.probability[number]), head.titles.get(name))
+            for number, name in ((number, head.classes[number]) for number in best)
+        ),
+        fits=found.fits,
+        compiled=compiled,
+        levels=() if compiled == "IR" else wanted,
+        num_statements=num_statements,
+        unknown_rate=unknown / num_statements,
+    )

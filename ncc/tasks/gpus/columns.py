@@ -1,0 +1,277 @@
+"""A launch as numbers: what its threads do, what the card's data sheet makes of that, and how much of it is known.
+
+Times are in seconds, as a roofline has them: operations by the peak of their type, bytes by the bandwidth, and what a
+thread waits for by the waves of blocks.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ncc.ir.reader import Module, NodeKind
+from ncc.kernels.addresses import POINTER_STEPS
+from ncc.kernels.arguments import argument_names, argument_types, converted
+from ncc.kernels.bounds import LeastWork, least_work
+from ncc.kernels.launch import Launch
+from ncc.kernels.memory import Access, access_pattern
+from ncc.kernels.profile import LaunchedKernel, profile_launch
+from ncc.tasks.gpus.cards import Card
+from ncc.tasks.gpus.floors import floors_of
+from ncc.tasks.gpus.host import ReadArguments
+
+KINDS = (
+    "float", "double", "single_flops", "double_flops", "half_flops", "integer", "division", "special",
+    "comparison", "conversion", "call", "atomic", "barrier", "branch", "divergent_branch", "lane_shuffle",
+    "thread_query", "global_load", "global_store", "global_bytes", "global_uniform", "global_coalesced",
+    "global_strided", "global_far", "global_irregular", "local_load", "local_store", "constant_load",
+    "private_load", "private_store",
+)  # fmt: skip
+"""Kinds of work that are counted for a thread."""
+
+_SECTOR = 32.0
+_CYCLES = {"memory": 400.0, "shared": 25.0, "double": 16.0, "division": 30.0, "special": 20.0, "atomic": 300.0}
+_OVERHEAD_S = 2e-6
+_SHARED = re.compile(r"addrspace\(3\) (?:global|constant) (.*?)(?:, align|, section|$)")
+_ARRAY = re.compile(r"\[(\d+) x ")
+_MOST_STEPS = 64
+_TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What a launch does.
+
+    Attributes:
+        launched: Its counts.
+        known: Arguments that host code told.
+        sector_bytes: Bytes that its accesses of global memory move, in whole sectors of 32 bytes.
+        store_bytes: The same for stores.
+        distinct_bytes: The same with each buffer moved once at most: what a perfect cache would leave.
+        shared_reads_bytes: The same with what all threads of a warp read alike moved once for the launch.
+        buffer_bytes: Bytes of the buffers that are known.
+        shared_bytes: Shared memory that a block declares.
+        least: What is certain of it, by arguments that are given, or read at a launch of these very sizes.
+        assumed: The same, also by arguments that the launch's sizes tell.
+    """
+
+    launched: LaunchedKernel
+    known: ReadArguments
+    sector_bytes: float
+    store_bytes: float
+    distinct_bytes: float
+    shared_reads_bytes: float
+    buffer_bytes: float
+    shared_bytes: float
+    least: LeastWork
+    assumed: LeastWork
+
+    @property
+    def launch(self) -> Launch:
+        """Sizes and arguments."""
+        return self.launched.launch
+
+    def total(self, kind: str) -> float:
+        """Work of a kind of all threads together."""
+        return self.launched.per_thread.get(kind, 0.0) * self.launch.num_threads
+
+
+def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArguments) -> Work:
+    """Counts a launch, with arguments that host code tells where none are given."""
+    arguments = module.operands(int(module.function_start[kernel]))
+    names = list(argument_names(module, kernel).values())
+    types = argument_types(module, kernel)
+    read = {
+        names[number]: held
+        for number, value in known.values.items()
+        if number < len(names)
+        and launch.arguments.keys().isdisjoint((str(number), names[number]))
+        and (held := converted(value, types[number])) is not None
+    }
+    launched = profile_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
+    moved: dict[int, float] = defaultdict(float)
+    alike: dict[int, float] = defaultdict(float)
+    loads, stores = 0.0, 0.0
+    base = {node: number for number, node in enumerate(arguments)}
+    for access, weight in launched.accesses:
+        if access.space != "global" or not weight:
+            continue
+        sectors = _sector_bytes(access) * weight * launch.num_threads
+        number = _base(module, access.pointer, base)
+        moved[number] += sectors
+        alike[number] += sectors if access.stride else max(access.num_bytes * weight, _SECTOR)
+        loads += sectors if access.what == "load" else 0
+        stores += sectors if access.what == "store" else 0
+    told, full = launched.launch, dict(launched.launch.arguments) | dict(launched.guessed)
+    least = _least(module, kernel, launched, launch if known.solved or known.conflicts else told)
+    is_assumed = bool(launched.guessed or known.solved) and not known.conflicts
+    return Work(
+        launched=launched,
+        known=known,
+        sector_bytes=loads + stores,
+        store_bytes=stores,
+        distinct_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in moved.items()),
+        shared_reads_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),
+        buffer_bytes=sum(known.buffers.get(number, 0.0) for number in moved),
+        shared_bytes=_shared_bytes(module, kernel),
+        least=least,
+        assumed=_least(module, kernel, launched, replace(told, arguments=full)) if is_assumed else least,
+    )
+
+
+def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch) -> LeastWork:
+    if launched.threads is None or launched.estimated_from:
+        return LeastWork()
+    return least_work(module, kernel, launch, launched.threads)
+
+
+def _sector_bytes(access: Access) -> float:
+    """Bytes that an access of one thread moves, in whole sectors that its neighbours share."""
+    pattern = access_pattern(access.stride, access.num_bytes)
+    if pattern == "uniform":
+        return max(_SECTOR, access.num_bytes) / 32
+    if pattern == "coalesced":
+        return access.num_bytes
+    if pattern == "strided":
+        return max(access.num_bytes, min(abs(access.stride), _SECTOR))
+    return max(access.num_bytes, _SECTOR)
+
+
+def _base(module: Module, pointer: int, arguments: Mapping[int, int]) -> int:
+    """Number of the argument that a pointer starts from; -1 for others."""
+    waiting, seen = [pointer], set[int]()
+    while waiting and len(seen) < _MOST_STEPS:
+        node = waiting.pop()
+        if node in arguments:
+            return arguments[node]
+        if node < 0 or node in seen or module.node_kind[node] != NodeKind.RESULT:
+            continue
+        seen.add(node)
+        definition = int(module.node_definition[node])
+        if module.opcode_name(definition) in POINTER_STEPS:
+            operands = module.operands(definition)
+            waiting += operands[::2] if module.opcode_name(definition) == "phi" else operands
+    return -1
+
+
+def _shared_bytes(module: Module, kernel: int) -> float:
+    """Shared memory that a kernel declares, by the names of its arrays."""
+    total, name = 0.0, module.function_names[kernel].removeprefix("_Z")
+    for line in module.ir.decode(errors="replace").splitlines():
+        if line.startswith("define"):
+            break
+        if line.startswith("@") and name in line and (found := _SHARED.search(line)):
+            sizes = [float(one) for one in _ARRAY.findall(found[1])]
+            element = 8.0 if "double" in found[1] or "i64" in found[1] else 1.0 if "i8" in found[1] else 4.0
+            total += math.prod(sizes) * element
+    return total
+
+
+def roofline_times(work: Work, card: Card) -> dict[str, float]:
+    """Seconds that each part of a launch takes at the card's peaks."""
+    launch, per_thread = work.launch, work.launched.per_thread
+    warps = math.ceil(launch.block_threads / 32)
+    resident = max(
+        1,
+        min(
+            card.processor_threads // (32 * warps),
+            card.processor_blocks,
+            int(card.shared_bytes // work.shared_bytes) if work.shared_bytes else card.processor_blocks,
+        ),
+    )
+    waves = math.ceil(launch.num_blocks / (card.processors * resident))
+    busy = min(1.0, launch.num_blocks / card.processors)
+    # lanes that do nothing take as long, and processors without a block do nothing
+    full = launch.num_blocks * warps * 32 / busy
+    get = per_thread.get
+    cycles = (
+        get("float", 0) + get("integer", 0) + get("comparison", 0) + get("conversion", 0) + get("branch", 0)
+    ) * 4 + sum(
+        amount * _CYCLES[name]
+        for name, amount in {
+            "memory": get("global_load", 0),
+            "shared": get("local_load", 0) + get("local_store", 0) + get("barrier", 0),
+            "double": get("double", 0),
+            "division": get("division", 0),
+            "special": get("special", 0),
+            "atomic": get("atomic", 0),
+        }.items()
+    )
+    misses = min(work.sector_bytes, work.distinct_bytes)
+    return {
+        "single": full * (get("single_flops", 0) + get("half_flops", 0)) / card.single,
+        "double": full * get("double_flops", 0) / card.double,
+        "integer": full * get("integer_operations", 0) / card.integer,
+        "special": full * (get("special", 0) + get("division", 0)) / (card.single / 16),
+        "cache": work.sector_bytes / (3 * card.bandwidth) / busy,
+        "memory": misses / card.bandwidth / busy**0.5,
+        "shared": full * (get("local_load", 0) + get("local_store", 0)) / (card.single / 4),
+        "atomic": launch.num_threads * get("atomic", 0) / (card.single / 100),
+        "latency": waves * cycles / card.clock_hz,
+        "waves": waves * 1e-6,
+        "residency": 1e-6 * resident * warps / (card.processor_threads / 32),
+    }
+
+
+def log(value: float) -> float:
+    """Logarithm to base 10 of an amount that may be nothing."""
+    return math.log10(max(value, _TINY))
+
+
+def columns_of(work: Work, card: Card) -> dict[str, float]:
+    """Named numbers that models look at; logarithms to base 10 of amounts and times."""
+    launch, launched = work.launch, work.launched
+    times = roofline_times(work, card)
+    limits = [times[name] for name in ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic")]
+    peak = max(limits)
+    floors = floors_of(work.least, work.known.buffers, card)
+    columns = {
+        "least_time": log(max(floors.seconds.values())),
+        "least_bytes": log(floors.num_bytes + 1),
+        "threads": log(launch.num_threads),
+        "blocks": log(launch.num_blocks),
+        "block": log(launch.block_threads),
+        "block_x": log(launch.block[0]),
+        "grid_x": log(launch.grid[0]),
+        "warp_fill": launch.block_threads / (32 * math.ceil(launch.block_threads / 32)),
+        **{f"time_{name}": log(value + 1e-9) for name, value in times.items()},
+        "roofline": log(max(peak, times["latency"], _OVERHEAD_S)),
+        "physics": log(_OVERHEAD_S + peak + times["latency"] / 4),
+        **{f"each_{kind}": math.log10(1 + launched.per_thread.get(kind, 0.0)) for kind in KINDS},
+    }
+    moved = max(work.distinct_bytes, 32.0)
+    operations = {
+        "double": work.total("double_flops"),
+        "single": work.total("single_flops"),
+        "integer": work.total("integer_operations"),
+    }
+    peaks = {"double": card.double, "single": card.single, "integer": card.integer}
+    least = {"intensity": moved, "cached": work.sector_bytes + 32, "shared_reads": work.shared_reads_bytes + 32}
+    for title, num_bytes in least.items():
+        columns |= {f"{title}_{name}": log((amount + 1e-3) / num_bytes) for name, amount in operations.items()}
+        columns[f"margin_{title}"] = max(
+            columns[f"{title}_{name}"] - math.log10(peak / card.bandwidth) for name, peak in peaks.items()
+        )
+    known = {float(number) for number in (*work.known.values, *work.known.buffers)}
+    unbounded = launched.unbounded
+    columns |= {
+        "sector_bytes": log(work.sector_bytes + 1),
+        "distinct_bytes": log(work.distinct_bytes + 1),
+        "shared_reads_bytes": log(work.shared_reads_bytes + 1),
+        "buffer_bytes": log(work.buffer_bytes + 1),
+        "all_buffers": log(sum(work.known.buffers.values()) + 1),
+        "reuse": log((work.sector_bytes + 1) / moved),
+        "fits_cache": log(moved / card.cache_bytes),
+        "store_share": work.store_bytes / (work.sector_bytes + 1),
+        "shared_bytes": math.log10(1 + work.shared_bytes),
+        "known_share": len(known) / max(len(launched.arguments), 1),
+        "arguments": float(len(launched.arguments)),
+        "unbounded": float(len(unbounded)),
+        "unbounded_depth": float(max((loop.depth for loop in unbounded), default=0)),
+        "loops": float(len(launched.loops)),
+        "most_trips": math.log10(1 + max((loop.trips or 0.0 for loop in launched.loops), default=0.0)),
+        "depth": float(max((loop.depth for loop in launched.loops), default=0)),
+        "guessed": float(len(launched.guessed)),
+    }
+    return columns

@@ -1,0 +1,399 @@
+"""Launches in host code, read without running it: values of a kernel's arguments and sizes of its buffers.
+
+Constants, macros, assignments and calls are followed as they stand in the text; ``argv`` takes the program's arguments
+where they are given, and what is still unknown may follow from the sizes of the launch: of ``(n + 255) / 256`` blocks
+there are as many as the launch has.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ncc.kernels.launch import Launch
+from ncc.kernels.names import split_kernel_name
+from ncc.tasks.gpus.expressions import SIZES, Value, call_known, evaluate_expression, split_arguments
+from ncc.tasks.gpus.texts import Body, bodies_of, closing, expression_at, substituted
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^()]*)\))?[ \t]*(.*)$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*(?:(?:\.|->)\w+)*)\s*(?:\[\w*\]\s*)?=(?!=)")
+_DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({]")
+_MORE_DIM3 = re.compile(r"\s*,\s*(\w+)\s*\(")
+_LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*(<[^;{}]{0,200}?>)?\s*<<<")
+_ALLOCATED = re.compile(r"\b(?:cuda|hip)(?:Malloc|MallocManaged|MallocAsync|HostAlloc|MallocHost)\s*\(")
+_FILLED = re.compile(r"\b(?:cuda|hip)(?:Memcpy|Memset)(?:Async)?\s*\(")
+_CAST = re.compile(r"^\s*(?:\(\s*[\w\s:]*\*+\s*\)|\w+_cast<[^<>]*>)?[\s&*(]*")
+_POINTER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->)\w+)*")
+_CONVERTED = ("atoi", "atol", "atof", "atoll", "stoi", "stol", "stof", "stod", "stoul", "stoull", "strtol", "strtoul",
+              "strtod", "strtoull", "strtoll")  # fmt: skip
+_TYPE = re.compile(r"\b(?:const|static|constexpr|unsigned|struct|inline)\b\s*")
+_WORDS: dict[str, Value] = {"true": 1, "false": 0, "NULL": None, "nullptr": None}
+_NOTHING_YET = ("0", "-1", "0.0", "0.f")
+_DEEPEST = 12
+_MOST_TEXT = 2_000_000
+_MOST_STEPS = 64
+_LARGEST_SIZE = 2**40
+_ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
+
+
+@dataclass(frozen=True)
+class ReadArguments:
+    """What host code tells of a launch's arguments.
+
+    Attributes:
+        values: Number of an argument → its value.
+        buffers: Number of an argument that points to memory → bytes of it.
+        solved: Names of host code whose values follow from the launch's sizes → the value.
+        found: Whether there is a launch of the kernel at all.
+        conflicts: Sizes of the launch that the text has another value for, in words.
+    """
+
+    values: dict[int, float] = field(default_factory=dict)
+    buffers: dict[int, float] = field(default_factory=dict)
+    solved: dict[str, float] = field(default_factory=dict)
+    found: bool = False
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A launch in the text: template arguments, sizes and arguments as expressions."""
+
+    at: int
+    template: str
+    grid: str
+    block: str
+    arguments: list[str]
+
+
+class HostCode:
+    """The text of host code.
+
+    Args:
+        text: Source with what it includes of its own, in order.
+        program_arguments: The program's own arguments, argv[1] first; None where they are not known.
+    """
+
+    def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
+        text = _COMMENT.sub(" ", text[:_MOST_TEXT]).replace("\\\n", " ")
+        self.program_arguments = program_arguments
+        self.macros = {found[1]: (found[3], found[4].strip()) for found in _DEFINE.finditer(text)}
+        self.text = _DIRECTIVE.sub("", text)
+        self.bodies = bodies_of(self.text)
+        self.assigned: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+        self._find_assignments()
+        self.allocated = list(self._allocations())
+        self._calls: dict[str, list[tuple[int, int, list[str]]]] = {}
+        self.solved: dict[str, float] = {}
+        self._unknown: set[str] = set()
+        self._depth = 0
+
+    def arguments_of(self, kernel: str, launch: Launch) -> ReadArguments:
+        """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best.
+
+        Args:
+            kernel: The kernel's name, with template arguments where it has some.
+            launch: The sizes.
+        """
+        self.solved = {}
+        plain, template = split_kernel_name(kernel)
+        sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain))]
+        if not sites:
+            return ReadArguments()
+        site = max(sites, key=lambda one: (self._instance(one, template), self._fits(one, launch)))
+        conflicts = []
+        for name, text, sizes in (("grid", site.grid, launch.grid), ("block", site.block, launch.block)):
+            for axis, size in enumerate(sizes):
+                self._solve(text, axis, size, site.at)
+                if (said := self._axis(text, axis, site.at)) is not None and said != size:
+                    conflicts.append(f"{name} {'xyz'[axis]} is {said:,} in the host code, {size:,} here")
+        values, buffers = dict[int, float](), dict[int, float]()
+        for number, text in enumerate(site.arguments):
+            if size_bytes := self._buffer(text, site.at):
+                buffers[number] = size_bytes
+            elif isinstance(value := self._value(text, site.at), int | float):
+                values[number] = float(value)
+        return ReadArguments(values, buffers, dict(self.solved), True, tuple(conflicts))
+
+    def _find_assignments(self) -> None:
+        for found in _ASSIGNED.finditer(self.text):
+            if self.text[found.start() - 1 : found.start()] in ("<", ">", "!"):
+                continue
+            self.assigned[found[1].replace("->", ".")].append((found.start(), expression_at(self.text, found.end())))
+        for found in _DIM3.finditer(self.text):
+            end = closing(self.text, found.end() - 1)
+            name = found[1]
+            self.assigned[name].append((found.start(), f"dim3({self.text[found.end() : end]})"))
+            while more := _MORE_DIM3.match(self.text, end + 1):
+                begin, end = more.end(), closing(self.text, more.end() - 1)
+                self.assigned[more[1]].append((more.start(), f"dim3({self.text[begin:end]})"))
+        for one in self.assigned.values():
+            one.sort()
+
+    def _site(self, found: re.Match[str], kernel: str) -> _Site | None:
+        if found[1].split("::")[-1] != kernel:
+            return None
+        end = self.text.find(">>>", found.end())
+        begin = self.text.find("(", end)
+        if end < 0 or begin < 0:
+            return None
+        sizes = split_arguments(self.text[found.end() : end])
+        inside = self.text[begin + 1 : closing(self.text, begin)]
+        template = found[2] or ""
+        return _Site(found.start(), template, sizes[0], sizes[1], split_arguments(inside)) if len(sizes) > 1 else None
+
+    def _instance(self, site: _Site, template: str) -> int:
+        """Template arguments of a launch that are those of an instance, less those that are others."""
+        score = 0
+        for said, meant in zip(split_arguments(site.template[1:-1]), split_arguments(template[1:-1]), strict=False):
+            plain = "".join(said.split())
+            value = self._value(said, site.at)
+            known = f"{value:g}" if isinstance(value, int | float) else plain if plain in SIZES else ""
+            score += 0 if not known else 1 if known == meant else -1
+        return score
+
+    def _fits(self, site: _Site, launch: Launch) -> float:
+        """How well a launch in the text agrees with the sizes; what is not known neither agrees nor contradicts."""
+        score = 0.0
+        for text, sizes in ((site.grid, launch.grid), (site.block, launch.block)):
+            value = self._value(text, site.at)
+            if value is not None:
+                known = value if isinstance(value, tuple) else (value, 1, 1)
+                for one, size in zip(known, sizes, strict=True):
+                    score += 0 if one is None else 1 if int(one) == size else -1
+        return score
+
+    def _enclosing(self, at: int) -> Body | None:
+        around = [body for body in self.bodies if body.begin <= at < body.end]
+        return min(around, key=lambda body: body.end - body.begin, default=None)
+
+    def _value(self, text: str, at: int) -> Value:
+        if self._depth > _DEEPEST:
+            return None
+        self._depth += 1
+        try:
+            return evaluate_expression(
+                text,
+                lambda name: self._named(name, at),
+                lambda function, texts: self._called(function, texts, at),
+                self._bytes,
+            )
+        finally:
+            self._depth -= 1
+
+    def _named(self, name: str, at: int) -> Value:
+        name = name.replace("->", ".").removeprefix("this.")
+        if name in _WORDS or name in self.solved:
+            return _WORDS[name] if name in _WORDS else int(self.solved[name])
+        if name == "argc" and (count := self._argument_count()):
+            return count
+        for value in self._candidates(name, at):
+            if value is not None:
+                return value
+        stem, _, member = name.rpartition(".")
+        if stem and member in "xyz":
+            whole = self._named(stem, at)
+            return whole["xyz".index(member)] if isinstance(whole, tuple) else whole if member == "x" else 1
+        if name in self.macros and self.macros[name][0] is None:
+            return self._value(self.macros[name][1], at)
+        self._unknown.add(name)
+        return None
+
+    def _candidates(self, name: str, at: int) -> list[Value]:
+        """Values that a name may have: the last assigned before, in its function; what calls pass; global ones."""
+        body = self._enclosing(at)
+        found: list[Value] = []
+        texts = self.assigned.get(name, [])
+        if body:
+            for where, text in reversed(texts):
+                if text in _NOTHING_YET and re.search(rf"&\s*{re.escape(name)}\b", self.text[where:at]):
+                    break  # what is read later
+                if body.begin <= where < at and (value := self._value(text, where)) is not None:
+                    return [value]
+            if name in body.parameters:
+                found += self._passed(body, body.parameters.index(name))
+                if name in body.defaults:
+                    found.append(self._value(body.defaults[name], at))
+                return found
+        for where, text in reversed(texts):
+            if (not self._enclosing(where) or "." in name) and (value := self._value(text, where)) is not None:
+                return [value]
+        return found
+
+    def _passed(self, body: Body, number: int) -> list[Value]:
+        """What the first call of a function that can be read passes as one of its parameters."""
+        for at, texts in self._calls_of(body):
+            if number < len(texts) and (value := self._value(texts[number], at)) is not None:
+                return [value]
+        return []
+
+    def _calls_of(self, body: Body) -> list[tuple[int, list[str]]]:
+        """Places where a function is called from elsewhere, and what they pass."""
+        if body.name not in self._calls:
+            call = re.compile(rf"\b{re.escape(body.name)}\s*(?:<[^;{{}}()]*>)?\s*\(")
+            self._calls[body.name] = [
+                (
+                    found.start(),
+                    found.end(),
+                    split_arguments(self.text[found.end() : closing(self.text, found.end() - 1)]),
+                )
+                for found in call.finditer(self.text)
+            ]
+        return [
+            (begin, texts)
+            for begin, end, texts in self._calls[body.name]
+            if not (begin < body.begin <= end + sum(map(len, texts)) + 2 * len(texts) + 8)
+            and not body.begin <= begin < body.end
+        ]
+
+    def _allocations(self) -> Iterator[tuple[str, str, int]]:
+        """Pointers that memory is allocated for, or else copied to, with its bytes."""
+        for pattern, size_at in ((_ALLOCATED, 1), (_FILLED, 2)):
+            for call in pattern.finditer(self.text):
+                texts = split_arguments(self.text[call.end() : closing(self.text, call.end() - 1)])
+                if len(texts) > size_at:
+                    pointer = _CAST.sub("", texts[0]).rstrip(") ").replace("->", ".")
+                    yield pointer, texts[size_at], call.start()
+
+    def _called(self, function: str, texts: list[str], at: int) -> Value:
+        plain = function.rsplit("::", maxsplit=1)[-1]
+        if plain in _CONVERTED and texts:
+            return self._program_argument(texts[0])
+        macro = self.macros.get(function)
+        if macro and macro[0] is not None:
+            return self._value(substituted(macro[1], macro[0].split(","), texts), at)
+        values = [self._value(text, at) for text in texts]
+        if (known := call_known(function, values)) is not None:
+            return known
+        body = next((one for one in self.bodies if one.name == plain and len(one.parameters) == len(texts)), None)
+        if body:
+            inside = self.text[body.begin : body.end].strip()
+            if inside.startswith("return") and inside.count(";") == 1:
+                return self._value(substituted(inside[6:-1], body.parameters, texts), at)
+        return None
+
+    def _argument_count(self) -> int:
+        """What argc is: by the program's arguments, or by those that sizes tell; 0 where neither does."""
+        if self.program_arguments is not None:
+            return len(self.program_arguments) + 1
+        return 1 + max((int(found[1]) for name in self.solved if (found := _ARGV.fullmatch(name))), default=-1)
+
+    def _program_argument(self, text: str) -> Value:
+        found = _ARGV.search(text)
+        if not found:
+            return None
+        number = int(found[1]) - 1
+        key = f"argv[{number + 1}]"
+        if key in self.solved:
+            return int(self.solved[key])
+        if self.program_arguments is None or number >= len(self.program_arguments):
+            if self.program_arguments is None:
+                self._unknown.add(key)
+            return None
+        try:
+            value = float(self.program_arguments[number])
+        except ValueError:
+            return None
+        return int(value) if value.is_integer() else value
+
+    def _bytes(self, name: str) -> int | None:
+        """Bytes of a type that is an alias, or of a variable."""
+        found = re.search(rf"\btypedef\s+([\w ]+?)\s+{re.escape(name)}\s*;", self.text) or re.search(
+            rf"\busing\s+{re.escape(name)}\s*=\s*([\w ]+?)\s*;", self.text
+        )
+        if found is None and name in self.macros and self.macros[name][0] is None:
+            return SIZES.get(self.macros[name][1])
+        if found is None and name.isidentifier():
+            found = re.search(rf"\b({'|'.join(SIZES)})\s+{re.escape(name)}\b", self.text)
+        if found is None:
+            return self._struct_bytes(name)
+        return SIZES.get(_TYPE.sub("", found[1])) or SIZES.get(found[1])
+
+    def _struct_bytes(self, name: str) -> int | None:
+        if not name.isidentifier():
+            return None
+        found = re.search(rf"\bstruct\s+{name}\s*\{{", self.text) or re.search(
+            rf"\bstruct\s*\w*\s*\{{(?=[^{{}}]*\}}\s*{name}\s*;)", self.text
+        )
+        if not found:
+            return None
+        total = 0
+        for line in self.text[found.end() : closing(self.text, found.end() - 1)].split(";"):
+            if field_ := re.match(rf"\s*(?:const\s+)?({'|'.join(SIZES)})\s+([^()]+)$", line):
+                for one in field_[2].split(","):
+                    array = re.search(r"\[\s*(\w+)\s*\]", one)
+                    count = self._value(array[1], 0) if array else 1
+                    total += (8 if "*" in one else SIZES[field_[1]]) * int(count if isinstance(count, int) else 1)
+        return total or None
+
+    def _buffer(self, text: str, at: int, depth: int = 0) -> float | None:
+        """Bytes of the memory that an argument points to."""
+        text = re.sub(r"^\s*\(.*\*\s*\)\s*", "", text).strip().lstrip("&*(")
+        found = _POINTER.match(text)
+        if not found or depth > 3:
+            return None
+        name = found[0].removesuffix(".data").replace("->", ".")
+        for pointer, size_text, where in self.allocated:
+            if pointer == name:
+                value = self._value(size_text, where)
+                if isinstance(value, int | float) and value > 0:
+                    return float(value)
+        body = self._enclosing(at)
+        if body and name in body.parameters:
+            number = body.parameters.index(name)
+            for where, texts in self._calls_of(body):
+                if number < len(texts) and texts[number] and (size := self._buffer(texts[number], where, depth + 1)):
+                    return size
+        for where, value_text in reversed(self.assigned.get(name, [])):
+            is_alias = value_text != name and re.fullmatch(r"[\w.>&\[\]+\- ]+", value_text)
+            inside = body is not None and body.begin <= where < at
+            if inside and is_alias and (size := self._buffer(value_text, where, depth + 1)):
+                return size
+        return None
+
+    def _solve(self, text: str, axis: int, size: int, at: int) -> None:
+        """Finds a name that is not known, the only one in an expression, by the size that the expression has.
+
+        Where the expression has another size, for what the source takes when the program has no arguments, one of these
+        is found.
+        """
+        self._unknown = set()
+        value = self._axis(text, axis, at)
+        names = sorted(self._unknown, key=lambda one: (not one.startswith("argv"), one))
+        if value == size:
+            return
+        for name in names if value is None else [one for one in names if one.startswith("argv")]:
+            low, high = 1, 2
+            if (value := self._with(name, high, text, axis, at)) is None:
+                continue
+            while (
+                high < _LARGEST_SIZE and (value := self._with(name, high, text, axis, at)) is not None and value <= size
+            ):
+                low, high = high, high * 2
+            for _ in range(_MOST_STEPS):
+                if high - low <= 1:
+                    break
+                middle = (low + high) // 2
+                value = self._with(name, middle, text, axis, at)
+                low, high = (middle, high) if value is not None and value <= size else (low, middle)
+            if high < _LARGEST_SIZE and self._with(name, low, text, axis, at) == size:
+                self.solved[name] = float(low)
+                return
+            self.solved.pop(name, None)
+
+    def _with(self, name: str, value: int, text: str, axis: int, at: int) -> float | None:
+        before = dict(self.solved)
+        self.solved[name] = value
+        found = self._axis(text, axis, at)
+        self.solved = before
+        return found
+
+    def _axis(self, text: str, axis: int, at: int) -> float | None:
+        value = self._value(text, at)
+        if isinstance(value, tuple):
+            found = value[axis]
+            return None if found is None else math.floor(found)
+        return (None if value is None else math.floor(value)) if axis == 0 else 1

@@ -1,0 +1,20 @@
+"""Code search: an index of every function of a code base, nearest neighbours, and groups of similar functions.
+
+`build` reads files in parts that survive a kill; `store` lays functions, files and vectors down on disk; `index` opens
+and asks them; `duplicates` groups what is alike; `calibration` says how sure that is; `pages` shows two places' source.
+"""
+
+from ncc.tasks.search.calibration import Calibration, fit_calibration, load_calibration
+from ncc.tasks.search.duplicates import Duplicates
+from ncc.tasks.search.index import Found, Index, Matches, load_index
+
+__all__ = [
+    "Calibration",
+    "Duplicates",
+    "Found",
+    "Index",
+    "Matches",
+    "fit_calibration",
+    "load_calibration",
+    "load_index",
+]

@@ -1,0 +1,244 @@
+"""Builds or updates an index of folders: reads only files that changed, and drops those that are gone."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncc.errors import InputError, InputFileError, NccError
+from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.project import own_flags
+from ncc.ir.inputs import expand_inputs, load_module
+from ncc.ir.reader.places import function_places
+from ncc.learning.embedding import AnyEmbedding, save_embedding
+from ncc.learning.embedding.embedding import normalised
+from ncc.learning.encoder.encoders import AnyEncoder, save_encoder
+from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.system.files.reading import FoundFile, read_file
+from ncc.system.files.streams import STDIN
+from ncc.system.files.tables import vectors_of
+from ncc.system.files.writing import check_folder, only_writer
+from ncc.system.workers.cluster import cluster_executor
+from ncc.system.workers.parts import FileVectors, Part, in_parts
+from ncc.tasks.search.index import Index, IndexReport, load_index
+from ncc.tasks.search.store import IndexCard, Store, Writer, writing
+
+Place = str | os.PathLike[str]
+
+
+@lru_cache(maxsize=1)
+def _pooler(pooling: str, embedding: str | None, encoder: str | None) -> Pooler:
+    return load_pooler(pooling, embedding, encoder)
+
+
+def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str | None:
+    """The folder of an embedding or encoder; an object is written into a folder of the index, which has its name."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return None if given is None else os.path.abspath(given)  # noqa: PTH100
+    save(given, own)
+    return own.name
+
+
+def read_functions(
+    file: FoundFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
+) -> FileVectors:
+    """The functions of a file, where they are, and their vectors, of length 1.
+
+    Args:
+        file: To be read; source is compiled with lines.
+        pooling: Name of a way of pooling.
+        embedding: Its embedding's folder; None for the one that ships.
+        encoder: The same of its encoder.
+        options: How source is compiled.
+
+    Raises:
+        NccError: As from `load_module`.
+    """
+    pooler = _pooler(pooling, embedding, encoder)
+    module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
+    places = function_places(module)
+    columns = {
+        "name": list(module.function_names),
+        "source": [place.file for place in places],
+        "first_line": [place.first_line for place in places],
+        "last_line": [place.last_line for place in places],
+        "num_statements": np.diff(module.function_start).tolist(),
+    }
+    return FileVectors(columns, normalised(pooler.vectors(module, range(module.num_functions))))
+
+
+def index(
+    inputs: Place | Sequence[Place],
+    output: Place,
+    *,
+    options: CompileOptions | None = None,
+    pooling: str | None = None,
+    embedding: AnyEmbedding | None = None,
+    encoder: AnyEncoder | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Index:
+    """Indexes every function of a code base, or updates an index; called again, it resumes after a stop.
+
+    Only files that changed are read again, and those that are gone are dropped. Files of other folders stay.
+
+    Args:
+        inputs: Folders, files and globs, or one of them.
+        output: Folder of the index.
+        options: How source is compiled; it is always compiled with lines.
+        pooling: How functions get vectors; as for `ncc.embed`.
+        embedding: As for `ncc.embed`; what is given as an object is kept in the index's folder.
+        encoder: The same.
+        jobs: Worker processes; if a file crashes, hangs or fills one, only that file fails.
+        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
+        executor: Any other executor to work on instead, under the same condition.
+        progress: Called with a line of text after each batch of files.
+
+    Returns:
+        The index, open; its ``report`` says what became of the files.
+
+    Raises:
+        InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
+        AssetError: The index that is there is damaged.
+        OutputError: The folder can't be written, or something else is being written there.
+        NccError: Workers can't be started, or no scheduler answers.
+    """
+    inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    options, folder = options or CompileOptions(), Path(output).absolute()
+    check_folder(folder)
+    if options.commands:
+        options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
+    pooler = load_pooler(pooling, embedding, encoder)
+    roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
+    if any(os.fspath(one) == STDIN for one in inputs):
+        raise InputError("an index is of files and folders, not of standard input")
+    found = expand_inputs(roots)
+    failures = {item.name: item.error for item in found if item.error}
+    files = {str(item.source): item.source for item in found if isinstance(item.source, FoundFile) and not item.error}
+    if not files:
+        raise InputFileError(next(iter(failures.values()), "there is nothing to index"))
+    with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
+        old = _open(folder, pooler)
+        prints = {path: fingerprint_of(file, options) for path, file in files.items()}
+        kept = _kept(old, files, prints, roots)
+        fresh = [file for path, file in files.items() if path not in kept]
+        gone = old.files["path"].to_pylist() if old else []
+        gone = [path for path in gone if path not in kept and path not in files]
+        if old and not fresh and not gone:
+            return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
+        words = _folder_of(embedding, save_embedding, folder / "embedding")
+        encoding = _folder_of(encoder, save_encoder, folder / "encoder")
+        card = IndexCard(
+            pooler_id=pooler.id,
+            pooling=pooler.name,
+            embedding=words,
+            encoder=encoding,
+            dim=pooler.dim,
+            generation=old.card.generation + 1 if old else 1,
+        )
+        work = partial(
+            read_functions,
+            pooling=pooler.name,
+            embedding=words and str(folder / words),
+            encoder=encoding and str(folder / encoding),
+            options=options,
+        )
+        parts = in_parts(
+            fresh,
+            work,
+            folder / "parts",
+            jobs=jobs,
+            executor=workers,
+            plan=(pooler.id, [prints[file.path] for file in fresh]),
+            seconds=options.timeout_s,
+            progress=progress,
+        )
+        with closing(parts), writing(folder, card) as writer:
+            num_old = _copy(old, kept, writer)
+            for part in parts:
+                failures |= _add(part, prints, writer)
+            if not writer.num_functions:
+                reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
+                raise InputError(
+                    f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
+                )
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+    report = IndexReport(writer.num_functions, num_old + len(fresh), len(fresh), len(gone), failures)
+    return replace(load_index(output), report=report)
+
+
+def _open(folder: Path, pooler: Pooler) -> Store | None:
+    """The index that is there already."""
+    if not (folder / "index.json").exists():
+        return None
+    store = Store.open(folder)
+    if store.card.pooler_id != pooler.id:
+        raise InputError(
+            f"{folder}: has vectors of {store.card.pooler_id}, which can't be compared with those of {pooler.id}; name "
+            "another folder"
+        )
+    return store
+
+
+def fingerprint_of(file: FoundFile, options: CompileOptions) -> str:
+    """A hash of a file and of how it is read; empty for one that can't be read, which will say why."""
+    try:
+        how = repr((options, own_flags(file, options))).encode()
+        return hashlib.sha256(how + b"\0" + read_file(file)).hexdigest()[:32]
+    except NccError:
+        return ""
+
+
+def _kept(
+    old: Store | None, files: Mapping[str, FoundFile], prints: Mapping[str, str], roots: Sequence[str]
+) -> dict[str, int]:
+    """Path → row of the old index's files, of those that stay as they are."""
+    if old is None:
+        return {}
+    kept = {}
+    table = old.files
+    rows = zip(*(table[name].to_pylist() for name in ("path", "fingerprint", "error")), strict=True)
+    for row, (path, fingerprint, error) in enumerate(rows):
+        if path in files:
+            if error is None and fingerprint and fingerprint == prints[path]:
+                kept[path] = row
+        elif not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots):
+            kept[path] = row
+    return kept
+
+
+def _copy(old: Store | None, kept: Mapping[str, int], writer: Writer) -> int:
+    """What stays of the old index; the number of files."""
+    if old is None:
+        return 0
+    starts = np.cumsum([0, *old.files["num_functions"].to_pylist()])
+    for row in kept.values():
+        begin, end = starts[row : row + 2].tolist()
+        file = [old.files[name][row].as_py() for name in ("path", "folder", "fingerprint", "error")]
+        writer.add(
+            (file[0], file[1], file[2], file[3]), old.functions.slice(begin, end - begin), old.vectors[begin:end]
+        )
+    return len(kept)
+
+
+def _add(part: Part, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
+    """A part's files; path → reason of those that failed."""
+    failures = {}
+    for file, about, rows in part.by_file():
+        if about["error"]:
+            failures[file.path] = about["error"]
+        vectors = np.zeros((0, 1), np.float16)
+        if rows is not None:
+            vectors = vectors_of(rows).astype(np.float16)
+        writer.add((file.path, file.folder, prints[file.path], about["error"]), rows, vectors)
+    return failures

@@ -1,0 +1,274 @@
+"""An index on disk: functions and files as Arrow, vectors as a float16 faiss index; all memory-mapped.
+
+``index.json`` names the files of one generation and is replaced last, so that an index is always whole. Vectors are
+written as they come, behind the head that faiss gives an index without any.
+"""
+
+import hashlib
+import json
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import numpy as np
+from msgspec import ValidationError, convert
+from numpy.typing import NDArray
+
+from ncc.errors import AssetError, InputFileError
+from ncc.system.files.models import open_atomically, read_json, write_atomically
+
+if TYPE_CHECKING:
+    import faiss
+    import pyarrow
+
+FORMAT_VERSION = 1
+_ENDS = 1 << 20
+"""Bytes at either end of a file of which the card has a hash."""
+_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE = "functions-{}.arrow", "files-{}.arrow", "vectors-{}.faiss"
+_ROWS = 1 << 14
+"""Of functions that are written together."""
+_FUNCTIONS = ("file", "name", "source", "first_line", "last_line", "num_statements")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexCard:
+    """What ``index.json`` says.
+
+    Attributes:
+        pooler_id: Of what made the vectors.
+        pooling: Its name.
+        embedding: Folder of the embedding, absolute or below that of the index; None for the one that ships.
+        encoder: The same of the encoder.
+        dim: Number of dimensions.
+        num_functions: Rows of vectors.
+        generation: Number in the names of the files.
+        files: Name → size and hash of the ends, of each file.
+    """
+
+    pooler_id: str
+    pooling: str
+    embedding: str | None
+    encoder: str | None = None
+    dim: int
+    num_functions: int = 0
+    generation: int = 0
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+
+def _faiss() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its wrappers' types, which lack a module
+        import faiss
+    return faiss
+
+
+def _head(num_vectors: int, dim: int) -> bytes:
+    """The bytes of a faiss index that come before its vectors."""
+    faiss = _faiss()
+    quantizer = faiss.ScalarQuantizer
+    empty = faiss.IndexScalarQuantizer(dim, quantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    head = bytearray(faiss.serialize_index(empty).tobytes())
+    head[8:16] = struct.pack("<q", num_vectors)
+    head[-8:] = struct.pack("<Q", num_vectors * dim * 2)
+    return bytes(head)
+
+
+def _schema() -> "tuple[pyarrow.Schema, pyarrow.Schema]":
+    import pyarrow
+
+    text, number = pyarrow.string(), pyarrow.int32()
+    types = (number, text, text, number, number, number)
+    functions = pyarrow.schema(list(zip(_FUNCTIONS, types, strict=True)))
+    names = (("path", text), ("folder", text), ("fingerprint", text), ("num_functions", number), ("error", text))
+    return functions, pyarrow.schema(list(names))
+
+
+def _hash_of_ends(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.sha256(file.read(_ENDS))
+        file.seek(max(0, path.stat().st_size - _ENDS))
+        digest.update(file.read(_ENDS))
+    return digest.hexdigest()[:32]
+
+
+class Writer:
+    """Writes a generation: files one after the other, each with its functions; see `writing`."""
+
+    def __init__(self, rows: "pyarrow.RecordBatchWriter", vectors: IO[bytes]) -> None:
+        self._rows, self._vectors = rows, vectors
+        self._pending: list[pyarrow.Table] = []
+        self._num_pending = 0
+        self.files: list[tuple[Any, ...]] = []
+        self.num_functions = 0
+
+    def add(
+        self,
+        file: tuple[str, str | None, str, str | None],
+        functions: "pyarrow.Table | None",
+        vectors: NDArray[np.float16],
+    ) -> None:
+        """Adds a file.
+
+        Args:
+            file: Its path, the folder that it was found in or None, fingerprint, and the reason where it failed.
+            functions: A row for each of its functions; None where it has none.
+            vectors: (num_functions, dim) float16.
+        """
+        import pyarrow
+
+        *known, error = file
+        number = pyarrow.array(np.full(len(vectors), len(self.files), np.int32))
+        self.files.append((*known, len(vectors), error))
+        if functions is None or not len(vectors):
+            return
+        columns = [number, *(functions[name] for name in _FUNCTIONS[1:])]
+        self._pending.append(pyarrow.table(columns, names=_FUNCTIONS).cast(_schema()[0]))
+        self._vectors.write(np.ascontiguousarray(vectors).tobytes())
+        self.num_functions += len(vectors)
+        self._num_pending += len(vectors)
+        if self._num_pending >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes the rows that are still in memory."""
+        import pyarrow
+
+        if self._pending:
+            self._rows.write_table(pyarrow.concat_tables(self._pending).combine_chunks())
+        self._pending, self._num_pending = [], 0
+
+
+@contextmanager
+def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
+    """Writes a generation, which is the index once all is done, and removes what was the index before.
+
+    Args:
+        folder: Of the index.
+        card: With the generation's number.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    import pyarrow
+
+    paths = [folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE)]
+    with ExitStack() as stack:
+        functions, files, vectors = (stack.enter_context(open_atomically(path)) for path in paths)
+        vectors.write(_head(0, card.dim))
+        with pyarrow.ipc.new_file(functions, _schema()[0]) as rows:
+            writer = Writer(rows, vectors)
+            yield writer
+            writer.flush()
+        vectors.seek(0)
+        vectors.write(_head(writer.num_functions, card.dim))
+        columns = [list(column) for column in zip(*writer.files, strict=True)]
+        with pyarrow.ipc.new_file(files, _schema()[1]) as table:
+            table.write_table(pyarrow.table(columns, schema=_schema()[1]))
+    sizes = {path.name: (path.stat().st_size, _hash_of_ends(path)) for path in paths}
+    about = {**vars(card), "format_version": FORMAT_VERSION, "num_functions": writer.num_functions, "files": sizes}
+    write_atomically(folder / "index.json", (json.dumps(about, indent=1) + "\n").encode())
+    for path in folder.glob("*-*"):
+        if path.is_file() and path.name not in sizes:
+            path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """An index that is open.
+
+    Attributes:
+        folder: Where it is.
+        card: What it says of itself.
+    """
+
+    folder: Path
+    card: IndexCard
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Opens an index.
+
+        Raises:
+            InputError: There is none.
+            AssetError: It is damaged or of another format version.
+        """
+        if not (folder / "index.json").exists():
+            raise InputFileError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
+        about = read_json(folder / "index.json", FORMAT_VERSION)
+        try:
+            card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
+        except ValidationError as error:
+            raise AssetError(f"{folder / 'index.json'}: is damaged ({error})") from error
+        if card.dim < 1 or card.num_functions < 0 or len(card.files) != 3 or any("/" in name for name in card.files):
+            raise AssetError(f"{folder / 'index.json'}: is damaged")
+        for name, (size, ends) in card.files.items():
+            path = folder / name
+            try:
+                found = path.stat().st_size
+                whole = found == size and _hash_of_ends(path) == ends
+            except OSError as error:
+                raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
+            if not whole:
+                raise AssetError(
+                    f"{path}: is damaged ({found:,} bytes of {size:,}); remove {folder} and index again"
+                    if found != size
+                    else f"{path}: is damaged; remove {folder} and index again"
+                )
+        return cls(folder, card)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / name.format(self.card.generation)
+
+    def _table(self, name: str, schema: "pyarrow.Schema") -> "pyarrow.Table":
+        import pyarrow
+
+        try:
+            table = pyarrow.ipc.open_file(pyarrow.memory_map(str(self._path(name)))).read_all()
+        except (OSError, pyarrow.ArrowException) as error:
+            raise AssetError(f"{self._path(name)}: is damaged ({error}); index again") from error
+        if table.schema != schema:
+            raise AssetError(f"{self._path(name)}: is damaged: its columns are others; index again")
+        return table
+
+    @cached_property
+    def functions(self) -> "pyarrow.Table":
+        """A row for each function: file (a row of `files`), name, source, first and last line, num_statements."""
+        table = self._table(_FUNCTIONS_FILE, _schema()[0])
+        if len(table) != self.card.num_functions:
+            raise AssetError(f"{self.folder}: is damaged: {len(table)} functions of {self.card.num_functions}")
+        return table
+
+    @cached_property
+    def files(self) -> "pyarrow.Table":
+        """A row for each file: path, folder, fingerprint, num_functions, error."""
+        return self._table(_FILES_FILE, _schema()[1])
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float16]:
+        """(num_functions, dim) float16, memory-mapped."""
+        shape = self.card.num_functions, self.card.dim
+        if not shape[0]:
+            return np.zeros(shape, np.float16)
+        try:
+            head = len(_head(*shape))
+            return np.memmap(self._path(_VECTORS_FILE), np.float16, mode="r", offset=head, shape=shape)
+        except (OSError, ValueError) as error:
+            raise AssetError(f"{self._path(_VECTORS_FILE)}: is damaged ({error}); index again") from error
+
+    @cached_property
+    def nearest(self) -> "faiss.Index":
+        """The faiss index of exact inner products."""
+        faiss = _faiss()
+        path = self._path(_VECTORS_FILE)
+        try:
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise AssetError(f"{path}: is damaged ({error!s:.200}); index again") from error
+        if (index.ntotal, index.d) != (self.card.num_functions, self.card.dim):
+            raise AssetError(f"{path}: is damaged: {index.ntotal} vectors of {index.d} numbers; index again")
+        return index

@@ -1,0 +1,138 @@
+"""Which compiler runs, the time limit, and compilers that can't be started."""
+
+import contextlib
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ncc.errors import CompileError
+from tests.rooms import CompileOptions, compile_source, find_compiler
+
+# Instantiates templates without end in sight: each level doubles the work of the one above.
+ENDLESS = b"""
+template <int Depth, int Path> struct Tree {
+  enum { value = Tree<Depth - 1, 2 * Path>::value + Tree<Depth - 1, 2 * Path + 1>::value };
+};
+template <int Path> struct Tree<0, Path> { enum { value = 1 }; };
+int leaves = Tree<26, 1>::value;
+"""
+
+
+def installed_clang(name):
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return path
+
+
+def script(tmp_path, text):
+    path = tmp_path / "clang script"
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_bundled_clang_is_started_directly():
+    compiler = find_compiler()
+    assert Path(compiler.argv[0]).stem == "zig"
+    assert compiler.argv[1:] == ("clang",)
+    assert compiler.headers is not None
+
+
+@pytest.mark.parametrize("name", ["clang-14", "clang-16", "clang-19"])
+def test_own_clang_by_option_keeps_its_own_headers(sources, name):
+    installed_clang(name)
+    compiled = compile_source(sources / "dot.c", CompileOptions(clang=name))
+    assert compiled.command[0] == name
+    assert f"clang version {name.removeprefix('clang-')}".encode() in compiled.ir
+    assert not any("ziglang" in part for part in compiled.command)
+
+
+def test_own_clang_by_environment_and_option_wins(monkeypatch):
+    by_environment, by_option = installed_clang("clang-16"), installed_clang("clang-14")
+    monkeypatch.setenv("NCC_CLANG", by_environment)
+    text = b"int one(void) { return 1; }"
+    assert b"clang version 16" in compile_source(text, CompileOptions(language="c")).ir
+    assert b"clang version 14" in compile_source(text, CompileOptions(language="c", clang=by_option)).ir
+
+
+def test_a_compiler_that_is_missing_is_named_with_its_origin(sources, tmp_path, monkeypatch):
+    missing = str(tmp_path / "clang-99")
+    with pytest.raises(CompileError, match=r"can't start the compiler '.*clang-99', which the clang option names"):
+        compile_source(sources / "dot.c", CompileOptions(clang=missing))
+    monkeypatch.setenv("NCC_CLANG", missing)
+    with pytest.raises(CompileError, match=r"which the environment variable NCC_CLANG names: No such file"):
+        compile_source(sources / "dot.c")
+
+
+def test_a_compiler_that_is_no_program(sources):
+    with pytest.raises(CompileError, match=r"can't start the compiler .*: Permission denied"):
+        compile_source(sources / "dot.c", CompileOptions(clang=str(sources / "dot.c")))
+
+
+def test_without_ziglang_the_message_says_what_to_do(monkeypatch):
+    monkeypatch.setattr("ncc.ir.frontend.compilers._ziglang_folder", lambda: None)
+    with pytest.raises(CompileError, match=r"pip install ziglang.*or name a clang.*NCC_CLANG"):
+        find_compiler()
+
+
+def test_a_compiler_that_crashes(sources, tmp_path):
+    crash = script(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    with pytest.raises(CompileError, match=r"dot\.c: the compiler was ended by signal SIGSEGV"):
+        compile_source(sources / "dot.c", CompileOptions(clang=crash))
+
+
+def test_a_compiler_that_fails_without_an_error_line(sources, tmp_path):
+    failing = script(tmp_path, "import sys\nsys.exit('no licence')\n")
+    with pytest.raises(CompileError, match=r"failed with exit code 1\n  no licence\ncommand: "):
+        compile_source(sources / "dot.c", CompileOptions(clang=failing))
+
+
+def test_the_time_limit_stops_the_compiler():
+    options = CompileOptions(language="c++", timeout_s=0.5)
+    with pytest.raises(CompileError, match=r"(?s)did not finish within 0\.5 seconds.*larger time limit.*command: "):
+        compile_source(ENDLESS, options)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look at processes")
+def test_the_time_limit_stops_the_children_too(sources, tmp_path):
+    mark = f"child of {tmp_path}"
+    text = (
+        "import subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', {mark!r}])\n"
+        "time.sleep(60)\n"
+    )
+    options = CompileOptions(clang=script(tmp_path, text), timeout_s=3)
+    with ThreadPoolExecutor(1) as thread:
+        compiling = thread.submit(compile_source, sources / "dot.c", options)
+        while not (child := process_with(mark)) and not compiling.done():
+            time.sleep(0.02)
+        assert child
+        with pytest.raises(CompileError, match="did not finish"):
+            compiling.result()
+    assert not is_running(child)
+
+
+def process_with(mark):
+    """Number of the process that has this argument; None if there is none."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended
+            if mark.encode() in path.read_bytes().split(b"\0"):
+                return int(path.parent.name)
+    return None
+
+
+def is_running(pid):
+    """Whether the process still runs; a killed orphan may stay a zombie until it is reaped."""
+    for _ in range(50):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return False
+        except FileNotFoundError:
+            return False
+        time.sleep(0.05)
+    return True

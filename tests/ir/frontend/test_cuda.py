@@ -1,0 +1,108 @@
+"""The device side of CUDA to IR, with neither a toolkit nor a GPU."""
+
+import re
+import shutil
+
+import pytest
+
+from ncc.errors import CompileError
+from tests.rooms import CompileOptions, compile_source
+
+CLANGS = [None, "clang-14", "clang-16", "clang-19"]
+
+
+@pytest.mark.parametrize("clang", CLANGS)
+@pytest.mark.parametrize(
+    ("name", "num_kernels"),
+    [("vector_add.cu", 1), ("reduction.cu", 1), ("matrix.cu", 2), ("no_includes.cu", 1)],
+)
+def test_compiles_without_warnings(sources, clang, name, num_kernels):
+    if clang is not None and shutil.which(clang) is None:
+        pytest.skip(f"{clang} is not installed")
+    compiled = compile_source(sources / name, CompileOptions(clang=clang))
+    assert compiled.warnings == ""
+    assert b'target triple = "nvptx64-nvidia-cuda"' in compiled.ir
+    assert len(re.findall(rb"^define .*@_Z", compiled.ir, re.MULTILINE)) == num_kernels
+    assert b"@main" not in compiled.ir
+
+
+def test_kernels_use_registers_barriers_shared_memory_and_atomics(sources):
+    ir = compile_source(sources / "reduction.cu").ir.decode()
+    assert "define dso_local ptx_kernel void @_Z9block_sumPKfPfj" in ir
+    assert "@llvm.nvvm.read.ptx.sreg.tid.x()" in ir
+    assert "@llvm.nvvm.barrier" in ir
+    assert "@llvm.nvvm.shfl.sync.down.i32(" in ir
+    assert "atomicrmw fadd" in ir
+    assert "addrspace(3)" in ir
+
+
+def test_mathematics_is_named_as_on_a_cpu(sources):
+    ir = compile_source(sources / "matrix.cu").ir.decode()
+    assert "@expf(float" in ir
+    assert "@llvm.sqrt.f32(" in ir
+    assert "@llvm.fma.f64(" in ir
+
+
+@pytest.mark.parametrize("clang", CLANGS)
+@pytest.mark.parametrize("include", [b"", b"#include <new>\n#include <vector>\n"])
+def test_objects_are_made_in_memory_that_is_there(include, clang):
+    if clang is not None and shutil.which(clang) is None:
+        pytest.skip(f"{clang} is not installed")
+    source = (
+        include
+        + b"""
+    struct Point { int x; };
+    __host__ __device__ void place(Point *p) { new (p) Point{7}; }
+    __global__ void kernel(Point *p) { place(p + threadIdx.x); }
+    void host(Point *p) { place(p); delete new Point; }
+    """
+    )
+    ir = compile_source(source, CompileOptions(language="cuda", clang=clang)).ir.decode()
+    assert re.search(r"store i32 7, (ptr|i32\*) ", ir)
+
+
+def test_barriers_have_numbers():
+    source = b"__global__ void k(int *x) { __barrier_sync(1); x[0] = 1; __barrier_sync_count(2, 64); x[1] = x[0]; }"
+    ir = compile_source(source, CompileOptions(language="cuda")).ir
+    assert ir.count(b"call void @llvm.nvvm.barrier") == 2
+
+
+def test_an_installed_toolkit_is_not_asked(sources):
+    command = compile_source(sources / "reduction.cu").command
+    assert {"-nocudainc", "-nocudalib"} <= set(command)
+    assert any(part.startswith("--cuda-path=") for part in command)
+
+
+def test_kernels_of_hip_are_those_of_cuda(sources):
+    ir = compile_source(sources / "scale.hip").ir.decode()
+    assert "define dso_local ptx_kernel void @_Z5scalePffi" in ir
+    assert "@llvm.nvvm.read.ptx.sreg.ctaid.x()" in ir
+    assert "@main" not in ir
+
+
+def test_an_error_is_placed_in_the_file(tmp_path):
+    path = tmp_path / "bad.cu"
+    path.write_text("__global__ int kernel(float *p) { return 0; }\n")
+    with pytest.raises(CompileError, match=r"bad\.cu:1:\d+: error: kernel function type .* must have void return"):
+        compile_source(path)
+
+
+@pytest.mark.parametrize("name", ["cuda", "hip"])
+def test_host_code_may_call_whatever_the_runtime_has(name, monkeypatch):
+    monkeypatch.setattr("ncc.ir.frontend.compile.compile_device_code", lambda *_: None)  # nothing is left out
+    text = """
+    __global__ void k(float *p) { p[0] = 1; }
+    int main() {
+      NAMEStream_t stream; NAMEEvent_t event; NAMEGraph_t graph; float *p; int least, most, blocks;
+      if (NAMEStreamQuery(stream) == NAMEErrorNotReady || NAMEEventQuery(event) != NAMESuccess) return 1;
+      NAMEDeviceGetStreamPriorityRange(&least, &most);
+      NAMEStreamCreateWithPriority(&stream, 1, most);
+      NAMEMallocAsync((void **)&p, 4, stream);
+      NAMEOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 64, 0);
+      NAMEGraphCreate(&graph, 0);
+      k<<<1, 1, 0, stream>>>(p);
+      return NAMERuntimeGetVersion(&least) == NAMEErrorIllegalAddress;
+    }
+    """.replace("NAME", name)
+    header = "#include <hip/hip_runtime.h>\n" if name == "hip" else ""
+    assert b"ptx_kernel" in compile_source((header + text).encode(), CompileOptions(language="cuda")).ir

@@ -1,0 +1,271 @@
+"""Context counts against a breadth-first search in plain sets."""
+
+import re
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ncc.errors import InputError
+from tests.rooms import MAX_WIDTH, XFG, build_xfg, context_pairs, count_contexts, native, read_module
+
+IR = Path(__file__).parents[2] / "data" / "ir"
+SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]
+
+
+def brute_force(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
+    nodes_of: dict[int, set[int]] = {}
+    statements_at: dict[int, set[int]] = {}
+    for source, target, statement in zip(
+        graph.source.tolist(), graph.target.tolist(), graph.statement.tolist(), strict=True
+    ):
+        nodes_of.setdefault(statement, set()).update((source, target))
+        statements_at.setdefault(source, set()).add(statement)
+        statements_at.setdefault(target, set()).add(statement)
+    if max_degree is not None:
+        statements_at = {node: near for node, near in statements_at.items() if len(near) <= max_degree}
+    counts: Counter[tuple[int, int]] = Counter()
+    for center in range(graph.module.num_statements):
+        met = frontier = {center}
+        for _ in range(width):
+            frontier = {
+                other for near in frontier for node in nodes_of.get(near, ()) for other in statements_at.get(node, ())
+            } - met
+            met = met | frontier
+        for context in met - {center}:
+            if labels[center] >= 0 and labels[context] >= 0:
+                counts[labels[center], labels[context]] += 1
+    return counts
+
+
+def counted(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
+    counts = count_contexts(graph, np.array(labels, np.int32), width, max_degree=max_degree)
+    keys = list(zip(counts.center.tolist(), counts.context.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    assert (counts.count >= 1).all()
+    return Counter(dict(zip(keys, counts.count.tolist(), strict=True)))
+
+
+def check(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> None:
+    found = counted(graph, labels, width, max_degree)
+    assert found == brute_force(graph, labels, width, max_degree)
+    assert all(found[context, center] == count for (center, context), count in found.items())
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("file", SMALL)
+def test_real_modules(file: str, width: int) -> None:
+    graph = build_xfg(read_module(IR / file))
+    assert graph.num_edges > 50
+    check(graph, graph.module.text_id.tolist(), width)
+    # statements without a word of the vocabulary are walked through but not counted
+    check(graph, [label if label % 3 else -1 for label in graph.module.text_id.tolist()], width)
+
+
+@pytest.mark.parametrize("width", range(1, MAX_WIDTH + 1))
+def test_every_width(width: int) -> None:
+    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
+    check(graph, list(range(graph.module.num_statements)), width)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_one_slot_used_fifty_times(width: int) -> None:
+    body = "".join(
+        f"  %l{i} = load i32, ptr %slot\n  %a{i} = add i32 %l{i}, {i}\n  store i32 %a{i}, ptr %slot\n"
+        for i in range(50)
+    )
+    graph = build_xfg(read_module(f"define void @f() {{\n  %slot = alloca i32\n{body}  ret void\n}}\n".encode()))
+    check(graph, graph.module.text_id.tolist(), width)
+    check(graph, [0] * graph.module.num_statements, width)
+
+
+@st.composite
+def small_modules(draw: st.DrawFn) -> str:
+    """Functions of a few blocks; operands are drawn from few values, so that some become hubs."""
+    num_functions = draw(st.integers(1, 3))
+    lines = ["@g = global i32 0", "declare i32 @outside(i32)"]
+    for function in range(num_functions):
+        lines.append(f"define i32 @f{function}(i32 %a, ptr %p) {{")
+        values, num_blocks = ["%a", "7"], draw(st.integers(1, 4))
+        for block in range(num_blocks):
+            lines.append(f"b{block}:")
+            for _ in range(draw(st.integers(0, 5))):
+                name = f"%v{len(values)}"
+                x, y = draw(st.sampled_from(values[:3] + values[-2:])), draw(st.sampled_from(values))
+                match draw(st.integers(0, 6)):
+                    case 0 | 1:
+                        lines.append(f"  {name} = add i32 {x}, {y}")
+                    case 2:
+                        lines.append(f"  {name} = load i32, ptr {draw(st.sampled_from(['%p', '@g']))}")
+                    case 3:
+                        lines.append(f"  store i32 {x}, ptr {draw(st.sampled_from(['%p', '@g']))}")
+                        continue
+                    case 4:
+                        lines.append(
+                            f"  {name} = call i32 @f{draw(st.integers(0, num_functions - 1))}(i32 {x}, ptr %p)"
+                        )
+                    case 5:
+                        lines.append(f"  {name} = call i32 @outside(i32 {x})")
+                    case _:
+                        lines.append("  fence acquire")
+                        continue
+                values.append(name)
+            target = [draw(st.integers(0, num_blocks - 1)) for _ in range(2)]
+            value = draw(st.sampled_from(values))
+            match draw(st.integers(0, 3)):
+                case 0:
+                    lines.append(f"  br label %b{target[0]}")
+                case 1:
+                    lines.append(f"  switch i32 {value}, label %b{target[0]} [ i32 1, label %b{target[1]} ]")
+                case _:
+                    lines.append(f"  ret i32 {value}")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(small_modules(), st.integers(1, 4), st.integers(1, 12), st.none() | st.integers(0, 6))
+def test_random_modules(ir: str, width: int, num_labels: int, max_degree: int | None) -> None:
+    graph = build_xfg(read_module(ir.encode()))
+    check(graph, [i % num_labels - 1 for i in range(graph.module.num_statements)], width, max_degree)
+
+
+@pytest.mark.parametrize("max_degree", [0, 1, 2, 3, 5, 8, 1000])
+@pytest.mark.parametrize("file", SMALL)
+def test_identifiers_of_more_statements_than_the_limit_connect_nothing(file: str, max_degree: int) -> None:
+    graph = build_xfg(read_module(IR / file))
+    for width in (1, 2, 3):
+        check(graph, graph.module.text_id.tolist(), width, max_degree)
+
+
+def degrees(graph: XFG) -> np.ndarray:
+    pairs = {
+        (node, statement)
+        for ends in (graph.source, graph.target)
+        for node, statement in zip(ends.tolist(), graph.statement.tolist(), strict=True)
+    }
+    return np.bincount([node for node, _ in pairs])
+
+
+def test_a_limit_that_no_identifier_passes_changes_nothing() -> None:
+    graph = build_xfg(read_module(IR / "machine.clang19.ll"))
+    labels, highest = graph.module.text_id.tolist(), int(degrees(graph).max())
+    for width in (1, 2):
+        unlimited = counted(graph, labels, width)
+        assert counted(graph, labels, width, highest) == unlimited
+        below = counted(graph, labels, width, highest - 1)
+        assert below.total() < unlimited.total()
+
+
+def test_the_limit_counts_statements_rather_than_edges_or_labels() -> None:
+    # %a has two statements (define, twice) though the second uses it twice; without the store's label it has as many
+    ir = b"define void @f(i32 %a, ptr %p) {\n  %b = add i32 %a, %a\n  store i32 %b, ptr %p\n  ret void\n}\n"
+    graph = build_xfg(read_module(ir))
+    assert counted(graph, [0, 1, 2, 3], 1, 2)[0, 1] == 1
+    assert counted(graph, [0, 1, 2, 3], 1, 1)[0, 1] == 0
+    assert counted(graph, [0, 1, -1, 3], 1, 2)[0, 1] == 1
+
+
+def test_a_hub_gives_no_square_of_pairs() -> None:
+    body = "".join(f"  %l{i} = load i32, ptr @g\n" for i in range(200))
+    graph = build_xfg(read_module(f"@g = global i32 0\ndefine void @f() {{\n{body}  ret void\n}}\n".encode()))
+    labels = list(range(graph.module.num_statements))
+    assert counted(graph, labels, 1).total() >= 200 * 199
+    assert counted(graph, labels, 1, 50).total() == 2 * 200  # each load with the return
+    check(graph, labels, 1, 50)
+
+
+def test_a_limit_on_a_module_without_statements() -> None:
+    graph = build_xfg(read_module(b"declare void @f()\n"))
+    assert len(count_contexts(graph, np.zeros(0, np.int32), max_degree=3).count) == 0
+
+
+def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:
+    graph = build_xfg(
+        read_module(b"define i32 @f(i32 %a) {\n  %b = add i32 %a, 1\n  %c = add i32 %b, 1\n  ret i32 %c\n}")
+    )
+    # define and b share a; b and c share b; c and ret share c; no node connects define with c
+    assert [tuple(pair) for pair in context_pairs(graph, 1).tolist()] == [
+        (0, 1),
+        (1, 0),
+        (1, 2),
+        (2, 1),
+        (2, 3),
+        (3, 2),
+    ]
+    assert len(context_pairs(graph, 2)) == 10
+    assert len(context_pairs(graph, 3)) == 12
+
+
+@pytest.mark.parametrize("width", [0, -1, MAX_WIDTH + 1, 1000])
+def test_widths_out_of_range(width: int) -> None:
+    graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
+    with pytest.raises(InputError, match=re.escape(f"context width is {width}; expected 1 to {MAX_WIDTH}")):
+        count_contexts(graph, np.zeros(2, np.int32), width)
+
+
+@pytest.mark.parametrize("num_labels", [0, 1, 3])
+def test_labels_that_do_not_fit_the_graph(num_labels: int) -> None:
+    graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
+    with pytest.raises(InputError, match=rf"{num_labels}.*expected .*2 statements"):
+        count_contexts(graph, np.zeros(num_labels, np.int32))
+
+
+def test_a_module_without_statements_has_no_contexts() -> None:
+    graph = build_xfg(read_module(b"declare void @f()\n"))
+    assert len(count_contexts(graph, np.zeros(0, np.int32)).count) == 0
+    assert context_pairs(graph).shape == (0, 2)
+
+
+def grid(num_chains: int) -> bytes:
+    """IR in which every statement reaches many that no pivot reaches: each is walked from by itself."""
+    lines = [f"  %v{i} = add i32 %x, {i}\n  %w{i} = add i32 %v{i}, %v{i // 2}" for i in range(1, num_chains)]
+    return ("define void @f(i32 %x) {\n  %v0 = add i32 %x, 0\n" + "\n".join(lines) + "\n  ret void\n}\n").encode()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_counts_do_not_depend_on_slices(name, monkeypatch):
+    graph = build_xfg(read_module(IR / name))
+    label = np.arange(graph.module.num_statements, dtype=np.int32) % 7
+    whole = count_contexts(graph, label, 3)
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    for got, expected in zip(vars(count_contexts(graph, label, 3)).values(), vars(whole).values(), strict=True):
+        assert (got == expected).all()
+
+
+def test_counting_has_a_deadline(monkeypatch):
+    graph = build_xfg(read_module(grid(50), name="grid.ll"))
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr("ncc.ir.graph.contexts.seconds_for", lambda _: 0.0)
+    with pytest.raises(InputError, match=r"^grid\.ll: counting contexts took more than 0 s; a smaller width"):
+        count_contexts(graph, graph.module.text_id, 3)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_counting_hears_interrupts(monkeypatch):
+    graph = build_xfg(read_module(grid(2000)))
+    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+
+    def slow() -> float:
+        time.sleep(0.01)
+        return 0.0
+
+    monkeypatch.setattr("ncc.ir.reader.native.time", SimpleNamespace(monotonic=slow))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            count_contexts(graph, graph.module.text_id, 3)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

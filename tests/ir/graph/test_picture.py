@@ -1,0 +1,188 @@
+"""What the page of a graph holds, and a function as SVG; `test_page.py` opens the page in a browser."""
+
+from collections import Counter
+from itertools import accumulate, combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ncc.errors import InputError
+from tests.fixtures.pages import HOSTILE, HOSTILE_NAME, Page, data_of
+from tests.rooms import (
+    LONGEST_ROW,
+    XFG,
+    Drawing,
+    EdgeKind,
+    build_xfg,
+    draw_function,
+    draw_functions,
+    node_kind,
+    page_data,
+    printable,
+    read_module,
+    to_html,
+    to_svg,
+)
+
+IR = Path(__file__).parents[2] / "data" / "ir"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(params=["hostile", "tree.clang19.ll", "shapes.clang16.ll", "legacy.ll"])
+def graph(request: pytest.FixtureRequest) -> XFG:
+    return build_xfg(read_module(HOSTILE if request.param == "hostile" else IR / request.param))
+
+
+def shows(graph: XFG, drawing: Drawing, function: int, row: int, node: int) -> bool:
+    """Does the row show the node?"""
+    kind, label, statement = node_kind(graph, node), drawing.labels[row], int(drawing.statement[row])
+    if graph.function_of(node) != function:
+        return label == printable(graph.node_label(node))
+    begin = int(graph.module.function_start[function])
+    if kind == "effect":
+        return statement == graph.effect_statement[node - graph.effect]
+    if kind in ("root", "return"):
+        return statement == begin if kind == "root" else label == "return"
+    name = printable(graph.module.node_name(node))
+    if kind == "result":
+        return statement == graph.module.node_definition[node]
+    return label == (f"{name}:" if kind == "block" else f"%{name}")
+
+
+def test_every_edge_leads_between_the_rows_of_its_nodes(graph: XFG) -> None:
+    edge = 0
+    for function, drawing in enumerate(draw_functions(graph)):
+        for at in range(len(drawing.kind)):
+            assert drawing.statement[drawing.by[at]] == graph.statement[edge]
+            assert drawing.kind[at] == graph.kind[edge]
+            assert shows(graph, drawing, function, drawing.source[at], graph.source[edge])
+            assert shows(graph, drawing, function, drawing.target[at], graph.target[edge])
+            edge += 1
+    assert edge == graph.num_edges
+
+
+def test_every_statement_has_a_row_in_the_box_of_its_block(graph: XFG) -> None:
+    module = graph.module
+    for function, drawing in enumerate(draw_functions(graph)):
+        begin, end = module.function_start[function : function + 2].tolist()
+        assert [row for row in drawing.statement.tolist() if row >= 0] == list(range(begin, end))
+        blocks = range(*module.function_block[function : function + 2].tolist())
+        for block, box in zip(blocks, drawing.boxes[1:], strict=False):
+            rows = drawing.statement[box.first : box.first + box.num_rows].tolist()
+            assert {int(module.block[row]) for row in rows if row >= 0} == {block}
+            assert drawing.labels[box.first] == f"{printable(module.node_name(int(module.block_node[block])))}:"
+
+
+def test_boxes_stand_clear_of_each_other(graph: XFG) -> None:
+    for drawing in draw_functions(graph):
+        assert sum(box.num_rows for box in drawing.boxes) == len(drawing.labels)
+        for one, other in combinations(drawing.boxes, 2):
+            beside = one.x + one.width < other.x or other.x + other.width < one.x
+            above = one.y + one.num_rows < other.y or other.y + other.num_rows < one.y
+            assert beside or above
+
+
+def test_a_block_is_below_what_leads_to_it_from_before() -> None:
+    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
+    drawing = draw_function(graph, 0)
+    heights = [box.y for box in drawing.boxes]
+    assert heights == sorted(heights)
+    assert drawing.labels[drawing.boxes[0].first].startswith("define dso_local double @total(")
+    assert drawing.labels[drawing.boxes[-1].first] == "return"
+
+
+def test_the_cases_of_a_switch_are_broken_into_lines() -> None:
+    cases = "".join(f"i32 {i}, label %case{i} " for i in range(200))
+    blocks = "".join(f"case{i}:\n  ret i32 {i}\n" for i in range(200))
+    ir = f"define i32 @f(i32 %x) {{\n  switch i32 %x, label %case0 [ {cases}]\n{blocks}}}\n"
+    drawing = draw_function(build_xfg(read_module(ir.encode())), 0)
+    assert max(box.x + box.width for box in drawing.boxes) - min(box.x for box in drawing.boxes) < 1000
+    assert max(box.width for box in drawing.boxes) <= LONGEST_ROW + 2
+    assert max(map(len, drawing.labels)) <= 600
+
+
+def test_rows_show_the_code_without_metadata() -> None:
+    ir = b'define i32 @"a\\0Ab"(ptr %p) {\n  %x = load i32, ptr %p, align 4, !tbaa !1, !dbg !7\n  ret i32 %x\n}\n'
+    labels = draw_function(build_xfg(read_module(ir)), 0).labels
+    assert "%x = load i32, ptr %p, align 4" in labels
+    assert labels[:3] == ('define i32 @"a\\0Ab"(ptr %p)', "0:", "%p")
+
+
+def test_other_functions_are_linked() -> None:
+    graph = build_xfg(read_module(HOSTILE))
+    drawing = draw_function(graph, 0)
+    others = drawing.labels[-len(drawing.links) :]
+    assert dict(zip(others, drawing.links, strict=True)) == {
+        "@</script><script>alert(2)</script>": -1,
+        "a\\u202eb/%x": 1,
+        "a\\u202eb/return": 1,
+    }
+
+
+def test_page_data_unfold_to_the_drawings(graph: XFG) -> None:
+    data = page_data(graph)
+    assert data["statements"] == list(graph.module.texts)
+    assert len(set(data["texts"])) == len(data["texts"])
+    for drawing, record in zip(draw_functions(graph), data["functions"], strict=True):
+        name, boxes, labels, statements, lines, by, source, target, kind, links = record
+        assert (name, links, kind) == (drawing.name, drawing.links, drawing.kind.tolist())
+        assert boxes == [n for box in drawing.boxes for n in (box.x, box.y, box.width, box.num_rows)]
+        assert [data["texts"][number] for number in accumulate(labels)] == list(drawing.labels)
+        shown = [data["statements"][number] if number >= 0 else None for number in statements]
+        own = drawing.statement.tolist()
+        assert shown == [graph.module.statement_text(i) if i >= 0 else None for i in own]
+        assert list(accumulate(lines)) == [int(graph.module.source_line[i]) if i >= 0 else 0 for i in own]
+        rows = list(accumulate(by))
+        assert rows == drawing.by.tolist()
+        assert [row + step for row, step in zip(rows, source, strict=True)] == drawing.source.tolist()
+        assert [row + step for row, step in zip(rows, target, strict=True)] == drawing.target.tolist()
+
+
+def test_names_are_no_markup_of_the_page() -> None:
+    html = to_html(build_xfg(read_module(HOSTILE, name=HOSTILE_NAME)))
+    page = Page(html)
+    assert page.open == []
+    assert page.title == f"XFG of {HOSTILE_NAME}"
+    assert len(page.scripts) == 2
+    assert "<img" not in html
+    assert data_of(html)["functions"][0][0] == HOSTILE_NAME
+    assert "://" not in html
+
+
+def test_a_page_opens_with_the_function_that_is_named() -> None:
+    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
+    assert "show(3)" in to_html(graph, "collatz")
+    assert "show(0)" in to_html(graph)
+    with pytest.raises(InputError, match=r"there is no function 'x'; it has total, score, depth, collatz, "):
+        to_html(graph, "x")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_svg(number: int) -> None:
+    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
+    name, drawing = graph.module.function_names[number], draw_function(graph, number)
+    root = ElementTree.fromstring(to_svg(graph, name))
+    assert root.findtext(f"{SVG}title") == f"XFG of {name}"
+    kinds = Counter(path.get("class") for path in root.findall(f"{SVG}path"))
+    assert kinds == Counter(EdgeKind(kind).name.lower() for kind in drawing.kind.tolist())
+    texts = [text.text or "" for text in root.iter(f"{SVG}text")]
+    assert [len(text) <= LONGEST_ROW for text in texts] == [True] * len(drawing.labels)
+    assert all(label.startswith(text.removesuffix("…")) for text, label in zip(texts, drawing.labels, strict=True))
+
+
+def test_svg_of_hostile_names() -> None:
+    graph = build_xfg(read_module(HOSTILE))
+    text = to_svg(graph, HOSTILE_NAME)
+    root = ElementTree.fromstring(text)
+    assert root.findtext(f"{SVG}title") == f"XFG of {HOSTILE_NAME}"
+    assert not {element.tag for element in root.iter()} & {f"{SVG}script", f"{SVG}image", f"{SVG}img"}
+    assert all(line.isprintable() for line in text.splitlines())
+
+
+def test_svg_of_one_function_or_of_several() -> None:
+    assert to_svg(build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))).startswith("<svg ")
+    with pytest.raises(InputError, match=r"a picture shows one function; name one of its 2: </script>"):
+        to_svg(build_xfg(read_module(HOSTILE)))
+    with pytest.raises(InputError, match=r"a picture shows one function, and it has none"):
+        to_svg(build_xfg(read_module(b"declare void @f()\n")))

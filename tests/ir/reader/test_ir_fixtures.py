@@ -1,0 +1,170 @@
+"""Real modules of many LLVM versions: read, compared with LLVM's own printing, and with each other."""
+
+import io
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzz.checks import assert_same_reading, renumbered, statements
+from ncc.errors import IRError
+from tests.rooms import Module, is_bitcode, print_canonically, read_module
+
+IR = Path(__file__).parents[2] / "data" / "ir"
+FILES = sorted(path.name for path in IR.iterdir() if path.suffix in (".ll", ".bc"))
+REFUSED_BY_LLVM = {"legacy.ll"}  # a removed type
+
+
+def test_there_is_a_fixture_of_every_dialect() -> None:
+    assert len(FILES) >= 20
+    assert all((IR / name).stat().st_size < 30_000 for name in FILES)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_fixture_is_read(file: str, check_module: Callable[[Module], None]) -> None:
+    module = read_module(IR / file)
+    assert module.route == ("bitcode" if file.endswith(".bc") else "direct")
+    assert module.name == str(IR / file)
+    check_module(module)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_reading_directly_agrees_with_reading_what_llvm_prints(file: str) -> None:
+    data = (IR / file).read_bytes()
+    if file in REFUSED_BY_LLVM:
+        with pytest.raises(IRError, match=r":\d+:\d+: "):
+            print_canonically(data)
+        return
+    assert_same_reading(read_module(data), read_module(print_canonically(data)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("saxpy.clang16-typed.ll", "saxpy.clang16.ll"),
+        ("saxpy.clang14.ll", "saxpy.llvm15.bc"),
+        ("machine.clang14.ll", "machine.llvm15.ll"),
+        ("machine.clang19.ll", "machine.llvm20.ll"),
+        ("shapes.clang14.ll", "shapes.llvm14.bc"),
+        ("shapes.clang19.ll", "shapes.llvm20.bc"),
+        ("tree.llvm11.ll", "tree.llvm11.bc"),
+    ],
+)
+def test_a_program_reads_the_same_in_every_dialect(one: str, other: str) -> None:
+    assert statements(read_module(IR / one)) == statements(read_module(IR / other))
+
+
+@pytest.mark.parametrize("version", [14, 22])
+def test_debug_information_changes_no_statement(version: int) -> None:
+    plain, debug = (read_module(IR / f"{stem}.clang{version}.ll") for stem in ("tree", "tree-g"))
+    assert b"dbg.value" in debug._ir or b"#dbg_value" in debug._ir
+    assert statements(plain) == statements(debug)
+    assert renumbered(plain) == renumbered(debug)
+    assert not plain.source_line.any()
+    source = (IR / "sources" / "tree.c").read_text().splitlines()
+    modulo = [i for i, text in enumerate(statements(debug)) if "= mul" in text or "= shl" in text]
+    assert {source[debug.source_line[i] - 1].strip() for i in modulo} <= {
+        "x = x % 2 ? 3 * x + 1 : x / 2;",
+        "case 1: s = depth(n) * 3; break;",
+    }
+    assert (debug.source_line > 0).mean() > 0.6
+    assert debug.source_line.max() <= len(source)
+
+
+def test_kernels_are_marked() -> None:
+    for file in ("saxpy.clang14.ll", "saxpy.clang16.ll", "saxpy.clang19.ll", "saxpy.llvm15.bc", "saxpy.clang22.ll"):
+        module = read_module(IR / file)
+        kernel = dict(zip(module.function_names, module.function_is_kernel.tolist(), strict=True))
+        assert kernel["saxpy"]
+        assert kernel["reduce"]
+        assert not kernel[next(name for name in kernel if "blend" in name)]
+    assert not read_module(IR / "tree.clang19.ll").function_is_kernel.any()
+
+
+def test_legacy_statements() -> None:
+    module = read_module(IR / "legacy.ll")
+    assert statements(module) == LEGACY.strip().splitlines()
+    assert module.function_names == ("length", "by_value", "atomics", "media")
+    names = [module.node_name(int(node)) for node in module.block_node]
+    assert names == ["1", "3", "10", "2", "8", "9", "entry point", "odd\\name", "done", "start"]
+    resume = statements(module).index("resume { ptr, i32 } <%ID>")
+    assert module.source_line[resume] == 14
+    assert module.source_line.sum() == 14
+
+
+LEGACY = """
+define i32 <@ID>(ptr <%ID>)
+<%ID> = icmp eq ptr <%ID>, null
+br i1 <%ID>, label <LABEL>, label <LABEL>
+<%ID> = phi i32 [ <%ID>, <LABEL> ], [ <INT>, <LABEL> ]
+<%ID> = phi ptr [ <%ID>, <LABEL> ]
+<%ID> = getelementptr inbounds { i32, ptr, ptr }, ptr <%ID>, i64 <INT>, i32 <INT>
+<%ID> = load ptr, ptr <%ID>, align 8
+<%ID> = add nuw nsw i32 <%ID>, <INT>
+<%ID> = icmp eq ptr <%ID>, null
+br i1 <%ID>, label <LABEL>, label <LABEL>
+<%ID> = phi i32 [ <%ID>, <LABEL> ], [ <INT>, <LABEL> ]
+ret i32 <%ID>
+define void <@ID>(ptr <%ID>, i32 <%ID>, ...)
+<%ID> = alloca { <{ i8, i32 }>, x86_mmx }, align 8
+call void @llvm.lifetime.start(ptr <%ID>)
+call void @llvm.memcpy(ptr <%ID>, ptr <%ID>, i64 <INT>, i1 <INT>)
+<%ID> = fcmp ogt double <FLOAT>, <FLOAT>
+<%ID> = select i1 <%ID>, i32 <%ID>, i32 <@ID>
+invoke void <@ID>(ptr <@ID>, i32 <%ID>, double <FLOAT>) to label <LABEL> unwind label <LABEL>
+ret void
+<%ID> = landingpad { ptr, i32 } cleanup catch ptr null
+<%ID> = extractvalue { ptr, i32 } <%ID>, 1
+call void @llvm.memset(ptr <%ID>, i8 <INT>, i64 <INT>, i1 <INT>)
+resume { ptr, i32 } <%ID>
+define i32 <@ID>(ptr <%ID>, ptr <%ID>)
+<%ID> = atomicrmw add ptr <%ID>, i32 <INT> syncscope("singlethread") seq_cst
+<%ID> = cmpxchg weak volatile ptr <%ID>, i32 <%ID>, i32 <INT> syncscope("singlethread") acq_rel monotonic
+fence syncscope("singlethread") acquire
+<%ID> = extractvalue { i32, i1 } <%ID>, 0
+<%ID> = load atomic volatile i32, ptr <@ID> syncscope("singlethread") acquire, align 4
+store atomic i32 <%ID>, ptr <@ID> release, align 4
+<%ID> = add i32 <%ID>, <@ID>
+switch i32 <%ID>, label <LABEL> [ i32 <INT>, label <LABEL> ]
+<%ID> = call i32 <%ID>(i32 <%ID>, double <%ID>)
+br label <LABEL>
+<%ID> = phi i32 [ <%ID>, <LABEL> ], [ <INT>, <LABEL> ]
+<%ID> = fadd double <FLOAT>, undef
+ret i32 <%ID>
+define x86_mmx <@ID>(x86_mmx <%ID>, <4 x float> <%ID>)
+<%ID> = insertelement <4 x float> <%ID>, float <FLOAT>, 0
+<%ID> = shufflevector <4 x float> <%ID>, <4 x float> undef, <4 x i32> <INT>
+<%ID> = bitcast <4 x float> <%ID> to <4 x i32>
+call void asm()
+ret x86_mmx <%ID>
+"""
+
+
+def published_kernels(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for archive in sorted((folder / "legacy_ir").glob("*.tar.xz")):
+        with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as members:
+            for member in members:
+                file = members.extractfile(member)
+                if file and member.name.endswith(".ll"):
+                    yield member.name, file.read()
+
+
+@pytest.mark.full
+@pytest.mark.skipif("NCC_DATA" not in os.environ, reason="NCC_DATA does not name a folder with legacy_ir/*.tar.xz")
+def test_published_kernels_of_llvm_5() -> None:
+    num_files, refused = 0, []
+    for name, data in published_kernels(Path(os.environ["NCC_DATA"])):
+        num_files += 1
+        module = read_module(data, name=name)
+        assert module.route == "direct"
+        assert not is_bitcode(data)
+        try:
+            printed = print_canonically(data, name)
+        except IRError:
+            refused.append(name)
+            continue
+        assert_same_reading(module, read_module(printed))
+    assert num_files == 669 + 17
+    assert len(refused) == 1

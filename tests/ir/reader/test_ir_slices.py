@@ -1,0 +1,116 @@
+"""Reading in slices: pauses change nothing, deadlines hold, and files made to be slow or large are read at once."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ncc.errors import IRError
+from tests.rooms import native, read_module
+
+IR = Path(__file__).parents[2] / "data" / "ir"
+TEXTS = sorted(IR.glob("*.ll"))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_pauses_change_nothing(path, monkeypatch):
+    text = path.read_bytes()
+    whole = native.read_text(text, known_callees=None)
+    for size in (1, 100):
+        monkeypatch.setattr(native, "_SLICE_BYTES", size)
+        parts = native.read_text(text, known_callees=None)
+        assert all(np.array_equal(whole[name], parts[name]) for name in whole)
+
+
+def test_errors_are_the_same_wherever_reading_paused(monkeypatch):
+    text = b"define void @f() {\n  ret void\n}\ndefine void @g() {\n  br label %nowhere\n}\n"
+    for size in (1 << 22, 30, 1):
+        monkeypatch.setattr(native, "_SLICE_BYTES", size)
+        with pytest.raises(native.IRSyntaxError, match="use of undefined value") as caught:
+            native.read_text(text, known_callees=None)
+        assert caught.value.offset == text.index(b"nowhere")
+
+
+def test_a_body_that_is_cut_off_is_an_error(monkeypatch):
+    monkeypatch.setattr(native, "_SLICE_BYTES", 1)
+    for text in (b"define void @f() {", b"define void @f() {\n  ret void\n", b"define void @f() {\n a:"):
+        with pytest.raises(native.IRSyntaxError):
+            native.read_text(text, known_callees=None)
+
+
+def test_reading_ends_at_its_deadline(monkeypatch):
+    monkeypatch.setattr(native, "_SLICE_BYTES", 100)
+    text = TEXTS[0].read_bytes()
+    with pytest.raises(TimeoutError, match=r"reading IR took more than 0 s"):
+        native.read_text(text, known_callees=None, timeout_s=0.0)
+    monkeypatch.setattr("ncc.ir.reader.reader._SECONDS", -1000.0)
+    with pytest.raises(IRError, match="expected to take far less"):
+        read_module(text)
+
+
+@pytest.mark.timeout(60)
+def test_names_that_collided_without_a_key():
+    """200,000 names with one hash, had it no key: half the square of that in comparisons."""
+    mask, multiplier, length = (1 << 64) - 1, 0xD6E8FEB86659FD93, 16
+    first = 0x9E3779B97F4A7C15 ^ (length * multiplier & mask)
+    lines = []
+    for number in range(200_000):
+        word = b"%08d" % number
+        state = (first ^ int.from_bytes(word, "little")) * multiplier & mask
+        name = word + ((state ^ state >> 32) ^ 0x1234567890ABCDEF).to_bytes(8, "little")
+        if not set(name) & set(b'\0\n\r"\\'):
+            lines.append(b'@"' + name + b'" = global i8 0\n')
+    module = read_module(b"".join(lines) + b"define void @f() {\n  ret void\n}\n")
+    assert len(module.node_kind) > len(lines) > 100_000
+
+
+@pytest.mark.timeout(60)
+def test_values_with_large_numbers_in_many_functions():
+    """Each function's numbered values were once as many as the largest number that the file held."""
+    number = 1_300_000
+    text = "".join(f"define void @f{i}(i8 %{number}){{ret void}}\n" for i in range(60_000)).encode()
+    assert read_module(text).num_functions == 60_000
+
+
+def test_numbers_belong_to_their_function():
+    body = b"(i32 %0) {\n  %2 = add i32 %0, 1\n  ret i32 %2\n}\n"
+    text = b"define i32 @f" + body + b"define i32 @g() {\n  ret i32 %2\n}\n"
+    with pytest.raises(native.IRSyntaxError, match="use of undefined value"):
+        native.read_text(text, known_callees=None)
+    assert read_module(b"define i32 @f" + body + b"define i32 @g" + body).num_functions == 2
+
+
+def test_sizes_are_written_without_leading_zeros():
+    zeros = "0" * 4000
+    uses = ", ".join(["%T zeroinitializer"] * 5000)
+    text = (
+        f"%T = type [{zeros}1 x i8]\ndeclare void @f(...)\ndefine void @g() {{\n  call void @f({uses})\n  ret void\n}}"
+    )
+    module = read_module(text.encode())
+    assert "[1 x i8] zeroinitializer" in module.statement_text(1)
+    assert len(module.statement_text(1)) < 300_000
+    with pytest.raises(IRError):
+        read_module(f"define void @f() {{\n  %x = alloca [1{zeros} x i8]\n  ret void\n}}".encode())
+
+
+def test_structures_that_unfold_without_end():
+    fields = ", ".join(["{ i64, i64, i64, i64 }"] * 150)
+    uses = ", ".join(["%T zeroinitializer"] * 30_000)
+    text = (
+        f"%T = type {{ {fields} }}\ndeclare void @f(...)\ndefine void @g() {{\n  call void @f({uses})\n  ret void\n}}"
+    )
+    with pytest.raises(native.IRSyntaxError, match="unfold to more than 64 times"):
+        native.read_text(text.encode(), known_callees=None)
+
+
+def test_attributes_newer_than_the_reader_are_read_once_llvm_has_printed_them():
+    text = b"""declare i32 @g(i32 brandnew(5), ...)
+define brandnew i32 @f(i32 brandnew %x) #0 {
+  %y = call brandnew i32 (i32, ...) @g(i32 brandnew 1) brandnew
+  ret i32 %y
+}
+attributes #0 = { brandnew nounwind }
+"""
+    with pytest.raises(native.IRSyntaxError):
+        native.read_text(text, known_callees=None)
+    assert len(native.read_text(text, known_callees=None, verified=True)["opcode"]) == 3

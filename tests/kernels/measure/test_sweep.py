@@ -1,0 +1,299 @@
+"""Kernels measured on PoCL's two devices, and what is wrong with others."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+import ncc
+from ncc.errors import InputError, NccError
+from tests.kernels.measure.conftest import KERNELS
+from tests.rooms import COLUMNS, MeasuredTable, Workers, list_devices, measure_kernels, run_job
+from tests.rooms import devices_read_times as read_times
+
+
+def _measure(names, output, pocl, **options):
+    given = {"sizes": (1024, 4096), "wgsize": (64,), "seconds": 0.02, "timeout_s": 250, "device": pocl} | options
+    return measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
+
+
+def test_two_devices_are_listed(pocl):
+    assert [name.split("-")[0] for name in pocl] == ["basic", "pthread"]
+    device = ncc.list_devices()[0]
+    assert device.kind == "CPU"
+    assert device.max_wgsize >= 64
+
+
+def test_a_device_is_chosen_by_number_or_part_of_its_name(pocl):
+    from tests.rooms import choose_devices
+
+    assert [one.name for one in choose_devices(["2", "BASIC"])] == pocl[::-1]
+    with pytest.raises(InputError, match=r"device 'tpu' fits 0 of the devices here \(1: basic"):
+        choose_devices(["tpu"])
+    with pytest.raises(InputError, match="which was named before"):
+        choose_devices(["1", "basic"])
+
+
+def test_no_driver_says_what_to_install(monkeypatch):
+    cl = pytest.importorskip("pyopencl", reason="needs the extra measure")
+    monkeypatch.setattr(cl, "get_platforms", list)
+    with pytest.raises(
+        NccError, match=r"no OpenCL driver shows a device: .*pip install -c constraints.txt '\.\[measure\]'"
+    ):
+        ncc.list_devices()
+
+
+def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from tests.rooms import choose_devices
+
+    def build(*_):
+        raise cl.Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\n(options: none)")
+
+    monkeypatch.setattr(cl.Program, "build", build)
+    with pytest.raises(
+        NccError, match=r"compiles no OpenCL C at all: error: unknown .*'generic' \(the processor is newer"
+    ):
+        choose_devices(None)
+
+
+def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from tests.rooms import choose_devices
+
+    build, asked = cl.Program.build, []
+
+    def fails_once(program, *args):
+        asked.append(program)
+        if len(asked) == 1:
+            raise cl.Error("clBuildProgram failed\nerror: unknown target CPU 'generic'")
+        return build(program, *args)
+
+    monkeypatch.setattr(cl.Program, "build", fails_once)
+    told: list[str] = []
+    assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
+    assert told[0].startswith(f"passed over: {pocl[0]} compiles no OpenCL C at all: error: unknown")
+    asked.clear()
+    with pytest.raises(NccError, match="compiles no OpenCL C at all"):
+        choose_devices(["1"])
+
+
+def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
+    import pyopencl as cl
+
+    from tests.rooms import choose_devices, open_device
+
+    [platform] = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
+    handle = platform.get_devices()[0]
+
+    class Twice:
+        name = platform.name
+
+        def get_devices(self):
+            return [handle, handle]
+
+    monkeypatch.setattr(cl, "get_platforms", lambda: [Twice()])
+    assert [one.name for one in choose_devices(["1", "#2"])] == [pocl[0], f"{pocl[0]} #2"]
+    assert open_device(f"{pocl[0]} #2") is handle
+    with pytest.raises(NccError, match="#3: the device is gone; found basic"):
+        open_device(f"{pocl[0]} #3")
+
+
+def test_without_pyopencl_too(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyopencl", None)
+    with pytest.raises(NccError, match="pyopencl, which is missing"):
+        ncc.list_devices()
+
+
+def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
+    found = _measure(["good"], tmp_path / "t.parquet", pocl)
+    assert (found.num_rows, found.num_kernels, found.failed, found.is_complete) == (4, 1, {}, True)
+    times = read_times(tmp_path / "t.parquet")
+    assert times.devices == tuple(pocl)
+    assert times.global_size.tolist() == [1024, 4096]
+    assert times.transfer_bytes.tolist() == [12 * 1024, 12 * 4096]
+    row = MeasuredTable.load(tmp_path / "t.parquet").rows[0]
+    assert set(COLUMNS) <= set(vars(row))
+    assert row.time_low <= row.time_ms <= row.time_high
+    assert 0 < row.kernel_ms < 1e4
+    # again: nothing is left to do; more sizes: only these are measured
+    told: list[str] = []
+    assert _measure(["good"], tmp_path / "t.parquet", pocl, progress=told.append).num_rows == 4
+    assert told == ["1 of 1: good: 0 rows"]
+    assert _measure(["good"], tmp_path / "t.parquet", pocl, sizes=(1024, 16384)).num_rows == 6
+
+
+def test_work_items_are_merged_where_that_changes_no_output(pocl, tmp_path):
+    table = tmp_path / "t.parquet"
+    found = _measure(["merged"], table, pocl[1:], sizes=(256, 1024), coarsen="2,4,8")
+    rows = MeasuredTable.load(table).rows
+
+    def measured(name):
+        return sorted((row.size, row.factor) for row in rows if row.kernel == name)
+
+    # 256 work-items in groups of 64 can't be merged 8 by 8, nor a square of them
+    in_rows = [(256, 1), (256, 2), (256, 4), (1024, 1), (1024, 2), (1024, 4), (1024, 8)]
+    assert measured("scale") == measured("reversed_in_group") == in_rows
+    assert measured("sum_of_rows") == [(256, 1), (256, 2), (1024, 1), (1024, 2), (1024, 4)]
+    for name, reason in (
+        ("own_memory", "declares local memory of its own"),
+        ("asks_elsewhere", "something else with items merged"),
+    ):
+        assert measured(name) == [(256, 1), (1024, 1)]
+        assert reason in found.failed[f"{name} on {pocl[1]}, coarsened"]
+    # again: nothing is left to do, and whoever asks for times of launches reads those that are not coarsened
+    again = _measure(["merged"], table, pocl, sizes=(256, 1024), coarsen="2,4,8", device=pocl[1:])
+    assert again.num_rows == len(rows)
+    with pytest.raises(InputError, match="coarsen is 3; expected some of 1, 2, 4, 8, 16, 32"):
+        _measure(["merged"], table, pocl, coarsen=[3])
+
+
+def test_a_table_of_factors_is_one_of_launches_and_of_coarsening(pocl, tmp_path):
+    from tests.rooms import coarsening_read_times as read_factors
+
+    table = tmp_path / "t.parquet"
+    _measure(["merged"], table, pocl, coarsen=[2, 4])
+    assert len(read_times(table)) == 10
+    samples, named = read_factors(table)
+    assert {name for _, name in named} == {"scale", "reversed_in_group", "sum_of_rows"}
+    assert len(samples) == 2 * 2 * 3
+    assert (samples.runtime[:, :3] > 0).all()
+
+
+def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
+    told: list[str] = []
+    found = measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)
+    assert (found.num_rows, found.is_complete, len(told)) == (0, False, 168)
+    assert told[0].startswith("1 of 168: ")
+
+
+def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
+    path = tmp_path / "good.cl"
+    for factor in ("2.0f", "3.0f"):
+        path.write_text((KERNELS / "good.cl").read_text().replace("s *", f"{factor} * s *"))
+        # 1,050 work-items in groups of 64 are 1,024, too
+        found = measure_kernels([path], tmp_path / "t.parquet", device=pocl, sizes=(1024, 1050), wgsize=(64,),
+                                seconds=0.02, timeout_s=250)  # fmt: skip
+        assert found.num_rows == 2
+    assert len(read_times(tmp_path / "t.parquet")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("outside", "writes outside its buffer 'b'"),
+        ("reads_outside", "reads outside its buffers"),
+        ("silent", "writes no output"),
+        ("deaf", "does not depend on it"),
+        ("structure", "argument 'p' is of type Pair"),
+    ],
+)
+def test_a_kernel_that_is_nothing_to_be_timed_is_named(pocl, tmp_path, name, reason):
+    found = _measure([name], tmp_path / "t.parquet", pocl[:1])
+    assert found.num_rows == 0
+    assert reason in found.failed[f"{name} on {pocl[0]}"]
+
+
+def test_one_that_crashes_costs_itself(pocl, tmp_path):
+    found = _measure(["crash", "good"], tmp_path / "t.parquet", pocl[1:])
+    assert found.num_rows == 2
+    assert "kernel crash: its worker was killed by signal 11" in found.failed[f"crash on {pocl[1]}"]
+
+
+@pytest.mark.full
+def test_one_that_never_ends_is_ended(pocl, tmp_path):
+    found = _measure(["endless"], tmp_path / "t.parquet", pocl[1:], timeout_s=4)
+    assert "kernel endless: took longer than 4 s (at 1,024" in found.failed[f"endless on {pocl[1]}"]
+
+
+def test_one_that_never_ends_at_a_size_keeps_smaller_ones(pocl, tmp_path):
+    found = _measure(["endless_later"], tmp_path / "t.parquet", pocl[1:], sizes=(1024, 4096, 16384), timeout_s=4)
+    assert "took longer than 4 s (at 4,096" in found.failed[f"endless_later on {pocl[1]}"]
+    assert [row.size for row in MeasuredTable.load(tmp_path / "t.parquet").rows] == [1024]
+
+
+def test_one_that_writes_outside_at_a_size_keeps_smaller_ones(pocl, tmp_path):
+    found = _measure(["outside_later"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096))
+    assert "writes outside its buffer 'b'" in found.failed[f"outside_later on {pocl[0]}"]
+    assert found.num_rows == 1
+
+
+def test_one_that_is_not_compiled_says_why(pocl, tmp_path):
+    found = _measure(["undeclared"], tmp_path / "t.parquet", pocl[:1])
+    assert "does not compile it: " in found.failed[f"undeclared on {pocl[0]}"]
+    assert "pocl_only_elsewhere" in found.failed[f"undeclared on {pocl[0]}"]
+
+
+def test_a_size_that_does_not_fit_leaves_the_others(pocl, tmp_path):
+    found = _measure(["greedy"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 2**20))
+    assert found.num_rows == 1
+    assert "needs 32 GiB in a buffer at 1,048,576" in found.failed[f"greedy on {pocl[0]}"]
+
+
+def test_a_device_that_vanishes_ends_the_run_and_keeps_what_there_is(pocl, tmp_path, monkeypatch):
+    answers = iter([1, 2])
+    original = Workers.call
+
+    def call(self, name, function, *args):
+        if function is run_job and next(answers, None) is None:
+            raise NccError("the driver broke")
+        return [] if function is list_devices else original(self, name, function, *args)
+
+    monkeypatch.setattr(Workers, "call", call)
+    with pytest.raises(NccError, match=r"all devices are gone; .* has 2 rows"):
+        _measure(["good"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096, 16384))
+    assert len(MeasuredTable.load(tmp_path / "t.parquet").rows) == 2
+
+
+def test_a_budget_ends_it(pocl, tmp_path):
+    found = _measure(["good"], tmp_path / "t.parquet", pocl, budget_minutes=1e-9)
+    assert not found.is_complete
+    assert found.num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": ()}, "sizes is"),
+        ({"wgsize": (0,)}, "wgsize is"),
+        ({"timeout_s": -1.0}, "timeout_s is -1.0; expected a number above 0"),
+        ({"budget_minutes": 0.0}, "budget_minutes is 0.0"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(tmp_path, options, message):
+    with pytest.raises(InputError, match=message):
+        _measure(["good"], tmp_path / "t.parquet", None, **options)
+
+
+def test_a_table_of_another_kind_is_refused(pocl, tmp_path):
+    (tmp_path / "t.parquet").write_text("x")
+    with pytest.raises(InputError, match="not a table of 'ncc measure' to go on with"):
+        _measure(["good"], tmp_path / "t.parquet", pocl)
+    with pytest.raises(InputError, match=r"ends in \.parquet"):
+        _measure(["good"], tmp_path / "t.csv", pocl)
+
+
+def test_no_kernels_at_all(pocl, tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        _measure(["missing"], tmp_path / "t.parquet", pocl)
+
+
+def test_the_commands(pocl, tmp_path):
+    from tests.rooms import app
+
+    def ran(*arguments):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    said = ran("devices", "--json")
+    assert said.exit_code == 0
+    assert [json.loads(line)["name"] for line in said.stdout.splitlines()] == pocl
+    shutil.copy(KERNELS / "good.cl", tmp_path)
+    said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64", "--json")
+    assert said.exit_code == 0
+    assert json.loads(said.stdout)["num_rows"] == 2
+    said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K:")
+    assert said.exit_code != 0
+    assert "sizes is '1K:'; expected whole numbers" in said.stderr

@@ -1,0 +1,472 @@
+"""Building a corpus: the same counts however it is run, stopped or resumed, and files that can't be read."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ncc.errors import AssetError, InputError, NccError, OutputError
+from tests.rooms import (
+    Abstraction,
+    CorpusCounts,
+    CorpusReport,
+    Recipe,
+    Source,
+    build_corpus,
+    build_xfg,
+    count_contexts,
+    load_abstraction,
+    load_corpora,
+    load_counts,
+    load_recipe,
+    read_module,
+    width_folder,
+)
+from tests.rooms import corpus_build as building
+
+
+@pytest.fixture
+def two_a_batch(monkeypatch):
+    monkeypatch.setattr(building, "BATCH_FILES", 2)
+
+
+def _in_threads(recipe, folder, **options):
+    with ThreadPoolExecutor(2) as pool:
+        return build_corpus(recipe, folder, executor=pool, **options)
+
+
+def _counts(folder: Path, width: int = 2) -> CorpusCounts:
+    return load_counts(width_folder(folder, width))
+
+
+def _ir_of(code: Path, *patterns: str) -> Source:
+    return Source(name="ir", folder=str(code), patterns=patterns or ("*.ll", "*.bc"))
+
+
+def test_threads_and_any_number_of_processes_give_the_same(code, tmp_path, two_a_batch, corpus_files):
+    recipe = load_recipe(code)
+    reports = [
+        build_corpus(recipe, tmp_path / "one", jobs=1),
+        build_corpus(recipe, tmp_path / "two", jobs=2),
+        _in_threads(recipe, tmp_path / "threads"),
+    ]
+    for report, name in zip(reports, ("one", "two", "threads"), strict=True):
+        assert corpus_files(tmp_path / name) == corpus_files(tmp_path / "one")
+        assert replace(report, seconds={}) == replace(reports[0], seconds={})
+    assert list(corpus_files(tmp_path / "one")) == ["width-2/counts.json", "width-2/counts.safetensors"]
+    assert reports[0].failures == {}
+    assert reports[0].files == {"code": 6}
+
+
+def test_counts_are_those_of_the_files(code, tmp_path):
+    report = _in_threads(Recipe(name="r", sources=(_ir_of(code),)), tmp_path)
+    counts = _counts(tmp_path)
+    modules = [read_module(path) for path in code.iterdir() if path.suffix in (".ll", ".bc")]
+    assert counts.statements.sum() == sum(module.num_statements for module in modules)
+    assert set(counts.texts) == {text for module in modules for text in module.texts}
+    assert counts.count.sum() == sum(count_contexts(build_xfg(m), m.text_id).count.sum() for m in modules)
+    assert counts.num_files == len(modules) == 4
+    assert counts.num_lines == sum(module.num_lines for module in modules)
+    assert report.lines == {"ir": counts.num_lines}
+    assert report.statements == {"ir": counts.statements.sum()}
+    assert report.pairs == {2: counts.count.sum()}
+    assert report.num_distinct == len(counts.texts)
+    assert set(report.seconds) == {"compile", "read", "count"}
+    summary = json.loads((tmp_path / "report.json").read_text())
+    assert (summary["files"], summary["lines"], summary["failures"]) == (report.files, report.lines, {})
+    assert (summary["recipe"], summary["num_distinct"]) == ("r", report.num_distinct)
+    assert summary["pairs"] == {"2": report.pairs[2]}
+    assert summary["abstraction"] == asdict(Abstraction())
+
+
+def test_a_report_is_a_table_for_people():
+    report = CorpusReport(
+        files={"a": 2, "long name": 31},
+        lines={"a": 400, "long name": 5000},
+        statements={"a": 30, "long name": 4000},
+        pairs={1: 70, 2: 800},
+        num_distinct=17,
+        seconds={"compile": 100.0, "read": 1.5, "count": 0.5},
+        failures={"x.c": "why"},
+    )
+    assert report.to_text().splitlines() == [
+        "source     files  IR lines  statements",
+        "a              2       400          30",
+        "long name     31      5000        4000",
+        "together      33      5400        4030",
+        "17 distinct statements",
+        "70 pairs within 1 hop(s)",
+        "800 pairs within 2 hop(s)",
+        "2,700 IR lines/s a core read and counted; seconds: {'compile': 100.0, 'read': 1.5, 'count': 0.5}",
+        "1 files failed: see report.json",
+    ]
+    one = CorpusReport(files={"a": 2}, lines={"a": 400}, statements={"a": 30})
+    assert "together" not in one.to_text()
+    assert "IR lines/s" not in one.to_text()
+
+
+def test_an_executor_of_the_callers_stays_open(code, tmp_path):
+    with ThreadPoolExecutor(1) as pool:
+        build_corpus(load_recipe(code / "deep"), tmp_path / "out", executor=pool)
+        assert pool.submit(lambda: 3).result() == 3
+
+
+def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
+    def build(name: str, **abstraction: Any) -> CorpusCounts:
+        recipe = Recipe(
+            name="r", sources=(_ir_of(code, "saxpy*.ll", "tree*.ll"),), abstraction=Abstraction(**abstraction)
+        )
+        _in_threads(recipe, tmp_path / name)
+        assert load_abstraction([tmp_path / name]) == recipe.abstraction
+        return _counts(tmp_path / name)
+
+    usual, bare, buckets = build("a"), build("b", keep_callees=False), build("c", keep_immediates=True)
+    assert any("@get_global_id" in text for text in usual.texts)
+    assert not any("@get_global_id" in text for text in bare.texts)
+    assert any("<INT:1>" in text for text in buckets.texts)
+    assert usual.statements.sum() == bare.statements.sum() == buckets.statements.sum()
+    assert len(bare.texts) < len(usual.texts) < len(buckets.texts)
+
+
+def test_several_widths_of_one_build_are_those_of_builds_of_their_own(code, tmp_path, two_a_batch, corpus_files):
+    source = _ir_of(code)
+    report = _in_threads(Recipe(name="r", sources=(source,), widths=(3, 1, 2)), tmp_path / "all")
+    together = corpus_files(tmp_path / "all")
+    alone: dict[str, object] = {}
+    for width in (1, 2, 3):
+        one = _in_threads(Recipe(name="r", sources=(source,), widths=(width,)), tmp_path / str(width))
+        assert one.pairs[width] == report.pairs[width]
+        assert (one.files, one.lines, one.statements) == (report.files, report.lines, report.statements)
+        alone |= corpus_files(tmp_path / str(width))
+    assert together == alone
+    counts = [load_corpora([tmp_path / "all"], width) for width in (1, 2, 3)]
+    assert [one.width for one in counts] == [1, 2, 3]
+    assert counts[0].count.sum() < counts[1].count.sum() < counts[2].count.sum()
+    assert counts[0].texts == counts[1].texts == counts[2].texts
+    assert set(json.loads((tmp_path / "all" / "report.json").read_text())["pairs"]) == {"1", "2", "3"}
+
+
+def test_identifiers_of_many_statements_connect_nothing(code, tmp_path):
+    for max_degree in (None, 3, 10**6):
+        recipe = Recipe(name="r", sources=(_ir_of(code),), max_degree=max_degree)
+        report = _in_threads(recipe, tmp_path / str(max_degree))
+        counts = _counts(tmp_path / str(max_degree))
+        modules = [read_module(path) for path in code.iterdir() if path.suffix in (".ll", ".bc")]
+        pairs = [count_contexts(build_xfg(m), m.text_id, max_degree=max_degree).count.sum() for m in modules]
+        assert counts.count.sum() == report.pairs[2] == sum(pairs)
+    everything, few, all_again = (_counts(tmp_path / name) for name in ("None", "3", "1000000"))
+    assert few.count.sum() < everything.count.sum() == all_again.count.sum()
+    assert few.statements.tolist() == everything.statements.tolist()
+
+
+def test_progress_counts_batches(code, tmp_path, two_a_batch):
+    seen: list[str] = []
+    _in_threads(load_recipe(code), tmp_path, progress=seen.append)
+    assert seen == ["1 of 3 batches", "2 of 3 batches", "3 of 3 batches"]
+
+
+def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
+    recipe, seen = replace(load_recipe(code), widths=(1, 2)), list[str]()
+    whole = _in_threads(recipe, tmp_path)
+    files = corpus_files(tmp_path)
+    kept = [path for path in sorted((tmp_path / "shards" / "000001").rglob("*")) if path.is_file()]
+    stamps = [path.stat().st_mtime_ns for path in kept]
+    assert len(kept) == 5
+    shutil.rmtree(tmp_path / "shards" / "000000")
+    (tmp_path / "shards" / "000002" / "report.json").unlink()
+    (tmp_path / "width-2" / "counts.json").unlink()
+    shutil.rmtree(tmp_path / "width-1")
+    again = _in_threads(recipe, tmp_path, progress=seen.append)
+    assert corpus_files(tmp_path) == files
+    assert replace(again, seconds={}) == replace(whole, seconds={})
+    assert seen == ["2 of 3 batches", "3 of 3 batches"]
+    assert [path.stat().st_mtime_ns for path in kept] == stamps
+
+
+class Idle(ThreadPoolExecutor):
+    def submit(self, *_: object, **__: object) -> Future:
+        raise AssertionError("there is nothing to do")
+
+
+def test_a_finished_corpus_is_read_without_work(code, tmp_path, corpus_files):
+    recipe = load_recipe(code / "deep")
+    first = _in_threads(recipe, tmp_path)
+    files = corpus_files(tmp_path)
+    with Idle(1) as pool:
+        assert build_corpus(recipe, tmp_path, executor=pool) == first
+    assert corpus_files(tmp_path) == files
+
+
+def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path, corpus_files):
+    _in_threads(load_recipe(code), tmp_path / "good")
+    (code / "empty.ll").write_text("")
+    (code / "broken.c").write_text("int f( {\n")
+    (code / "rubbish.bc").write_bytes(os.urandom(100))
+    (code / "wrong.ll").write_text("define i32 @f() {\n  ret i32 %x\n")
+    report = _in_threads(load_recipe(code), tmp_path / "bad")
+    assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
+    assert {Path(path).name for path in report.failures} == {"empty.ll", "broken.c", "rubbish.bc", "wrong.ll"}
+    assert "broken.c:1:" in report.failures[str(code / "broken.c")]
+    assert "empty" in report.failures[str(code / "empty.ll")]
+    assert report.files == {"code": 6}
+    assert report.to_text().endswith("4 files failed: see report.json")
+    assert json.loads((tmp_path / "bad" / "report.json").read_text())["failures"] == report.failures
+
+
+@pytest.mark.parametrize("name", ["broken.c", "empty.ll", "rubbish.bc"])
+def test_one_bad_file_alone_never_stops_a_build(tmp_path, name, two_a_batch):
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / name).write_bytes(b"" if name == "empty.ll" else b"{" * 40)
+    report = _in_threads(load_recipe(folder), tmp_path / "out")
+    assert list(report.failures) == [str(folder / name)]
+    assert (report.files, report.num_distinct, report.pairs) == ({}, 0, {2: 0})
+    assert _counts(tmp_path / "out").texts == ()
+
+
+def test_batches_that_fail_as_a_whole_add_nothing(code, tmp_path, monkeypatch, corpus_files):
+    monkeypatch.setattr(building, "BATCH_FILES", 1)
+    _in_threads(load_recipe(code), tmp_path / "good")
+    for name in ("a.c", "deep/m.c", "z.c"):
+        (code / name).write_text("int f( {\n")
+    report = _in_threads(load_recipe(code), tmp_path / "bad")
+    assert len(report.failures) == 3
+    assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
+
+
+def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_file(code, tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "check_folder", lambda *_: None)  # it breaks after the check
+    (tmp_path / "ir").write_text("a file where a folder should be\n")
+    with pytest.raises(OutputError, match=r"ir/.*can't be written"):
+        _in_threads(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir")
+    assert not (tmp_path / "out" / "report.json").exists()
+    (tmp_path / "ir").unlink()
+    assert _in_threads(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir").failures == {}
+
+
+def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
+    (code / "old.c").write_text("int class(int new) { return new; }\n")  # C, but not C++
+    recipe = tmp_path / "r.toml"
+    recipe.write_text(
+        f'[[source]]\nname = "c"\nfolder = "{code}"\npatterns = ["old.c"]\n'
+        'attempts = [{ language = "c++" }, { language = "c", flags = ["-w"] }]\n'
+    )
+    report = _in_threads(load_recipe(recipe), tmp_path / "out")
+    assert report.failures == {}
+    assert _counts(tmp_path / "out").num_files == 1
+    recipe.write_text(recipe.read_text().replace(', { language = "c", flags = ["-w"] }', ""))
+    assert len(_in_threads(load_recipe(recipe), tmp_path / "once").failures) == 1
+
+
+def test_levels_are_files_of_their_own(code, tmp_path):
+    source = Source(name="c", folder=str(code), patterns=("deep/add.c",), optimization=("-O0", "-O1"))
+    report = _in_threads(Recipe(name="r", sources=(source,)), tmp_path)
+    assert report.files == {"c": 2}
+    assert _counts(tmp_path).num_files == 2
+    assert any("alloca" in text for text in _counts(tmp_path).texts)
+
+
+def test_a_header_is_put_before_every_file(code, tmp_path):
+    (tmp_path / "usual.h").write_text("#include <math.h>\n#define TWICE(x) (2 * (x))\n")
+    (code / "no_include.c").write_text("double f(double x) { return TWICE(sqrt(x)); }\n")
+    (tmp_path / "r.toml").write_text(
+        f'[[source]]\nname = "c"\nfolder = "{code}"\npatterns = ["no_include.c"]\n'
+        'attempts = [{ language = "c", header = "usual.h" }]\n'
+    )
+    report = _in_threads(load_recipe(tmp_path / "r.toml"), tmp_path / "out")
+    assert report.failures == {}
+    assert len(list((tmp_path / "out" / "headers").glob("usual-*.pch"))) == 1
+
+
+@pytest.mark.parametrize("change", ["widths", "degree", "callees", "structures", "source", "a new file"])
+def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change):
+    recipe = load_recipe(code)
+    _in_threads(recipe, tmp_path / "out")
+    if change == "a new file":
+        (code / "new.c").write_text("int f(void) { return 1; }\n")
+    other = {
+        "widths": replace(recipe, widths=(1, 2)),
+        "degree": replace(recipe, max_degree=50),
+        "callees": replace(recipe, abstraction=Abstraction(keep_callees=False)),
+        "structures": replace(recipe, abstraction=Abstraction(max_struct_fields=None)),
+        "source": replace(recipe, sources=(replace(recipe.sources[0], optimization=("-O2",)),)),
+        "a new file": recipe,
+    }[change]
+    with pytest.raises(InputError, match="holds the corpus of another recipe or of other files; give an empty folder"):
+        _in_threads(other, tmp_path / "out")
+
+
+def test_a_recipe_that_was_refused_does_not_spoil_the_corpus_that_was_there(code, tmp_path, corpus_files):
+    recipe = load_recipe(code)
+    first = _in_threads(recipe, tmp_path / "out")
+    files = corpus_files(tmp_path / "out")
+    with pytest.raises(InputError, match="give an empty folder"):
+        _in_threads(replace(recipe, widths=(3,)), tmp_path / "out")
+    assert _in_threads(recipe, tmp_path / "out") == first
+    assert corpus_files(tmp_path / "out") == files
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]"])
+def test_a_damaged_plan_is_refused_in_words(code, tmp_path, content):
+    (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(InputError, match=r"plan\.json|holds the corpus of another"):
+        _in_threads(load_recipe(code), tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"files": 3}', "[" * 100_000, None])
+def test_a_damaged_shard_is_refused_by_name_and_can_be_made_again(code, tmp_path, content):
+    recipe = load_recipe(code)
+    first = _in_threads(recipe, tmp_path)
+    shard = tmp_path / "shards" / "000000"
+    if content is None:
+        (shard / "width-2" / "counts.safetensors").write_bytes(b"\xff" * 100)
+    else:
+        (shard / "report.json").write_text(content)
+    with pytest.raises(AssetError, match=re.escape(str(shard))):
+        _in_threads(recipe, tmp_path)
+    shutil.rmtree(shard)
+    assert replace(_in_threads(recipe, tmp_path), seconds={}) == replace(first, seconds={})
+
+
+def test_no_file_is_refused(tmp_path):
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputError, match=r"nothing: no file of code in .* matches"):
+        build_corpus(load_recipe(tmp_path / "nothing"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+BUILD = """
+import sys
+from ncc.learning.corpus import build as building
+from ncc.learning.corpus import load_recipe
+building.BATCH_FILES = 1
+if __name__ == "__main__":
+    building.build_corpus(load_recipe(sys.argv[1]), sys.argv[2], jobs=1)
+"""
+
+
+def test_a_build_that_is_killed_goes_on_to_the_identical_counts(code, tmp_path, monkeypatch, corpus_files):
+    for number in range(12):
+        (code / f"more{number}.c").write_text(f"int more{number}(int *a) {{ return a[{number}] + {number} * a[0]; }}\n")
+    script, out = tmp_path / "build.py", tmp_path / "out"
+    script.write_text(BUILD)
+    process = subprocess.Popen([sys.executable, script, code, out], start_new_session=True, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(out.glob("shards/*/report.json"))) < 3:
+            assert process.poll() is None, "the build ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    done = len(list(out.glob("shards/*/report.json")))
+    assert 3 <= done < 18
+    assert not list(out.glob("width-*"))
+    monkeypatch.setattr(building, "BATCH_FILES", 1)
+    resumed = _in_threads(load_recipe(code), out)
+    _in_threads(load_recipe(code), tmp_path / "other")
+    assert corpus_files(out) == corpus_files(tmp_path / "other")
+    assert resumed.files == {"code": 18}
+
+
+class Dying(ThreadPoolExecutor):
+    """Works off some batches, then none."""
+
+    def __init__(self, lives: int) -> None:
+        super().__init__(1)
+        self.lives = lives
+
+    def submit(self, function, /, *arguments: object, **options: object) -> Future:
+        def work() -> object:
+            self.lives -= 1
+            if self.lives < 0:
+                raise BrokenPipeError("the workers are gone")
+            return function(*arguments)
+
+        return super().submit(work)
+
+
+def test_an_executor_that_dies_loses_only_what_it_had_not_finished(code, tmp_path, monkeypatch, corpus_files):
+    monkeypatch.setattr(building, "BATCH_FILES", 1)
+    recipe = replace(load_recipe(code), widths=(1, 2))
+    for lives, done in ((0, 0), (2, 2), (1, 3)):
+        with Dying(lives) as pool, pytest.raises(NccError, match="the workers are gone"):
+            build_corpus(recipe, tmp_path / "out", executor=pool)
+        assert len(list(tmp_path.glob("out/shards/*/report.json"))) == done
+        assert not list(tmp_path.glob("out/width-*"))
+    seen: list[str] = []
+    _in_threads(recipe, tmp_path / "out", progress=seen.append)
+    assert seen == ["4 of 6 batches", "5 of 6 batches", "6 of 6 batches"]
+    _in_threads(recipe, tmp_path / "whole")
+    assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
+
+
+def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a_batch, monkeypatch, corpus_files):
+    recipe = load_recipe(code)
+    _in_threads(recipe, tmp_path / "whole")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "merge_counts", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _in_threads(recipe, tmp_path / "out")
+    (tmp_path / "out" / "width-2" / ".merge-abandoned").mkdir(parents=True)
+    (tmp_path / "out" / "width-2" / ".merge-abandoned" / "center").write_bytes(b"half")
+    with Idle(1) as pool:
+        build_corpus(recipe, tmp_path / "out", executor=pool)
+    assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for name in (b"a.c", b"b\xff.c"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("int one(void) { return 1; }\n")
+    for content in ("define void @f() {\n  ret void\n}\n", "damaged"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/c\xff.ll")).write_text(content)
+        recipe = Recipe(name="r", sources=(Source(name="s", folder=str(folder)),))
+        report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
+        assert report.files == {"s": 3 - len(report.failures)}
+        assert len(report.failures) == (content == "damaged")
+
+
+_BUILD = "import sys; from ncc.api import build_corpus; build_corpus(sys.argv[1], sys.argv[2], jobs=1)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_builds_into_one_folder_at_once_are_refused_but_for_one(code, tmp_path, corpus_files):
+    command = [sys.executable, "-c", _BUILD, str(code), str(tmp_path / "at once")]
+    builds = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [build.communicate(timeout=120)[1] for build in builds]
+    for build, text in zip(builds, said, strict=True):
+        assert build.returncode == 0 or "another run of ncc is writing to this folder" in text
+    assert 0 in [build.returncode for build in builds]
+    build_corpus(load_recipe(code), tmp_path / "alone", jobs=1)
+    assert corpus_files(tmp_path / "at once") == corpus_files(tmp_path / "alone")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_build_does_not_begin_in_the_midst_of_another(code, tmp_path):
+    refused = []
+
+    def begin(_: str) -> None:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(OutputError, match="another run of ncc") as caught:
+            pool.submit(build_corpus, load_recipe(code), tmp_path / "out", jobs=1).result()
+        refused.append(caught)
+
+    build_corpus(load_recipe(code), tmp_path / "out", jobs=1, progress=begin)
+    assert len(refused) == 1

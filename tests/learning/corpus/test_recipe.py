@@ -1,0 +1,253 @@
+"""Recipes: TOML and folders to what a corpus is made of, the recipes of this repository, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from ncc.errors import InputError
+from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, find_files, load_recipe
+
+CORPORA = Path(__file__).parents[3] / "datasets" / "corpora"
+RECIPES = sorted(CORPORA.rglob("*.toml"))
+SOURCE = "[[source]]\nname='a'\nfolder='b'\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text):
+        path = tmp_path / "recipe.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_every_key_is_read(write, code, monkeypatch):
+    monkeypatch.setenv("CODE", str(code))
+    path = write(
+        """
+        name = "all"
+        widths = [1, 3]
+        max_degree = 500
+        abstraction = { keep_callees = false, keep_immediates = true, max_struct_fields = 7 }
+        [[source]]
+        name = "c"
+        folder = "$CODE"
+        patterns = ["**/*.c"]
+        exclude = ["**/add.c"]
+        optimization = ["-O0", "-O2"]
+        one_level = false
+        share = 1.0
+        include_paths = ["inc", "."]
+        defines = ["A=1"]
+        attempts = [{ language = "c++", flags = ["-w"], header = "usual.hpp" }, { language = "c" }]
+        [[source]]
+        name = "ir"
+        folder = "${CODE}"
+        patterns = ["*.ll"]
+        [[source]]
+        name = "made"
+        folder = "$CODE/made"
+        commands = "compile_commands.json"
+        """
+    )
+    path.with_name("usual.hpp").write_text("#include <cmath>\n")
+    recipe = load_recipe(path)
+    assert recipe == Recipe(
+        name="all",
+        widths=(1, 3),
+        max_degree=500,
+        abstraction=Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=7),
+        sources=(
+            Source(
+                name="c",
+                folder="$CODE",
+                patterns=("**/*.c",),
+                exclude=("**/add.c",),
+                optimization=("-O0", "-O2"),
+                include_paths=("inc", "."),
+                defines=("A=1",),
+                attempts=(
+                    Attempt(language="c++", flags=("-w",), header=str(path.with_name("usual.hpp"))),
+                    Attempt(language="c"),
+                ),
+            ),
+            Source(name="ir", folder="${CODE}", patterns=("*.ll",)),
+            Source(name="made", folder="$CODE/made", commands="compile_commands.json"),
+        ),
+    )
+
+
+def test_defaults_and_the_name_of_the_file(write):
+    recipe = load_recipe(write('[[source]]\nname = "a"\nfolder = "/"\n'))
+    assert recipe == Recipe(name="recipe", sources=(Source(name="a", folder="/"),))
+    assert (recipe.widths, recipe.max_degree, recipe.abstraction) == ((2,), None, Abstraction())
+    (source,) = recipe.sources
+    assert (source.optimization, source.one_level, source.share) == (("-O1",), False, 1.0)
+    assert source.attempts == (Attempt(),)
+    assert source.commands is None
+
+
+@pytest.mark.parametrize(
+    ("text", "abstraction"),
+    [
+        ("abstraction = 'paper'", Abstraction.paper()),
+        ("abstraction = {}", Abstraction()),
+        ("[abstraction]\nkeep_immediates = true", Abstraction(keep_immediates=True)),
+        ("[abstraction]\nmax_struct_fields = 0", Abstraction(max_struct_fields=0)),
+        ("", Abstraction()),
+    ],
+)
+def test_abstractions(write, text, abstraction):
+    assert load_recipe(write(f"{text}\n{SOURCE}")).abstraction == abstraction
+
+
+def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):
+    recipe = load_recipe(code)
+    assert recipe == Recipe(name="code", sources=(Source(name="code", folder=str(code)),))
+    paths = [file.path for file in find_files(recipe)]
+    assert paths == sorted(paths)
+    assert {path.rsplit("/", 1)[-1] for path in paths} == {
+        "legacy.ll",
+        "tree.clang14.ll",
+        "shapes.llvm20.bc",
+        "saxpy.clang22.ll",
+        "tree.c",
+        "add.c",
+    }
+
+
+def test_a_relative_folder_has_a_name(code, monkeypatch):
+    monkeypatch.chdir(code)
+    assert load_recipe(".").name == "code"
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_the_recipes_of_this_repository_can_be_read(path):
+    recipe = load_recipe(path)
+    assert recipe.name == path.stem
+    assert recipe.widths == ((2,) if path.parent.name == "variants" else (1, 2, 3))
+    assert len({source.name for source in recipe.sources}) == len(recipe.sources)
+    for source in recipe.sources:
+        for level in source.optimization:
+            CompileOptions(optimization=level)
+        for attempt in source.attempts:
+            CompileOptions(language=attempt.language, flags=attempt.flags)
+
+
+def test_a_variant_has_the_sources_of_the_recipes_that_it_includes():
+    variant = load_recipe(CORPORA / "variants" / "heldout-paper.toml")
+    plain = load_recipe(CORPORA / "heldout.toml")
+    assert variant == Recipe(
+        name="heldout-paper", sources=plain.sources, widths=(2,), abstraction=Abstraction.paper(), max_degree=None
+    )
+
+
+def test_sources_of_included_recipes_come_after_its_own(write, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "usual.h").write_text("#include <math.h>\n")
+    (tmp_path / "deep" / "one.toml").write_text(
+        "name = 'x'\nwidths = [8]\n[[source]]\nname = 'one'\nfolder = 'c'\nattempts = [{ header = '../usual.h' }]\n"
+    )
+    (tmp_path / "two.toml").write_text("include = ['deep/one.toml']\n[[source]]\nname = 'two'\nfolder = '/b'\n")
+    recipe = load_recipe(write(f"widths = [3]\ninclude = ['two.toml', 'deep/../two.toml']\n{SOURCE}"))
+    assert [source.name for source in recipe.sources] == ["a", "two", "one", "two", "one"]
+    assert (recipe.name, recipe.widths, recipe.max_degree) == ("recipe", (3,), None)
+    # kept IR is found by options, which hold the header's name
+    assert {source.attempts[0].header for source in recipe.sources if source.name == "one"} == {
+        str(tmp_path / "usual.h")
+    }
+
+
+def test_a_recipe_may_be_nothing_but_others(write, tmp_path):
+    (tmp_path / "one.toml").write_text(SOURCE)
+    assert load_recipe(write("include = ['one.toml']")).sources == (Source(name="a", folder="b"),)
+
+
+def test_recipes_that_include_each_other_are_refused(write, tmp_path):
+    (tmp_path / "one.toml").write_text("include = ['recipe.toml']")
+    with pytest.raises(InputError, match="include"):
+        load_recipe(write(f"include = ['one.toml']\n{SOURCE}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"include = 'one.toml'\n{SOURCE}", r"recipe\.toml: include is 'one\.toml'; expected a list of strings"),
+        (f"include = [1]\n{SOURCE}", r"recipe\.toml: include is \[1\]; expected a list of strings"),
+        ("include = []", r"recipe\.toml: has no \[\[source\]\]"),
+        ("name = ", "not a recipe in TOML"),
+        ("", r"has no \[\[source\]\]"),
+        (f"colour = 3\n{SOURCE}", r"unknown keys \['colour'\]"),
+        (f"width = 2\n{SOURCE}", r"unknown keys \['width'\]"),
+        (f"keep_callees = true\n{SOURCE}", r"unknown keys \['keep_callees'\]"),
+        ("[[source]]\nname='a'", "lacks 'name', or 'folder'"),
+        ("[[source]]\nfolder='a'", "lacks 'name', or 'folder'"),
+        (f"{SOURCE}pattern=['*']", r"unknown keys \['pattern'\]"),
+        (f"{SOURCE}attempts=[{{std='c99'}}]", r"attempt: unknown keys \['std'\]"),
+        (f"{SOURCE}share=0", r"source a: share is 0\.0; expected more than 0 and at most 1"),
+        (f"{SOURCE}share=1.5", "source a: share is 1.5"),
+        (f"{SOURCE}share=true", "share is True; expected a number"),
+        (f"{SOURCE}generator='gemm'", r"unknown keys \['generator'\]"),
+        (f"{SOURCE}commands=['x']", r"commands is \['x'\]; expected a string"),
+        (f"{SOURCE}optimization=[]", "source a: no optimization level"),
+        (f"{SOURCE}patterns='*.c'", r"source a: patterns is '\*\.c'; expected a list of strings"),
+        (f"{SOURCE}optimization='-O1'", "optimization is '-O1'; expected a list of strings"),
+        (f"{SOURCE}defines=[1]", r"defines is \[1\]; expected a list of strings"),
+        (f"{SOURCE}share='half'", "share is 'half'; expected a number"),
+        (f"{SOURCE}one_level=1", "one_level is 1; expected true or false"),
+        ("[[source]]\nname=1\nfolder='b'", "name is 1; expected a string"),
+        (f"{SOURCE}attempts=[]", r"attempts is \[\]; expected tables"),
+        (f"{SOURCE}attempts=['-w']", "attempt is '-w'; expected a table"),
+        (f"{SOURCE}attempts=[{{flags='-w'}}]", "flags is '-w'; expected a list of strings"),
+        (f"{SOURCE}attempts=[{{header='none.h'}}]", "none.h: no such header"),
+        ("[source]\nname='a'\nfolder='b'", r"source is .*; expected tables, \[\[source\]\]"),
+        ("source = 3", r"source is 3; expected tables, \[\[source\]\]"),
+        (f"widths=[0]\n{SOURCE}", r"widths is \[0\]; expected numbers 1 to 8"),
+        (f"widths=[2, 9]\n{SOURCE}", r"widths is \[2, 9\]; expected numbers 1 to 8"),
+        (f"widths=[]\n{SOURCE}", r"widths is \[\]; expected numbers 1 to 8"),
+        (f"widths=2\n{SOURCE}", "widths is 2; expected a list of whole numbers"),
+        (f"widths=['2']\n{SOURCE}", r"widths is \['2'\]; expected a list of whole numbers"),
+        (f"widths=[true]\n{SOURCE}", r"widths is \[True\]; expected a list of whole numbers"),
+        (f"max_degree=1\n{SOURCE}", "max_degree is 1; expected 2 or more"),
+        (f"max_degree=-5\n{SOURCE}", "max_degree is -5; expected 2 or more"),
+        (f"max_degree='many'\n{SOURCE}", "max_degree is 'many'; expected a whole number"),
+        (f"abstraction='published'\n{SOURCE}", "abstraction is 'published'; expected a table, or 'paper'"),
+        (f"abstraction=3\n{SOURCE}", "abstraction is 3; expected a table, or 'paper'"),
+        (f"abstraction={{keep_names=true}}\n{SOURCE}", r"abstraction: unknown keys \['keep_names'\]"),
+        (f"abstraction={{keep_callees='no'}}\n{SOURCE}", "abstraction: keep_callees is 'no'; expected true or false"),
+        (f"abstraction={{keep_immediates=1}}\n{SOURCE}", "abstraction: keep_immediates is 1; expected true or false"),
+        (
+            f"abstraction={{max_struct_fields='all'}}\n{SOURCE}",
+            "abstraction: max_struct_fields is 'all'; expected a whole number",
+        ),
+        (
+            f"abstraction={{max_struct_fields=-1}}\n{SOURCE}",
+            "max_struct_fields is -1; expected 0 or more",
+        ),
+    ],
+)
+def test_what_is_refused_says_where_and_why(write, text, message):
+    path = write(text)
+    with pytest.raises(InputError, match=message) as refusal:
+        load_recipe(path)
+    assert (
+        "recipe.toml" in str(refusal.value) or "source a" in str(refusal.value) or "recipe recipe" in str(refusal.value)
+    )
+
+
+def test_an_included_recipe_that_is_wrong_is_named(write, tmp_path):
+    path = write(f"include = ['one.toml']\n{SOURCE}")
+    with pytest.raises(InputError, match=r"one\.toml: can't be read: No such file"):
+        load_recipe(path)
+    (tmp_path / "one.toml").write_text("colour = 3\n" + SOURCE)
+    with pytest.raises(InputError, match=r"one\.toml: unknown keys"):
+        load_recipe(path)
+
+
+def test_a_recipe_that_is_not_there_or_not_text_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"none\.toml: can't be read: No such file"):
+        load_recipe(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"bad\.toml: not a recipe in TOML"):
+        load_recipe(tmp_path / "bad.toml")

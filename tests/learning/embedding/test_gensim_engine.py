@@ -1,0 +1,168 @@
+"""gensim as the other engine: the stream that it reads, what it learns, and that it is measured as the exact one is."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ncc.errors import InputError
+from tests.rooms import (
+    GensimConfig,
+    PairStream,
+    SkipGramConfig,
+    fit_embedding,
+    load_embedding,
+    pair_weights,
+    save_embedding,
+    skipgram_loss,
+    train_gensim,
+    train_skipgram,
+)
+
+WORDS = tuple(f"w{i}" for i in range(12))
+
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _pairs() -> Pairs:
+    """Two groups of words, each near the four of its own: 0 to 4 near 5 and 6, 7 to 9 near 10; 11 has no pair."""
+    rng = np.random.default_rng(0)
+    dense = np.zeros((12, 12), np.int64)
+    dense[:5, 5:7] = rng.integers(50, 100, (5, 2))
+    dense[7:10, 10] = rng.integers(50, 100, 3)
+    dense += dense.T
+    center, context = np.nonzero(dense)
+    return center.astype(np.int32), context.astype(np.int32), dense[center, context]
+
+
+def _config(**values):
+    return GensimConfig(**({"dim": 8, "epochs": 4, "num_pairs": 4000, "subsample": 0.0} | values))
+
+
+def _cosine(vectors, a, b):
+    return float(vectors[a] @ vectors[b] / np.linalg.norm(vectors[a]) / np.linalg.norm(vectors[b]))
+
+
+def test_the_loss_falls_and_ends_under_that_of_a_guess():
+    center, context, count = _pairs()
+    result = train_gensim(center, context, count, WORDS, _config(epochs=8, num_pairs=10_000))
+    assert result.losses.shape == (8,)
+    assert result.losses[-1] < result.losses[0]
+    assert result.entropy < result.loss < np.log(11) - 0.5
+
+
+def test_loss_and_entropy_are_those_of_the_exact_engine():
+    center, context, count = _pairs()
+    result = train_gensim(center, context, count, WORDS, _config(subsample=0.05))
+    weight = pair_weights(center, context, count, 12, 0.05)
+    assert result.loss == pytest.approx(skipgram_loss(center, context, weight, result.vectors, result.contexts))
+    exact = train_skipgram(center, context, count, WORDS, SkipGramConfig(dim=8, epochs=1, subsample=0.05))
+    assert result.entropy == pytest.approx(exact.entropy)
+
+
+def test_with_one_thread_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
+    first, again = (train_gensim(*_pairs(), WORDS, _config()) for _ in range(2))
+    assert np.array_equal(first.vectors, again.vectors)
+    assert np.array_equal(first.contexts, again.contexts)
+    assert np.array_equal(first.losses, again.losses)
+    assert first.loss == again.loss
+    other = train_gensim(*_pairs(), WORDS, _config(seed=1))
+    assert not np.allclose(first.vectors, other.vectors)
+
+
+def test_several_threads_learn_as_well():
+    result = train_gensim(*_pairs(), WORDS, _config(epochs=8, num_pairs=10_000, threads=2))
+    assert result.loss < np.log(11) - 0.5
+
+
+def test_words_with_the_same_contexts_end_up_near():
+    vectors = train_gensim(*_pairs(), WORDS, _config(epochs=8, num_pairs=10_000)).vectors
+    within = [_cosine(vectors, 0, i) for i in range(1, 5)] + [_cosine(vectors, 7, 8), _cosine(vectors, 7, 9)]
+    across = [_cosine(vectors, i, j) for i in range(5) for j in range(7, 10)]
+    assert min(within) > 0.8
+    assert max(across) < min(within) - 0.3
+
+
+def test_words_without_a_pair_have_no_vector():
+    center, context, count = _pairs()
+    names = ("nothing", *WORDS)  # so that rows are not gensim's, which come most frequent first
+    result = train_gensim(center + 1, context + 1, count, names, _config())
+    for matrix in (result.vectors, result.contexts):
+        assert np.flatnonzero(np.linalg.norm(matrix, axis=1) == 0).tolist() == [0, 12]
+        assert matrix.dtype == np.float32
+        assert matrix.shape == (13, 8)
+
+
+def test_progress_is_told_every_epoch():
+    seen = []
+    result = train_gensim(*_pairs(), WORDS, _config(), progress=lambda epoch, loss: seen.append((epoch, loss)))
+    assert seen == [(epoch + 1, loss) for epoch, loss in enumerate(result.losses)]
+
+
+def test_the_stream_has_as_many_pairs_as_asked_for_and_the_same_at_each_pass():
+    center, context, count = _pairs()
+    stream = PairStream(center, context, count.astype(float), WORDS, 1234, seed=3)
+    first = list(stream)
+    assert len(first) == 1234
+    assert list(stream) == first
+    assert list(PairStream(center, context, count.astype(float), WORDS, 1234, seed=4)) != first
+
+
+@pytest.mark.parametrize("num_pairs", [1, 9, 10, 11, 35])
+def test_the_stream_may_end_anywhere_in_a_chunk(monkeypatch, num_pairs):
+    monkeypatch.setattr("ncc.learning.embedding.gensim._CHUNK", 10)
+    center, context, count = _pairs()
+    assert len(list(PairStream(center, context, count.astype(float), WORDS, num_pairs, seed=3))) == num_pairs
+
+
+def test_pairs_come_by_their_weight():
+    center, context, count = _pairs()
+    weight = count.astype(float) ** 2
+    weight[3] = 0.0
+    number = 20_000
+    drawn = Counter(map(tuple, PairStream(center, context, weight, WORDS, number, seed=3)))
+    names = [(WORDS[a], WORDS[b]) for a, b in zip(center, context, strict=True)]
+    assert set(drawn) <= set(names)
+    assert drawn[names[3]] == 0
+    expected = np.delete(number * weight / weight.sum(), 3)
+    found = np.delete([drawn[name] for name in names], 3)
+    statistic = ((found - expected) ** 2 / expected).sum()
+    degrees = len(expected) - 1
+    assert abs(statistic - degrees) < 4 * np.sqrt(2 * degrees)  # four standard deviations of chi-square
+
+
+@pytest.mark.parametrize("at", [0, -1])
+def test_a_pair_of_no_weight_at_either_end_is_never_drawn(at):
+    center, context, count = _pairs()
+    weight = count.astype(float)
+    weight[at] = 0.0
+    never = [WORDS[center[at]], WORDS[context[at]]]
+    assert never not in list(PairStream(center, context, weight, WORDS, 5000, seed=3))
+
+
+def test_no_pairs_are_refused():
+    nothing = np.zeros(0, np.int32)
+    with pytest.raises(InputError, match="no pairs of statements to train on"):
+        train_gensim(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
+
+
+@pytest.mark.parametrize("name", ["dim", "epochs", "num_pairs", "negative", "threads"])
+def test_values_below_1_are_refused(name):
+    with pytest.raises(InputError, match="dim, epochs, num_pairs, negative and threads must be 1 or more"):
+        _config(**{name: 0})
+
+
+def test_a_negative_threshold_is_refused():
+    with pytest.raises(InputError, match="subsample 0 or more"):
+        _config(subsample=-1e-9)
+
+
+def test_an_embedding_can_be_fitted_with_it(counts, tmp_path):
+    config = GensimConfig(dim=6, epochs=2, num_pairs=5000)
+    embedding = fit_embedding(counts, min_count=4, config=config)
+    assert embedding.about["engine"] == "gensim"
+    assert embedding.about["skipgram"]["num_pairs"] == 5000
+    assert embedding.about["entropy"] < embedding.about["loss"]
+    assert np.linalg.norm(embedding.vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    save_embedding(embedding, tmp_path)
+    assert load_embedding(tmp_path).about == embedding.about

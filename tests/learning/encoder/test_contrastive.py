@@ -1,0 +1,142 @@
+"""Training by contrast: the loss, ranks that share negatives, going on after a stop, and what comes of it."""
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from ncc.errors import AssetError, InputError
+from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
+from tests.rooms import (
+    ContrastiveData,
+    ContrastiveTraining,
+    LSTMEncoder,
+    TrainingConfig,
+    contrastive_loss,
+    fit_contrastive,
+    load_lstm_encoder,
+    save_lstm_encoder,
+)
+
+SCRIPT = Path(__file__).parents[2] / "samples" / "contrast_ranks.py"
+SAMPLE = runpy.run_path(str(SCRIPT))
+TRAINING: ContrastiveTraining = SAMPLE["TRAINING"]
+
+
+def _fit(training: ContrastiveTraining, **more: Any) -> LSTMEncoder:
+    sequences, label, is_function, vectors = SAMPLE["data"]()
+    return fit_contrastive(sequences, label, is_function, vectors, training, **more)
+
+
+def test_the_loss_is_that_of_its_definition():
+    vectors = torch.nn.functional.normalize(torch.randn(7, 4, generator=torch.Generator().manual_seed(0)), dim=1)
+    label = [0, 1, 0, 2, 1, 0, 3]
+    expected = 0.0
+    for i in range(7):
+        others = [j for j in range(7) if j != i]
+        all_of_them = sum(np.exp(float(vectors[i] @ vectors[j]) / 0.3) for j in others)
+        alike = [j for j in others if label[j] == label[i]]
+        terms = [-np.log(np.exp(float(vectors[i] @ vectors[j]) / 0.3) / all_of_them) for j in alike]
+        expected += sum(terms) / max(len(alike), 1) / 7
+    assert float(contrastive_loss(vectors, torch.tensor(label), 0.3)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path):  # noqa: F811
+    alone = SAMPLE["run"]()
+    for found in run_ranks(SCRIPT, 2, tmp_path, "2"):
+        torch.testing.assert_close(found["loss"], alone["loss"], rtol=1e-12, atol=0)
+        torch.testing.assert_close(found["gradient"], alone["gradient"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found["losses"], alone["losses"], rtol=1e-5)
+        torch.testing.assert_close(found["projection"], alone["projection"], rtol=1e-3, atol=1e-5)
+        for name, tensor in alone["tensors"].items():
+            torch.testing.assert_close(found["tensors"][name], tensor, rtol=1e-3, atol=1e-5)
+
+
+def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
+    training = replace(TRAINING, encoder=replace(TRAINING.encoder, word_dropout=0.2, last_dropout=0.2))
+    whole = _fit(training)
+    again = _fit(training)
+    assert np.array_equal(whole.projection, again.projection)
+
+    def stop(epoch: int, _loss: float) -> None:
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _fit(training, checkpoint=tmp_path / "kept", progress=stop)
+    epochs: list[int] = []
+    went_on = _fit(
+        training,
+        checkpoint=tmp_path / "kept",
+        progress=lambda epoch, _: epochs.append(epoch),
+    )
+    assert epochs == [3]
+    assert np.array_equal(whole.projection, went_on.projection)
+    assert np.array_equal(whole.vectors, went_on.vectors)
+
+
+def test_batches_have_both_sources_and_two_of_each_label():
+    sequences, label, is_function, _ = SAMPLE["data"]()
+    for share, functions in ((0.5, 4), (0.0, 0), (1.0, 7)):
+        data = ContrastiveData(sequences, label, is_function, replace(TRAINING, function_share=share))
+        batches = data.batches(14, np.random.default_rng(0))
+        assert len(batches) == TRAINING.steps
+        assert sum(map(len, batches)) == len(data)
+        for batch in batches:
+            found, times = np.unique(label[batch], return_counts=True)
+            assert (times == 2).all()
+            assert len(set(batch.tolist())) == len(batch)
+            assert (found >= 4).sum() == functions
+
+
+def test_it_learns_and_answers_the_same_without_torch(tmp_path):
+    losses: list[float] = []
+    training = replace(TRAINING, loop=TrainingConfig(epochs=30, batch_size=24, learning_rate=0.01))
+    sequences, label, is_function, vectors = SAMPLE["data"]()
+    encoder = fit_contrastive(
+        sequences, label, is_function, vectors, training, progress=lambda _, loss: losses.append(loss)
+    )
+    assert losses[-1] < 0.5 * losses[0]
+    save_lstm_encoder(encoder, tmp_path)
+    loaded = load_lstm_encoder(tmp_path)
+    assert loaded.dim == 5
+
+    def all_of(one):
+        rows = zip(sequences.start[:-1], sequences.start[1:], strict=True)
+        return np.array(
+            [
+                one.encode(
+                    sequences.word[begin:end],
+                    sequences.literal[begin:end].astype(np.uint32),
+                    np.arange(end - begin + 1),
+                )
+                for begin, end in rows
+            ]
+        )
+
+    found = all_of(encoder)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(all_of(loaded), found, atol=0.01)
+    likeness = found @ found.T - 2 * np.eye(len(found))
+    assert (label[likeness.argmax(axis=1)] == label).mean() > 0.7
+
+
+def test_what_does_not_go_is_refused(tmp_path):
+    sequences, label, is_function, vectors = SAMPLE["data"]()
+    with pytest.raises(InputError, match="two functions or classes"):
+        fit_contrastive(sequences, np.arange(len(label)), is_function, vectors, TRAINING)
+    with pytest.raises(InputError, match="mirrored"):
+        replace(TRAINING, loop=TrainingConfig(strategy="local"))
+    with pytest.raises(InputError, match="temperature"):
+        replace(TRAINING, temperature=0.0)
+    with pytest.raises(InputError, match="two sequences a rank"):
+        _fit(replace(TRAINING, loop=TrainingConfig(batch_size=1)))
+    save_lstm_encoder(_fit(TRAINING), tmp_path)
+    path = tmp_path / "lstm.json"
+    path.write_text(path.read_text().replace('"longest": 9', '"longest": 0'))
+    with pytest.raises(AssetError, match="damaged"):
+        load_lstm_encoder(tmp_path)

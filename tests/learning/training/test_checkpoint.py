@@ -1,0 +1,158 @@
+"""Checkpoints: taken up inside an epoch to the bit, at the right time, and refused where they do not fit."""
+
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+import torch
+
+from ncc.errors import AssetError
+from tests.rooms import CheckpointClock, TrainingConfig
+
+RANKS = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))
+STRATEGIES = RANKS["STOPPED"]
+
+
+def _same(a, b):
+    assert a["losses"] == b["losses"]
+    for name, tensor in a["model"].items():
+        assert torch.equal(tensor, b["model"][name]), name
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_one_process_that_was_stopped_inside_epochs_ends_with_the_same_bits(tmp_path, name):
+    resumed = RANKS["resumed"](STRATEGIES[name], tmp_path / "checkpoint.pt")
+    _same(resumed, RANKS["noisy"](STRATEGIES[name]))
+    assert resumed["statistics"]["steps"] == 4
+
+
+def _stopped(path: Path, stop_at: int = 9, **options) -> None:
+    with pytest.raises(RANKS["StoppedError"]):
+        RANKS["result"](RANKS["network"](), RANKS["Samples"](stop_at=stop_at), path, **options)
+
+
+def _go_on(path: Path, number: int = 43, **options) -> dict:
+    return RANKS["result"](RANKS["network"](), RANKS["Samples"](number), path, **options)
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(0.0, 18 - 6), (1e-9, 18 - 8), (1000.0, 18 - 6)])
+def test_checkpoints_inside_an_epoch_are_made_by_the_clock(tmp_path, seconds, steps):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path, checkpoint_every_s=seconds)
+    assert _go_on(path)["statistics"]["steps"] == steps
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epochs": 4}, "epochs 3, not 4"),
+        ({"seed": 1}, "seed 204, not 1"),
+        ({"strategy": "central"}, "strategy 'mirrored', not 'central'"),
+        ({"seed": 1, "batch_size": 9}, "batch_size 8, not 9, seed 204, not 1"),
+        ({"number": 42}, "samples 43, not 42"),
+    ],
+)
+def test_a_checkpoint_of_another_training_is_refused(tmp_path, options, message):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path)
+    with pytest.raises(AssetError) as caught:
+        _go_on(path, **options)
+    assert str(caught.value) == (
+        f"{path}: is the checkpoint of a training with {message}; give the same to go on, or remove it to start again"
+    )
+
+
+def test_the_time_between_checkpoints_may_change(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path)
+    assert _go_on(path, checkpoint_every_s=5.0)["statistics"]["steps"] == 12
+
+
+@pytest.mark.parametrize("state", [{"losses": [], "model": {}}, {"format_version": 3}])
+def test_a_checkpoint_of_another_format_is_refused(tmp_path, state):
+    path = tmp_path / "checkpoint.pt"
+    torch.save(state, path)
+    with pytest.raises(AssetError, match=r"is a checkpoint of format version .*; remove it to start again"):
+        _go_on(path)
+
+
+@pytest.mark.parametrize("state", [[1, 2], 3, {"format_version": 2}])
+def test_a_file_that_says_something_else_is_refused(tmp_path, state):
+    path = tmp_path / "checkpoint.pt"
+    torch.save(state, path)
+    with pytest.raises(AssetError, match=r"not a checkpoint of this model \(.*; remove it to start again"):
+        _go_on(path)
+
+
+@pytest.mark.parametrize("name", ["model", "strategy", "step", "ranks", "loss_sum"])
+def test_a_checkpoint_that_lacks_something_is_refused(tmp_path, name):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path)
+    state = torch.load(path, weights_only=True)
+    del state[name]
+    torch.save(state, path)
+    with pytest.raises(AssetError, match=rf"not a checkpoint of this model \(KeyError: '{name}'\); remove it"):
+        _go_on(path)
+
+
+def test_a_checkpoint_that_can_not_be_read_is_named(tmp_path):
+    with pytest.raises(AssetError, match=r": can't be read: Is a directory"):
+        _go_on(tmp_path)
+
+
+def test_a_checkpoint_carries_the_whole_state(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path, checkpoint_every_s=1e-9)
+    state = torch.load(path, weights_only=True)
+    assert (state["step"], len(state["losses"]), state["strategy"]["steps"]) == (2, 1, 8)
+    assert state["about"]["seed"] == TrainingConfig().seed
+    assert state["strategy"]["optimizer"]["state"][0]["exp_avg"].shape == (64, 4)
+    assert set(state["ranks"][0]["draws"]) == {"numpy", "host"}
+
+
+@pytest.fixture
+def now(monkeypatch) -> list[float]:
+    """The time, which stands still."""
+    time = [0.0]
+    monkeypatch.setattr("ncc.learning.training.checkpoint.time.monotonic", lambda: time[0])
+    return time
+
+
+def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
+    clock = CheckpointClock(10.0)
+    answers = []
+    for second in range(1, 26):
+        now[0] = second
+        answers.append(clock.due(at_rest=True))
+        if answers[-1]:
+            clock.restart()
+    assert [second for second, due in enumerate(answers, 1) if due] == [10, 20]
+
+
+def test_the_clock_waits_until_one_can_be_made(now):
+    clock = CheckpointClock(10.0)
+    now[0] = 11.0
+    assert [clock.due(at_rest=at_rest) for at_rest in (False, False, True)] == [False, False, True]
+
+
+def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr("ncc.learning.training.checkpoint.rank_and_world", lambda: (0, 2))
+    monkeypatch.setattr("ncc.learning.training.checkpoint.from_first_rank", told.append)
+    clock = CheckpointClock(1000.0)
+    due = []
+    for second in range(1, 1011):
+        now[0] = second
+        if clock.due(at_rest=True):
+            due.append(second)
+    assert due[0] == 1000
+    assert len(told) < 25  # 1, 2, 4 … steps apart, and at the end every step from 1000 s on
+
+
+def test_a_checkpoint_that_is_too_large_is_refused_unread(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    path.touch()
+    os.truncate(path, 1 << 36)
+    with pytest.raises(AssetError, match=r"checkpoint\.pt: has 68,719,476,736 bytes, more than 2 GB; NCC_INPUT_GB"):
+        _go_on(path)

@@ -1,0 +1,231 @@
+"""Precision: what a device does decides, all of a training keeps to it, and it is written down."""
+
+import logging
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from ncc.errors import AssetError
+from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, shared_precisions, train
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+BFLOAT16, TF32, FLOAT32 = Precision
+CONFIG = TrainingConfig(epochs=2, batch_size=8, mixed_precision=True)
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """Makes devices whose LSTMs, asked for bfloat16, give something."""
+    precision._precisions.cache_clear()
+    tried = []
+
+    def make(outcome: torch.dtype | Exception, tf32: bool = False) -> list[torch.device]:
+        def trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
+            tried.append(device)
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        monkeypatch.setattr(precision, "_trial", trial)
+        monkeypatch.setattr(nn.LSTM, "to", lambda self, device: self)
+        monkeypatch.setattr(torch.cuda, "is_tf32_supported", lambda: tf32)
+        precision._precisions.cache_clear()
+        return tried
+
+    yield make
+    precision._precisions.cache_clear()
+
+
+class Sequences:
+    """Sequences of numbers, and whether their sum is above 0."""
+
+    def __init__(self) -> None:
+        self.x = torch.randn(24, 5, 3, generator=torch.Generator().manual_seed(0))
+        self.y = (self.x.sum(dim=(1, 2)) > 0).long()
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def digest(self) -> str:
+        return str(float(self.y.sum()))
+
+    def batches(self, batch_size, rng):
+        order = rng.permutation(len(self))
+        return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+
+    def batch(self, samples, rng):
+        return (self.x[samples],), self.y[samples]
+
+
+class Network(nn.Module):
+    """An LSTM and a layer, which note the types that they give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.lstm = nn.LSTM(3, 8, batch_first=True)
+        self.output = nn.Linear(8, 2)
+        self.kinds: set[torch.dtype] = set()
+
+    def forward(self, x):
+        out, _ = self.lstm(x)
+        scores = self.output(out[:, -1])
+        self.kinds |= {out.dtype, scores.dtype}
+        return scores
+
+
+def _train(config=CONFIG, checkpoint=None):
+    model, statistics = Network(), TrainingStatistics()
+    losses = train(
+        model, Sequences(), nn.functional.cross_entropy, config, checkpoint=checkpoint, statistics=statistics
+    )
+    return model, losses, statistics.precision
+
+
+@pytest.mark.parametrize(
+    ("where", "outcome", "tf32", "expected"),
+    [
+        (CPU, torch.bfloat16, False, (BFLOAT16, FLOAT32)),
+        (CPU, torch.float32, False, (FLOAT32,)),
+        (CPU, RuntimeError("could not create a primitive descriptor"), False, (FLOAT32,)),
+        (GPU, torch.float16, True, (TF32, FLOAT32)),
+        (GPU, torch.float16, False, (FLOAT32,)),
+        (GPU, torch.bfloat16, True, (BFLOAT16, TF32, FLOAT32)),
+        (GPU, NotImplementedError("for BFloat16"), True, (TF32, FLOAT32)),
+    ],
+)
+def test_the_device_says_by_trial_what_it_can(device, where, outcome, tf32, expected):
+    device(outcome, tf32)
+    assert precision._precisions(where) == set(expected)
+
+
+@pytest.mark.parametrize(("outcome", "best"), [(torch.bfloat16, BFLOAT16), (torch.float16, FLOAT32)])
+def test_the_fastest_comes_first_and_float32_last(device, outcome, best):
+    device(outcome)
+    found = shared_precisions(CPU, mixed=True)
+    assert (found[0], found[-1]) == (best, FLOAT32)
+    assert shared_precisions(CPU, mixed=False) == (FLOAT32,)
+
+
+def test_a_device_is_tried_once_and_says_why(device, caplog):
+    caplog.set_level(logging.INFO, "ncc.learning.training.precision")
+    tried = device(RuntimeError("no primitive"))
+    for _ in range(3):
+        shared_precisions(CPU, mixed=True)
+    assert tried == [CPU]
+    assert caplog.messages == ["no bfloat16 LSTM on cpu: no primitive"]
+
+
+def test_nothing_is_tried_where_float32_was_asked_for(device):
+    tried = device(torch.bfloat16)
+    assert _train(replace(CONFIG, mixed_precision=False))[2] == "float32"
+    assert not tried
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32])
+def test_the_trial_runs_an_lstm_and_tells_its_type(monkeypatch, kind):
+    ran = []
+
+    class Pretending(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, out):
+            return out.to(kind)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            ran.append(gradient.dtype)
+            return gradient.float()
+
+    lstm = nn.LSTM(4, 4)
+    lstm.register_forward_hook(lambda _, __, outputs: (Pretending.apply(outputs[0]), outputs[1]))
+    monkeypatch.setattr(torch, "autocast", lambda *_: nullcontext())
+    assert precision._trial(lstm, CPU) == kind
+    assert ran == [kind]
+
+
+def test_memory_that_lacks_is_no_answer(device):
+    device(torch.OutOfMemoryError("full"))
+    with pytest.raises(torch.OutOfMemoryError):
+        shared_precisions(CPU, mixed=True)
+
+
+def test_the_trial_draws_no_random_numbers_and_leaves_no_gradient_mode():
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    precision._precisions.cache_clear()
+    with torch.no_grad():
+        assert FLOAT32 in shared_precisions(CPU, mixed=True)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_mixed_training_runs_on_this_device_and_says_in_what():
+    model, _, ran = _train()
+    assert model.kinds == {torch.bfloat16 if ran == "bfloat16" else torch.float32}
+
+
+def test_where_the_lstm_has_no_bfloat16_all_is_float32_to_the_bit(device):
+    device(RuntimeError("no primitive"))
+    model, losses, ran = _train()
+    assert (model.kinds, ran) == ({torch.float32}, "float32")
+    exact, same, _ = _train(replace(CONFIG, mixed_precision=False))
+    assert losses == same
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), exact.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(("kind", "inside"), [(BFLOAT16, "ieee"), (TF32, "tf32"), (FLOAT32, "ieee")])
+def test_float32_products_are_as_the_precision_says_and_then_as_before(kind, inside):
+    backends = torch.backends.cuda.matmul, torch.backends.cudnn.rnn
+    before = [backend.fp32_precision for backend in backends]
+    with pytest.raises(ZeroDivisionError), kind.products():
+        assert [backend.fp32_precision for backend in backends] == [inside, inside]
+        raise ZeroDivisionError
+    assert [backend.fp32_precision for backend in backends] == before
+
+
+def _stop(config, checkpoint):
+    """Leaves a checkpoint after the first of two epochs."""
+
+    def stop(epochs, loss):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(Network(), Sequences(), nn.functional.cross_entropy, config, checkpoint=checkpoint, progress=stop)
+
+
+def test_a_training_goes_on_in_float32_where_bfloat16_is_to_be_had_too(device, tmp_path):
+    device(RuntimeError("no primitive"))
+    _, losses, _ = _train()
+    _stop(CONFIG, tmp_path / "checkpoint.pt")
+    device(torch.bfloat16)
+    _, same, ran = _train(checkpoint=tmp_path / "checkpoint.pt")
+    assert (same, ran) == (losses, "float32")
+
+
+def test_a_training_in_bfloat16_says_why_it_can_not_go_on(device, tmp_path, monkeypatch):
+    device(torch.bfloat16)
+    monkeypatch.setattr(Precision, "autocast", lambda self, device: torch.autocast("cpu", enabled=False))  # here or not
+    _stop(CONFIG, tmp_path / "checkpoint.pt")
+    device(RuntimeError("no primitive"))
+    message = (
+        r"checkpoint\.pt: is the checkpoint of a training in bfloat16, which LSTMs don't run in here; go on on a "
+        r"machine like that one, or remove it to start again in float32$"
+    )
+    with pytest.raises(AssetError, match=message):
+        _train(checkpoint=tmp_path / "checkpoint.pt")
+
+
+@pytest.mark.parametrize(("mixed", "expected"), [(True, "bfloat16"), (False, "float32")])
+def test_older_checkpoints_are_of_the_precision_that_was_asked_for(device, tmp_path, monkeypatch, mixed, expected):
+    device(torch.bfloat16)
+    monkeypatch.setattr(Precision, "autocast", lambda self, device: torch.autocast("cpu", enabled=False))
+    path = tmp_path / "checkpoint.pt"
+    config = replace(CONFIG, mixed_precision=mixed)
+    _stop(config, path)
+    state = torch.load(path, weights_only=True)
+    assert state.pop("precision") == expected
+    torch.save(state, path)
+    assert _train(config, path)[2] == expected

@@ -1,0 +1,57 @@
+"""The site is built without a warning, and asks nothing of any other."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ncc
+
+pytestmark = pytest.mark.full
+pytest.importorskip("mkdocs", reason="mkdocs is not installed; pip install '.[docs]'")
+pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed; pip install '.[docs]'")
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built pages."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=250, check=False)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return folder
+
+
+def test_pages_load_nothing_from_elsewhere(site):
+    loaded = r"""(?:\bsrc(?:set)?=|<link[^>]*\bhref=|url\(|@import )\s*["']?((?:https?:)?//[^"')\s]+)"""
+    found = {
+        (path.name, address)
+        for path in [*site.rglob("*.html"), *site.rglob("*.css")]
+        for address in re.findall(loaded, path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
+def test_the_reference_has_every_public_name(site):
+    page = (site / "api.html").read_text(encoding="utf-8")
+    public = [
+        name for name in ncc.__all__ if inspect.isfunction(getattr(ncc, name)) or inspect.isclass(getattr(ncc, name))
+    ]
+    assert len(public) > 40
+    assert [name for name in public if not re.search(rf'id="[\w.]+\.{name}"', page)] == []
+
+
+def test_every_command_has_its_options(site):
+    page = (site / "commands.html").read_text(encoding="utf-8")
+    assert page.count("Usage: ncc ") == len(re.findall(r"<h3 ", page))
+    assert "<!-- options" not in page
+
+
+def test_pages_of_the_repository_and_files_that_they_link_are_there(site):
+    for name in ("index.html", "benchmarks.html", "security.html", "datasets/devmap.html"):
+        assert (site / name).is_file()
+    assert (site / "files" / "benchmarks" / "results" / "devmap.json").is_file()

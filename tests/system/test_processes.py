@@ -1,0 +1,157 @@
+"""Processes that are watched: talked to within limits, ended with all that they started, and with their parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.rooms import WatchedProcess, python_command, signal_name, wait_for_answers
+
+ECHO = (
+    "from ncc.system.workers.worker import Parent\nparent = Parent()\nwhile (m := parent.receive()) is not None:\n    "
+)
+
+
+def _soon(seconds: float = 60.0) -> float:
+    return time.monotonic() + seconds
+
+
+def _alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status")
+    with suppress(OSError):
+        return "State:\tZ" not in status.read_text()
+    return False
+
+
+def _wait(condition, limit_s: float = 60) -> None:
+    deadline = _soon(limit_s)
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _python(code: str) -> list[str]:
+    return python_command(f"exec({code!r})")
+
+
+def test_messages_go_there_and_back_whatever_is_printed():
+    message = b"\0\xff\n" * 300_000  # more than a pipe holds
+    with WatchedProcess(_python(f"{ECHO}print('noise'); parent.send(m[::-1])")) as process:
+        for sent in (b"", message):
+            process.send(sent, _soon())
+            assert process.receive(_soon()) == sent[::-1]
+        process.hang_up()
+        assert process.ends_within(60)
+        assert process.end() == 0
+        assert process.messages() == b"noise\nnoise\n"
+
+
+@pytest.mark.parametrize("told", ["by a signal", "by its pipe"])
+def test_who_is_leaving_is_not_torn_out_of_it(told):
+    code = "import atexit, time; atexit.register(lambda: (print('leaving'), time.sleep(1), print('left')));"
+    with WatchedProcess(_python(f"{code}{ECHO}parent.send(m)")) as process:
+        process.send(b"x", _soon())
+        assert process.receive(_soon()) == b"x"
+        if told == "by its pipe":
+            process.hang_up()
+        else:
+            process.process.terminate()
+        _wait(process.num_message_bytes)
+        process.process.terminate()
+        assert process.ends_within(60)
+        assert process.messages() == b"leaving\nleft\n"
+
+
+def test_who_hangs_is_noticed_and_who_ends_too():
+    with WatchedProcess(_python("import time; time.sleep(600)")) as process:
+        with pytest.raises(TimeoutError):
+            process.receive(_soon(0.2))
+        with pytest.raises(TimeoutError):
+            process.send(bytes(10_000_000), _soon(0.2))
+        assert not process.ends_within(0.1)
+        assert wait_for_answers([process], 0.1) == []
+        assert signal_name(process.end()) == "SIGKILL"
+        assert wait_for_answers([process], 0.1) == [process]
+        with pytest.raises(EOFError):
+            process.receive(_soon())
+        with pytest.raises(BrokenPipeError):
+            process.send(b"x", _soon())
+
+
+def test_messages_are_those_since_they_were_forgotten():
+    with WatchedProcess(_python(f"{ECHO}print('long ' * 10, m); parent.send(m)")) as process:
+        for sent in (b"1", b"2"):
+            process.forget_messages()
+            process.send(sent, _soon())
+            process.receive(_soon())
+            assert process.messages() == b"long " * 10 + f" {sent!r}\n".encode()
+
+
+def test_a_message_beyond_all_measure_is_not_read():
+    with (
+        WatchedProcess(_python("import sys; sys.stdout.buffer.write(b'\\xff' * 8)")) as process,
+        pytest.raises(EOFError),
+    ):
+        process.receive(_soon())
+
+
+def test_long_messages_are_cut_in_the_middle():
+    code = "import sys; sys.stderr.write('a' * 200_000 + 'b')"
+    with WatchedProcess(_python(code), stdout=subprocess.DEVNULL) as process:
+        assert process.ends_within(60)
+        assert process.num_message_bytes() == 200_001
+        said = process.messages(1000)
+    assert len(said) == 1000 + len(b"\n[...]\n") + 2**16
+    assert said.endswith(b"ab")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
+def test_what_it_started_ends_with_it():
+    code = (
+        "import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"{ECHO}parent.send(str(child.pid).encode())"
+    )
+    with WatchedProcess(_python(code)) as process:
+        process.send(b"?", _soon())
+        child = int(process.receive(_soon()))
+        assert _alive(child)
+    _wait(lambda: not _alive(child))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("work", ["time.sleep(600)", "[None for _ in iter(int, 1)]"])
+def test_a_worker_ends_with_its_parent_in_the_middle_of_its_work(work):
+    worker = f"import os, time\n{ECHO}parent.send(str(os.getpid()).encode()); {work}"
+    code = (
+        "import time\nfrom ncc.system.sandbox.process import *\n"
+        f"process = WatchedProcess({_python(worker)!r})\nprocess.send(b'x', time.monotonic() + 60)\n"
+        "print(process.receive(time.monotonic() + 60).decode(), flush=True)\ntime.sleep(600)"
+    )
+    with subprocess.Popen(_python(code), stdout=subprocess.PIPE) as parent:
+        assert parent.stdout
+        pid = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+    _wait(lambda: not _alive(pid))
+
+
+def test_a_command_that_is_none_leaves_no_files_open():
+    folder = Path("/proc/self/fd")
+    before = len(os.listdir(folder)) if folder.exists() else 0  # noqa: PTH208
+    with pytest.raises(OSError, match="No such file"):
+        WatchedProcess(["/no/such/command"])
+    if folder.exists():
+        assert len(os.listdir(folder)) == before  # noqa: PTH208
+
+
+def test_names_of_signals():
+    assert [signal_name(code) for code in (0, 3, -9, -200)] == [None, None, "SIGKILL", "200"]
+
+
+def test_code_finds_the_same_modules():
+    found = subprocess.run(_python("import sys; print(sys.path)"), capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == repr([entry or str(Path.cwd()) for entry in sys.path])

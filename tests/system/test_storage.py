@@ -1,0 +1,388 @@
+"""Atomic writes, and reading of files that may be damaged."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from ncc.errors import AssetError, OutputError
+from tests.rooms import (
+    only_writer,
+    open_atomically,
+    read_json,
+    read_model,
+    read_tensors,
+    storage,
+    write_atomically,
+    write_model,
+    write_output,
+)
+
+
+def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
+    path = tmp_path / "made" / "on the way" / "file.bin"
+    write_atomically(path, b"first")
+    write_atomically(str(path), b"second")
+    assert path.read_bytes() == b"second"
+    assert [child.name for child in path.parent.iterdir()] == ["file.bin"]
+
+
+def test_permissions_are_those_that_open_would_give(tmp_path):
+    for mask in (0o022, 0o077, 0o002):
+        before = os.umask(mask)
+        try:
+            write_atomically(tmp_path / "file", b"")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+def test_threads_leave_the_process_its_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i: write_atomically(tmp_path / str(i % 8), b"x"), range(400)))
+        found = os.umask(0o027)
+    finally:
+        os.umask(before)
+    assert found == 0o027
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
+
+
+def test_the_mask_is_never_lifted_while_a_file_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("a process-wide setting was changed"))
+    write_atomically(tmp_path / "file", b"x")
+
+
+def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
+    path, start = tmp_path / "file", threading.Barrier(8)
+
+    def write(number):
+        start.wait()
+        write_atomically(path, bytes([number]) * 100_000)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    content = path.read_bytes()
+    assert len(content) == 100_000
+    assert len(set(content)) == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_in_the_way_is_refused_and_nothing_is_left(tmp_path):
+    (tmp_path / "target").mkdir()
+    with pytest.raises(OutputError, match=r"target: can't be written: Is a directory"):
+        write_atomically(tmp_path / "target", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_a_file_where_a_folder_belongs_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file/below: can't be written: (Not a directory|File exists)"):
+        write_atomically(tmp_path / "file" / "below", b"x")
+
+
+def test_a_disk_without_room_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"file: can't be written: No space left on device"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("system", ["names at the end", "no files without names", "no names for such files"])
+def test_a_large_file_is_written_in_pieces_whatever_the_system_can(tmp_path, monkeypatch, system):
+    if system == "no files without names":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    elif system == "no names for such files":
+        monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "not permitted")))
+    path = tmp_path / "file"
+    for content in (b"first", b"second"):
+        with open_atomically(path) as file:
+            for _ in range(3000):
+                file.write(content)
+            assert not path.exists() or path.read_bytes() == 3000 * b"first"
+        assert path.read_bytes() == 3000 * content
+        assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(KeyError), open_atomically(path) as file:
+        file.write(b"third")
+        raise KeyError
+    assert path.read_bytes() == 3000 * b"second"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without names")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path):
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has no files without names")
+    program = (
+        "import os, signal, sys\nfrom ncc.system.files.models import open_atomically\n"
+        "with open_atomically(sys.argv[1]) as file:\n    file.write(bytes(1 << 20))\n    file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
+    """A real error of the kernel, as of a disk that is full."""
+    program = (
+        "import resource, sys\nfrom ncc.errors import OutputError\n"
+        "from ncc.system.files.models import write_atomically\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "try:\n    write_atomically(sys.argv[1], bytes(1 << 20))\nexcept OutputError as error:\n    print(error)\n"
+    )
+    (tmp_path / "file").write_bytes(b"old")
+    ran = subprocess.run([sys.executable, "-c", program, tmp_path / "file"], check=True, capture_output=True, text=True)
+    assert ran.stdout == f"{tmp_path}/file: can't be written: File too large\n"
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a file system that refuses new files")
+def test_a_read_only_file_system_is_named():
+    with pytest.raises(OutputError, match=r"/proc/self/file: can't be written"):
+        write_atomically("/proc/self/file", b"x")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "not JSON .* damaged"),
+        (b"\xff", "not JSON .* damaged"),
+        (b"[1]", "format version None; this ncc reads version 3"),
+        (b"{}", "format version None"),
+        (b'{"format_version": 4}', "format version 4"),
+        (b'{"format_version": "3"}', "format version '3'"),
+    ],
+)
+def test_json_that_is_damaged_or_of_another_version_is_refused(tmp_path, content, message):
+    (tmp_path / "card.json").write_bytes(content)
+    with pytest.raises(AssetError, match=rf"card\.json: {message}"):
+        read_json(tmp_path / "card.json", 3)
+
+
+def test_json_of_the_right_version_is_read(tmp_path):
+    (tmp_path / "card.json").write_text('{"format_version": 3, "a": "ü"}', encoding="utf-8")
+    assert read_json(tmp_path / "card.json", 3)["a"] == "ü"
+
+
+@pytest.mark.parametrize("read", [lambda path: read_json(path, 1), lambda path: read_tensors(path, ())])
+def test_missing_files_and_folders_are_named(tmp_path, read):
+    with pytest.raises(AssetError, match="none: can't be read: No such file"):
+        read(tmp_path / "none")
+    with pytest.raises(AssetError, match=str(tmp_path.name)):
+        read(tmp_path)
+
+
+def test_arrays_that_are_missing_are_named(tmp_path):
+    path = tmp_path / "a.safetensors"
+    save_file({"a": np.arange(3)}, path)
+    assert read_tensors(path, ["a"])["a"].tolist() == [0, 1, 2]
+    with pytest.raises(AssetError, match=r"a\.safetensors: lacks b, c; the file is damaged or from another tool"):
+        read_tensors(path, ["a", "b", "c"])
+
+
+def test_arrays_can_be_changed(tmp_path):
+    save_file({"a": np.arange(3)}, tmp_path / "a.safetensors")
+    read_tensors(tmp_path / "a.safetensors", ["a"])["a"][0] = 5
+
+
+def test_files_of_two_savings_are_no_model(tmp_path):
+    for name in ("old", "new"):
+        write_model(tmp_path / name, "head", {"format_version": 1, "name": name}, {"a": np.full(3, len(name))})
+    card, tensors = read_model(tmp_path / "new", "head", 1, ["a"])
+    assert (card["name"], tensors["a"].tolist()) == ("new", [3, 3, 3])
+    (tmp_path / "new" / "head.json").replace(tmp_path / "old" / "head.json")
+    read_model(tmp_path / "old", "head", 1, ["a"])  # the same tensors
+    write_model(tmp_path / "other", "head", {"format_version": 1}, {"a": np.zeros(3)})
+    (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
+    with pytest.raises(AssetError, match=r"head\.safetensors: was not written with head\.json"):
+        read_model(tmp_path / "old", "head", 1, ["a"])
+
+
+def _read_in_thread(path: Path) -> tuple[threading.Thread, list[bytes]]:
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(path.read_bytes()), daemon=True)
+    reader.start()
+    return reader, found
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_an_output_goes_through_pipes_and_links_and_leaves_them(tmp_path):
+    pipe, link, file, new = (tmp_path / name for name in ("pipe", "link", "file", "new"))
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        reader, found = _read_in_thread(pipe)
+        write_output(path, b"content")
+        reader.join(30)
+        assert found == [b"content"]
+    assert pipe.is_fifo()
+    file.write_bytes(b"old, and longer")
+    for target in (file, new):
+        link.unlink()
+        link.symlink_to(target.name)
+        write_output(link, b"content")
+        assert link.is_symlink()
+        assert target.read_bytes() == b"content"
+    write_output("/dev/null", b"content")
+    with pytest.raises(OutputError, match="/dev/full: can't be written: No space left on device"):
+        write_output("/dev/full", b"content")
+    link.unlink()
+    link.symlink_to(link)
+    with pytest.raises(OutputError, match="link: can't be written: Too many levels"):
+        write_output(link, b"content")
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
+    script = (
+        "print('before'); from ncc.system.files.models import write_output; "
+        "write_output({!r}, b'data\\n'); print('after')"
+    )
+    for name in ("/dev/stdout", str(tmp_path / "out")):
+        with (tmp_path / "out").open("wb") as out:
+            subprocess.run([sys.executable, "-c", script.format(name)], stdout=out, check=True, timeout=60)
+        assert (tmp_path / "out").read_text() == "before\ndata\nafter\n"
+    piped = subprocess.run([sys.executable, "-c", script.format("/dev/stdout")], stdout=-1, check=True, timeout=60)
+    assert piped.stdout == b"before\ndata\nafter\n"
+
+
+SAVER = """
+import sys, numpy
+from pathlib import Path
+from ncc.system.files.models import write_model
+for turn in range(40):
+    number = int(sys.argv[2]) * 1000 + turn
+    write_model(Path(sys.argv[1]), "m", {"format_version": 1, "number": number}, {"a": numpy.full(9, number)})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_models_saved_at_once_leave_one_of_them(tmp_path):
+    savers = [subprocess.Popen([sys.executable, "-c", SAVER, str(tmp_path), str(number)]) for number in range(4)]
+    assert [saver.wait(120) for saver in savers] == [0] * 4
+    card, tensors = read_model(tmp_path, "m", 1, ("a",))
+    assert set(tensors["a"].tolist()) == {card["number"]}
+
+
+def _mixes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Saves a second model between the two files of the first."""
+    second: list[threading.Thread] = []
+
+    def write(path: Path, data: bytes) -> None:
+        write_atomically(path, data)
+        if not second:
+            arguments = (folder, "m", {"format_version": 1, "number": 2}, {"a": np.full(9, 2)})
+            second.append(threading.Thread(target=write_model, args=arguments))
+            second[0].start()
+            second[0].join(0.3)
+
+    monkeypatch.setattr(storage, "write_atomically", write)
+    write_model(folder, "m", {"format_version": 1, "number": 1}, {"a": np.full(9, 1)})
+    second[0].join(30)
+    return read_model(folder, "m", 1, ("a",))[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_model_is_not_saved_in_the_midst_of_another(tmp_path, monkeypatch):
+    assert _mixes(tmp_path, monkeypatch)["number"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_folder_has_one_writer(tmp_path):
+    folder = tmp_path / "made"
+    refused = []
+
+    def ask() -> None:
+        try:
+            with only_writer(folder, wait_s=0.05):
+                pass
+        except OutputError as error:
+            refused.append(str(error))
+
+    with only_writer(folder), only_writer(folder / "..", wait_s=0), only_writer(folder, wait_s=0):
+        other = threading.Thread(target=ask)
+        other.start()
+        other.join(30)
+    assert len(refused) == 1
+    assert refused[0].startswith(f"{folder}: can't be written: another run of ncc is writing to this folder")
+    ask()
+    assert len(refused) == 1
+    assert list(folder.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file: can't be written"), only_writer(tmp_path / "file"):
+        pass
+
+
+def _sparse(path: Path, **shapes: tuple[int, ...]) -> None:
+    """A safetensors file of bytes 0, of which the disk holds the header alone."""
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        size = int(np.prod(shape))
+        header[name] = {"dtype": "U8", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    os.truncate(path, 8 + len(text) + at)
+
+
+@pytest.fixture
+def _little_memory():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
+    path = tmp_path / "m.safetensors"
+    _sparse(path, a=(3,), b1=(2, 2), extra=(5 << 32,))
+    assert read_tensors(path, ["a"]).keys() == {"a"}
+    assert read_tensors(path, {"a": (3,)}, others=r"b\d").keys() == {"a", "b1"}
+    for names, others in ((["extra"], None), (["a"], ".+")):
+        with pytest.raises(
+            AssetError, match=r"'extra' is too large, of shape .21474836480,.; NCC_INPUT_GB allows more"
+        ):
+            read_tensors(path, names, others=others)
+    with pytest.raises(AssetError, match=r"'a' is damaged, or of another model: \(3,\) for \(2,\)"):
+        read_tensors(path, {"a": (2,)})
+    (tmp_path / "m.json").write_text('{"format_version": 1}')
+    with pytest.raises(AssetError, match=r"m\.safetensors: has 21,474,\d+,\d+ bytes, more than 2 GB; NCC_INPUT_GB"):
+        read_model(tmp_path, "m", 1, ["a"])
+    _sparse(path, a=(3,), extra=(1 << 30,))
+    assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
+    with pytest.raises(AssetError, match="'extra' is too large"):
+        read_model(tmp_path, "m", 1, ["a"], others=".+")
+
+
+def test_a_folder_that_got_nothing_is_not_left(tmp_path):
+    with pytest.raises(KeyError), only_writer(tmp_path / "made"):
+        raise KeyError
+    assert not (tmp_path / "made").exists()
+    with only_writer(tmp_path / "made"):
+        (tmp_path / "made" / "file").touch()
+    assert (tmp_path / "made" / "file").exists()

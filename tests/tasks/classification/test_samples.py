@@ -1,0 +1,215 @@
+"""Labelled folders: found, compiled at several levels, kept, and joined to tables."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ncc.errors import CompileError, InputError
+from tests.rooms import (
+    LabelledFiles,
+    ProgramReader,
+    describe_program,
+    find_labelled_files,
+    load_embedding,
+    load_program,
+    load_programs,
+)
+from tests.rooms import samples as under_test
+
+DEADLY = Path(__file__).parents[2] / "samples" / "deadly"
+
+
+def test_files_are_found_class_by_class(classes):
+    files = find_labelled_files(classes)
+    assert files.classes == ("gemm", "stencil")
+    assert len(files.paths) == 40
+    assert np.bincount(files.label).tolist() == [20, 20]
+
+
+def test_numbers_are_in_the_order_of_numbers(tmp_path):
+    for name in ("10", "9", "b", "a"):
+        (tmp_path / name).mkdir()
+        for file in ("11.c", "2.c"):
+            (tmp_path / name / file).write_text("int f(void) { return 1; }\n")
+    files = find_labelled_files(tmp_path)
+    assert files.classes == ("9", "10", "a", "b")
+    assert [path.rsplit("/", 1)[1] for path in files.paths[:2]] == ["2.c", "11.c"]
+
+
+@pytest.mark.parametrize("names", [(), ("one",)])
+def test_one_class_is_none(tmp_path, names):
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").write_text("int f(void) { return 1; }\n")
+    with pytest.raises(InputError, match=f"two classes or more, found {len(names)}"):
+        find_labelled_files(tmp_path)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(InputError, match="nowhere: not a folder"):
+        find_labelled_files(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("place", ["a/link.ll", "c"])
+def test_links_out_of_the_folder_are_refused(tmp_path, place):
+    code = tmp_path / "code"
+    outside = tmp_path / "outside"
+    for folder in (code / "a", code / "b", outside):
+        folder.mkdir(parents=True)
+        (folder / "x.ll").write_text("define void @f() {\n  ret void\n}\n")
+    assert len(find_labelled_files(code).paths) == 2
+    (code / place).symlink_to(outside / "x.ll" if place.endswith(".ll") else outside)
+    with pytest.raises(InputError, match=rf"{place}.*: is a link out of .*code, to .*outside"):
+        find_labelled_files(code)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipes_are_not_waited_for(classes, tmp_path):
+    shutil.copytree(classes, tmp_path / "code")
+    os.mkfifo(tmp_path / "code" / "gemm" / "pipe.c")
+    with pytest.raises(InputError, match=r"pipe\.c: is a pipe, a device or a broken link"):
+        find_labelled_files(tmp_path / "code")
+
+
+def test_a_program_that_asks_too_much_costs_itself(classes, fresh, monkeypatch):
+    """Read in this process: what fails so is not an `NccError`."""
+    paths = find_labelled_files(classes).paths[:3]
+
+    def asks_too_much(reader, path):
+        if str(path) == paths[1]:
+            raise MemoryError
+        return read(reader, path)
+
+    read = ProgramReader.read
+    monkeypatch.setattr(ProgramReader, "read", asks_too_much)
+    monkeypatch.setattr(under_test, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
+    found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=fresh)
+    assert found.row.tolist() == [0, 2]
+    assert found.failures == {paths[1]: f"{paths[1]}: needs more memory than it may take"}
+
+
+def test_a_program_that_kills_who_reads_it_costs_itself(tmp_path, fresh, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(DEADLY))
+    for name in ("a/f0", "a/f1_killed", "b/f2", "b/f3_exits"):
+        (tmp_path / "code" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "code" / f"{name}.ll").write_text("define void @f() {\n  ret void\n}\n")
+    steps = []
+    files = find_labelled_files(tmp_path / "code")
+    found = load_programs(files, cache=fresh, progress=lambda *step: steps.append(step))
+    assert found.row.tolist() == [0, 2]
+    assert found.failures == {
+        files.paths[1]: f"{files.paths[1]}: its worker was killed by signal 9 (SIGKILL), for want of memory perhaps",
+        files.paths[3]: f"{files.paths[3]}: its worker ended with exit code 3",
+    }
+    assert steps == [(0, 1), (1, 1)]
+    assert load_programs(files, cache=fresh).failures == found.failures  # and nobody dies once more
+
+
+def test_a_table_holds_what_each_file_says(classes, samples, fresh):
+    files = find_labelled_files(classes)
+    assert len(samples) == 40
+    assert samples.failures == {}
+    assert list(samples.views) == ["-O1", "-O0"]
+    abstraction = load_embedding().abstraction
+    for level, table in samples.views.items():
+        for row in (0, 7, 39):
+            (module,), way = load_program(files.paths[row], [level], abstraction=abstraction, cache=fresh)
+            program = describe_program(module)
+            part = table.rows(np.array([row]))
+            assert way in samples.ways
+            assert [part.texts[i] for i in part.text_id] == [program.texts[i] for i in program.text_id]
+            assert part.opcode.tolist() == program.opcode.tolist()
+            assert part.literal.tolist() == program.literal.tolist()
+            assert part.literal_start.tolist() == program.literal_start.tolist()
+    assert samples.views["-O0"].start[-1] > samples.views["-O1"].start[-1]
+
+
+def test_rows_may_be_taken_in_any_order(samples):
+    table = samples.views["-O1"]
+    rows = np.array([5, 2, 5])
+    part = table.rows(rows)
+    for place, row in enumerate(rows.tolist()):
+        one = table.rows(np.array([row]))
+        begin, end = part.start[place], part.start[place + 1]
+        assert part.text_id[begin:end].tolist() == one.text_id.tolist()
+        literals = part.literal[part.literal_start[begin] : part.literal_start[end]]
+        assert literals.tolist() == one.literal.tolist()
+    assert len(table.rows(np.zeros(0, np.int64))) == 0
+
+
+def test_what_was_read_is_not_read_again(classes, samples, cache, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(under_test._ReadBatch, "run", refuse)
+    again = load_programs(
+        find_labelled_files(classes), ("-O1", "-O0"), abstraction=load_embedding().abstraction, cache=cache
+    )
+    assert again.views["-O1"].text_id.tolist() == samples.views["-O1"].text_id.tolist()
+
+
+def test_a_damaged_batch_is_read_again(classes, fresh):
+    files = find_labelled_files(classes)
+    few = LabelledFiles(files.paths[18:22], files.label[18:22], files.classes)
+    first = load_programs(few, cache=fresh)
+    (batch,) = (fresh / "programs").rglob("*.safetensors")
+    batch.write_bytes(batch.read_bytes()[:-5])
+    again = load_programs(few, cache=fresh)
+    assert again.views["-O1"].text_id.tolist() == first.views["-O1"].text_id.tolist()
+
+
+def test_a_compiler_that_does_not_work_is_no_fault_of_programs(classes, fresh, monkeypatch):
+    files = find_labelled_files(classes)
+    few = LabelledFiles(files.paths[18:22], files.label[18:22], files.classes)
+    monkeypatch.setenv("NCC_CLANG", "/bin/false")
+    with pytest.raises(CompileError, match="/bin/false"):
+        load_programs(few, cache=fresh)
+    monkeypatch.delenv("NCC_CLANG")
+    assert len(load_programs(few, cache=fresh)) == 4
+    monkeypatch.setenv("NCC_CLANG", "/bin/false")  # what another compiler made is not taken for this one's
+    with pytest.raises(CompileError, match="/bin/false"):
+        load_programs(few, cache=fresh)
+
+
+def test_files_that_fail_are_left_out_and_named(classes, tmp_path, fresh):
+    files = find_labelled_files(classes)
+    broken, empty = tmp_path / "broken.c", tmp_path / "empty.c"
+    broken.write_text("int f( { }\n")
+    empty.write_text("int x;\n")
+    some = LabelledFiles((files.paths[0], str(broken), str(empty)), np.array([0, 1, 1]), files.classes)
+    found = load_programs(some, cache=fresh)
+    assert found.row.tolist() == [0]
+    assert "expected" in found.failures[str(broken)]
+    assert "no function is emitted" in found.failures[str(empty)]
+    with pytest.raises(InputError, match="none of 1 files can be read"):
+        load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=fresh)
+
+
+def test_files_of_ir_are_read_as_they_are(classes, tmp_path, fresh):
+    source = find_labelled_files(classes).paths[0]
+    (module,), _ = load_program(source, ["-O1"], cache=fresh)
+    for name in ("a", "b"):
+        (tmp_path / "ir" / name).mkdir(parents=True)
+        (tmp_path / "ir" / name / "x.ll").write_bytes(module._ir)
+    found = load_programs(find_labelled_files(tmp_path / "ir"), cache=fresh)
+    assert found.ways == {"IR": 2}
+    assert (
+        found.views["-O1"].rows(np.array([0])).text_id.tolist()
+        == found.views["-O1"].rows(np.array([1])).text_id.tolist()
+    )
+
+
+def test_answers_are_hidden(samples):
+    hidden = samples.without_answers(np.array([1, 3]))
+    assert hidden.label[[1, 3]].tolist() == [-1, -1]
+    assert hidden.label[0] == samples.label[0] != -1
+    assert json.dumps(samples.label.tolist()) == json.dumps(find_labels(samples))
+
+
+def find_labels(samples):
+    return [samples.classes.index(name.split("/")[0]) for name in samples.files]

@@ -1,0 +1,287 @@
+"""An index: what it holds, finds and groups; bringing it up to date, stops in between, and damage."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ncc
+from ncc.errors import AssetError, CompileError, InputError, NccError, OutputError
+from tests.rooms import parts
+from tests.rooms import search_build as build
+from tests.tasks.search.conftest import FIND, SUM, write_code
+
+
+def _names(index):
+    return sorted(index.store.functions["name"].to_pylist())
+
+
+def test_every_function_is_there_with_its_place_and_vector(made):
+    frame = made.to_dataframe()
+    assert list(frame["name"]) == ["first_sum", "find", "second_sum"]
+    assert list(zip(frame["first_line"], frame["last_line"], strict=True)) == [(2, 8), (11, 16), (4, 10)]
+    assert [Path(path).name for path in frame["file"]] == ["a.c", "a.c", "b.c"]
+    assert (frame["num_statements"] > 5).all()
+    assert len(made) == 3
+    assert made.vectors.shape == (3, 200)
+    assert np.linalg.norm(made.vectors.astype(float), axis=1) == pytest.approx(1, abs=1e-3)
+    assert (made.report.num_files, made.report.num_read, made.report.failures) == (3, 3, {})
+    code = ncc.embed(frame["file"][0], pooling="idf")
+    assert made.vectors[:2] == pytest.approx(code.functions, abs=1e-3)
+
+
+def test_the_nearest_are_those_of_the_largest_inner_products(made, tmp_path):
+    query = tmp_path / "query.c"
+    query.write_text(SUM.format(name="mine", number=4) + FIND.format(name="seek", number=9))
+    sums, finds = made.search(query, top=3)
+    assert [found.function for found in sums][2:] == ["find"]
+    assert {found.function for found in sums[:2] if found} == {"first_sum", "second_sum"}
+    assert finds[0].function == "find"
+    vector = ncc.embed(query, pooling="idf").functions[0]
+    products = np.sort(made.vectors.astype(np.float32) @ vector)[::-1]
+    assert [found.similarity for found in sums] == pytest.approx(products, abs=2e-3)
+    (one,) = made.search(query, function="seek", top=1)
+    assert (one.query.function, len(one)) == ("seek", 1)
+    (by_vector,) = made.search(vector, top=1)
+    assert by_vector[0].similarity == pytest.approx(products[0], abs=2e-3)
+    assert list(sums.to_dataframe()["function"]) == [found.function for found in sums]
+
+
+def test_a_function_is_not_its_own_answer(made):
+    path = made.to_dataframe()["file"][0]
+    (answer,) = made.search(path, function="first_sum")
+    assert [found.function for found in answer] == ["second_sum", "find"]
+
+
+def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
+    (tmp_path / "bad.c").write_text("int f( {\n")
+    with pytest.raises(CompileError, match=r"bad\.c:1"):
+        made.search(tmp_path / "bad.c")
+    with pytest.raises(InputError, match="no such file"):
+        made.search(tmp_path / "none.c")
+    path = made.to_dataframe()["file"][0]
+    with pytest.raises(InputError, match="has no function 'third'; it has first_sum, find"):
+        made.search(path, function="third")
+    with pytest.raises(InputError, match="top is 0"):
+        made.search(path, top=0)
+    with pytest.raises(InputError, match=r"shape \(3,\); the index has 200 dimensions"):
+        made.search(np.zeros(3))
+    types = Path(path).with_name("types.c")
+    with pytest.raises(InputError, match="no function is emitted"):
+        made.search(types)
+
+
+def test_groups_hold_copies_and_leave_small_functions_out(made):
+    groups = made.duplicates(0.9)
+    ((group,), threshold) = groups, groups.threshold
+    assert threshold == 0.9
+    assert {found.function for found in group} == {"first_sum", "second_sum"}
+    assert group.similarity > 0.9
+    assert group.num_statements == min(found.num_statements for found in group)
+    assert list(groups.to_dataframe()["group"]) == [0, 0]
+    assert len(made.duplicates(0.9, min_statements=1000)) == 0
+    assert len(made.duplicates(0.01)) == 1
+    for values in ({"threshold": 0}, {"threshold": 2}, {"min_statements": 0}, {"most": 0}):
+        with pytest.raises(InputError, match="expected"):
+            made.duplicates(**values)
+
+
+def test_a_function_of_a_header_is_there_once_in_groups(tmp_path):
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "shared.h").write_text(SUM.format(name="shared", number=3).replace("int shared", "static int shared"))
+    for name in ("a", "b", "c"):
+        (code / f"{name}.c").write_text(f'#include "shared.h"\nint {name}(int *a) {{ return shared(a, 9); }}\n')
+    options = ncc.CompileOptions(optimization="0")
+    made = ncc.index(code, tmp_path / "index", options=options)
+    assert _names(made).count("shared") == 3
+    assert len(made.duplicates(0.9)) == 0
+    frame = made.to_dataframe()
+    assert {Path(path).name for path in frame["source"][frame["name"] == "shared"]} == {"shared.h"}
+
+
+def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
+    folder = tmp_path / "index"
+    ncc.index(code, folder)
+    (code / "b.c").write_text(SUM.format(name="changed", number=6))
+    (code / "c.c").write_text(FIND.format(name="added", number=2))
+    (code / "types.c").unlink()
+    seen: list[str] = []
+    monkeypatch.setattr(build, "in_parts", lambda files, work, *_, **__: _parts_here(files, work, seen))
+    again = ncc.index(code, folder)
+    assert seen == ["b.c", "c.c"]
+    assert _names(again) == ["added", "changed", "find", "first_sum"]
+    assert (again.report.num_read, again.report.num_gone, again.report.num_files) == (2, 1, 3)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "files-2.arrow", "functions-2.arrow", "index.json", "vectors-2.faiss",
+    ]  # fmt: skip
+    (answer,) = again.search(code / "c.c", top=4)
+    assert {found.function for found in answer} == {"changed", "find", "first_sum"}
+    assert {found.function for found in answer if found.similarity > 0.6} == {"find"}
+    same = ncc.index(code, folder)
+    assert (same.report.num_read, same.store.card.generation) == (0, 2)
+
+
+def _parts_here(files, work, seen):
+    seen += [Path(file).name for file in files]
+    rows = [work(file) for file in files]
+    import pyarrow
+
+    from tests.rooms import vector_table
+
+    table = pyarrow.concat_tables([vector_table(one.columns, one.vectors) for one in rows if len(one.vectors)])
+    yield parts.Part(tuple(files), [{"error": None, "num_rows": len(one.vectors)} for one in rows], table)
+
+
+def test_files_of_other_folders_stay(code, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "d.c").write_text(SUM.format(name="other", number=8))
+    folder = tmp_path / "index"
+    ncc.index(code, folder)
+    assert _names(ncc.index([other], folder)) == ["find", "first_sum", "other", "second_sum"]
+    shutil.rmtree(other)
+    with pytest.raises(InputError, match="no such file or folder"):
+        ncc.index(other, folder)
+    assert len(ncc.load_index(folder)) == 4
+
+
+def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
+    serial = ncc.index(code, tmp_path / "serial")
+    with ThreadPoolExecutor(2) as pool:
+        threads = ncc.index(code, tmp_path / "threads", executor=pool)
+    processes = ncc.index(code, tmp_path / "processes", jobs=2)
+    for other in (threads, processes):
+        assert other.store.functions.equals(serial.store.functions)
+        assert np.array_equal(other.vectors, serial.vectors)
+    again = ncc.index(code, tmp_path / "serial", options=ncc.CompileOptions(optimization="0"))
+    assert again.report.num_read == 3
+
+
+def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
+    shipped = ncc.load_encoder()
+    turned = replace(shipped, centre=-shipped.centre)
+    ncc.save_encoder(turned, tmp_path / "encoder")
+    given, named = (
+        ncc.index(code, tmp_path / name, encoder=one, jobs=jobs)
+        for name, one, jobs in (("given", turned, 2), ("named", tmp_path / "encoder", 1))
+    )
+    assert np.array_equal(given.vectors, named.vectors)
+    (tmp_path / "given").rename(tmp_path / "moved")
+    moved = ncc.load_index(tmp_path / "moved")
+    assert moved.pooler.id == ncc.embed(code / "a.c", encoder=turned).pooler.id
+    assert moved.search(code / "b.c")[0][0].function == "first_sum"
+    with pytest.raises(InputError, match="has vectors of encoder-"):
+        ncc.index(code, tmp_path / "moved")
+
+
+def test_a_build_that_was_stopped_goes_on(code, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "BATCH_FILES", 1)
+    told = []
+
+    def stop(line):
+        told.append(line)
+        if len(told) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ncc.index(code, tmp_path / "index", progress=stop)
+    assert not (tmp_path / "index" / "index.json").exists()
+    told.clear()
+    made = ncc.index(code, tmp_path / "index", progress=told.append)
+    assert told == ["3 of 3 batches"]
+    assert _names(made) == ["find", "first_sum", "second_sum"]
+    assert not (tmp_path / "index" / "parts").exists()
+
+
+def test_a_bad_file_costs_itself_and_is_tried_again(code, tmp_path):
+    (code / "bad.c").write_text("int f( {\n")
+    (code / "empty.ll").write_text("")
+    made = ncc.index(code, tmp_path / "index")
+    assert sorted(Path(path).name for path in made.report.failures) == ["bad.c", "empty.ll"]
+    assert len(made) == 3
+    (code / "empty.ll").unlink()
+    (code / "bad.c").write_text(SUM.format(name="good", number=1))
+    again = ncc.index(code, tmp_path / "index")
+    assert (again.report.failures, len(again)) == ({}, 4)
+
+
+def test_what_can_not_be_indexed_says_why(code, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InputError, match="no file in this folder"):
+        ncc.index(empty, tmp_path / "index")
+    (empty / "types.c").write_text("struct point { int x; };\n")
+    with pytest.raises(InputError, match="no file has a function, 0 failed"):
+        ncc.index(empty, tmp_path / "index")
+    with pytest.raises(InputError, match="standard input"):
+        ncc.index("-", tmp_path / "index")
+    with pytest.raises(InputError, match="no index here"):
+        ncc.load_index(tmp_path / "index")
+    with pytest.raises(OutputError, match="is a file"):
+        ncc.index(code, code / "a.c")
+    ncc.index(code, tmp_path / "index")
+    with pytest.raises(InputError, match=r"has vectors of encoder-\w+, which can't be compared with those of idf-"):
+        ncc.index(code, tmp_path / "index", pooling="idf")
+    with pytest.raises(NccError, match=r"no Dask scheduler answers|needs dask"):
+        ncc.index(code, tmp_path / "other", scheduler="nowhere")
+
+
+def test_a_damaged_index_is_refused(code, tmp_path):
+    folder = tmp_path / "index"
+    ncc.index(code, folder)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, data in whole.items():
+        for damage in (data[: len(data) // 2], b"", data[:-9] + b"x" * 9, None):
+            path = folder / name
+            path.unlink() if damage is None else path.write_bytes(damage)
+            with pytest.raises((AssetError, InputError), match=r"damaged|can't be read|no index here"):
+                ncc.load_index(folder)
+            path.write_bytes(data)
+    card = json.loads(whole["index.json"])
+    changes: list[dict] = [{"format_version": 9}, {"dim": 0}, {"files": {}}, {"dim": "x"}]
+    for change in changes:
+        (folder / "index.json").write_text(json.dumps(card | change))
+        with pytest.raises(AssetError, match=r"damaged|format version"):
+            ncc.load_index(folder)
+    (folder / "index.json").write_text(json.dumps(card | {"dim": 100}))
+    with pytest.raises(AssetError, match="256 numbers"):
+        ncc.load_index(folder).search(np.ones(100))
+    (folder / "index.json").write_text(json.dumps(card | {"pooler_id": "mean-0123"}))
+    with pytest.raises(InputError, match=r"made with mean-0123; this ncc has encoder-"):
+        ncc.load_index(folder).search(code / "a.c")
+
+
+def test_vectors_are_a_faiss_index(made):
+    import faiss
+
+    index = faiss.read_index(str(made.store.folder / "vectors-1.faiss"))
+    assert (index.ntotal, index.d, index.metric_type) == (3, 200, faiss.METRIC_INNER_PRODUCT)
+    assert np.array_equal(index.reconstruct_n(0, 3).astype(np.float16), made.vectors)
+    rows = np.frombuffer(faiss.serialize_index(index).tobytes()[-made.vectors.nbytes :], np.float16)
+    assert np.array_equal(rows.reshape(made.vectors.shape), made.vectors)
+
+
+def test_results_show_themselves(made):
+    assert repr(made).endswith("3 functions of 3 files, by idf)")
+    (answer,) = made.search(made.to_dataframe()["file"][0], function="find")
+    groups = made.duplicates(0.9)
+    assert repr(answer) == "Matches(2 functions near 'find')"
+    assert repr(groups) == "Duplicates(1 group with similarity ≥ 0.9)"
+    for one in (answer, groups):
+        assert one._repr_html_().startswith("<table>")
+
+
+def test_an_index_of_many_files_is_the_same_in_any_batches(tmp_path, monkeypatch):
+    code = write_code(tmp_path / "code")
+    for number in range(5):
+        (code / f"more{number}.c").write_text(SUM.format(name=f"more{number}", number=number))
+    one = ncc.index(code, tmp_path / "one")
+    monkeypatch.setattr(parts, "BATCH_FILES", 2)
+    two = ncc.index(code, tmp_path / "two")
+    assert two.store.functions.equals(one.store.functions)
+    assert np.array_equal(two.vectors, one.vectors)
