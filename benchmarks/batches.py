@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from ncc.learning.encoder.network_model import program_encoder
-from ncc.learning.training import TrainingStatistics
+from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.graphs import GraphedSteps
 from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.system.files.provenance import command_line, environment

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from ncc.kernels.measure.choice import Chooser
 from ncc.kernels.measure.devices_table import read_times
 from ncc.kernels.measure.table import MeasuredTable
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.devices.constants import own_constants

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ncc.ir.graph import XFG, build_xfg, count_contexts
-from ncc.ir.reader import read_module
+from ncc.ir.graph.contexts import count_contexts
+from ncc.ir.graph.xfg import XFG, build_xfg
+from ncc.ir.reader.reader import read_module
 from ncc.system.files.provenance import command_line, environment
 
 WIDTHS = (1, 2, 3)

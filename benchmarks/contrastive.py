@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ncc import api
-from ncc.learning.corpus import Recipe, load_recipe
+from ncc.learning.corpus.recipe import Recipe, load_recipe
 from ncc.system.files.models import write_atomically
 from ncc.system.files.provenance import command_line, environment
 

@@ -21,7 +21,7 @@ from scipy.special import erfc
 
 from ncc.arrays import Split
 from ncc.learning.data import cache_folder
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.study.devices.controls import learned_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.protocols import splits

@@ -32,10 +32,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from ncc.ir.frontend import CompileOptions, compile_source
+from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.compilers import find_compiler
-from ncc.ir.graph import build_xfg
-from ncc.ir.reader import read_module
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.graph.xfg import build_xfg
+from ncc.ir.reader.reader import read_module
 from ncc.system.files.models import write_atomically
 
 SOURCES = Path(__file__).with_name("sources")

@@ -17,9 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from ncc.ir.frontend import CompileOptions, compile_source
-from ncc.ir.graph import build_xfg, count_contexts
-from ncc.ir.reader import read_module
+from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.graph.contexts import count_contexts
+from ncc.ir.graph.xfg import build_xfg
+from ncc.ir.reader.reader import read_module
 from ncc.system.files.provenance import command_line, environment
 
 FUNCTION = re.compile(rb"^define [^\n]*?@([-\w.$]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)

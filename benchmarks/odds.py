@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 
 from ncc.arrays import Split
 from ncc.kernels.measure.devices_table import LaunchTimes, read_times
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.provenance import command_line, environment

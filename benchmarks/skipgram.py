@@ -22,8 +22,12 @@ import torch
 from gensim.models import Word2Vec
 from numpy.typing import NDArray
 
-from ncc.learning.embedding import CorpusCounts, SkipGramConfig, build_vocabulary, load_corpora, train_skipgram
+from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.counts import CorpusCounts
+from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.embedding.skipgram_loss import skipgram_loss
+from ncc.learning.embedding.train import load_corpora
+from ncc.learning.embedding.vocabulary import build_vocabulary
 from ncc.system.files.provenance import command_line, environment
 
 EPOCHS = (1, 2, 4, 8, 16, 32, 48, 64, 128)

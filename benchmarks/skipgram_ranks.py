@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from torch import distributed, multiprocessing
 
-from ncc.learning.embedding import SkipGramConfig, train_skipgram
+from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.training.ranks import process_group
 from ncc.system.files.provenance import command_line, environment
 

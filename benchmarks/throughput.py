@@ -20,10 +20,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.learning.embedding import SkipGramConfig, train_skipgram
+from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_model import program_encoder, program_head
-from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.loop import train
 from ncc.learning.training.precision import shared_precisions
 from ncc.system.files.provenance import command_line, environment
 

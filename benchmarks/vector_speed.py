@@ -17,11 +17,11 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from ncc.errors import NccError
-from ncc.ir.reader import read_module
+from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.files import find_files
 from ncc.learning.corpus.recipe import load_recipe
-from ncc.learning.embedding import load_embedding
 from ncc.learning.embedding.backoff import generalise
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.kept import Compiler
 from ncc.study.retrieval.pools import Build, compile_file

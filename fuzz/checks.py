@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.ir.graph import XFG, build_xfg, count_contexts
-from ncc.ir.reader import OPCODES, Module, NodeKind
+from ncc.ir.graph.contexts import count_contexts
+from ncc.ir.graph.xfg import XFG, build_xfg
+from ncc.ir.reader.module import Module, NodeKind
+from ncc.ir.reader.native import OPCODES
 from ncc.ir.reader.older import modern_text
 
 __all__ = ["assert_same_reading", "check_module", "renumbered", "statements"]

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ncc.ir.graph import build_xfg, count_contexts
-from ncc.ir.reader import OPCODES, read_module
-from ncc.kernels import FEATURE_NAMES
-from ncc.learning.embedding import CorpusCounts, CountsBuilder, Embedding, Vocabulary, build_vocabulary
-from ncc.learning.embedding.embedding import normalised
+from ncc.ir.graph.contexts import count_contexts
+from ncc.ir.graph.xfg import build_xfg
+from ncc.ir.reader.native import OPCODES
+from ncc.ir.reader.reader import read_module
+from ncc.kernels.kernels_profile import FEATURE_NAMES
+from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder
+from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.learning.encoder.config import EncoderConfig
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.network_model import ProgramNetwork, program_encoder

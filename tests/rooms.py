@@ -5,38 +5,35 @@ from ncc.api.vectors import EmbeddedModule, save_vectors
 from ncc.cli import app, output
 from ncc.cli.errors import told_defects
 from ncc.cli.output import print_rows
-from ncc.ir.frontend import SOURCE_EXTENSIONS
 from ncc.ir.frontend import run as run_compiler
 from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.compilers import find_compiler
 from ncc.ir.frontend.device_code import compile_device_code
 from ncc.ir.frontend.diagnostics import FinishedProcess, compile_error
-from ncc.ir.frontend.languages import language_of
+from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.precompiled import with_header
 from ncc.ir.frontend.rights import compile_permissions
 from ncc.ir.frontend.searching import header_folders
 from ncc.ir.frontend.snippets import compile_program
-from ncc.ir.graph import EXPORTERS
 from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
 from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
-from ncc.ir.graph.export import node_kind, to_dot, to_graphml, to_json, to_networkx
+from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_graphml, to_json, to_networkx
 from ncc.ir.graph.layout import LONGEST_ROW, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
 from ncc.ir.inputs import expand_inputs, load_module, load_program
-from ncc.ir.reader import OPCODES, llvm, native
+from ncc.ir.reader import llvm, native
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.functions import find_function
 from ncc.ir.reader.llvm import LLVMWork, print_module, stop_helper
 from ncc.ir.reader.module import Module, NodeKind, opcode_number
-from ncc.ir.reader.native import IRSyntaxError, find_literals, read_text
+from ncc.ir.reader.native import OPCODES, IRSyntaxError, find_literals, read_text
 from ncc.ir.reader.objects import is_bitcode
 from ncc.ir.reader.older import modern_text
 from ncc.ir.reader.optimised import as_if_optimised
 from ncc.ir.reader.places import Place, function_places
 from ncc.ir.reader.reader import print_canonically, read_module
-from ncc.kernels import FEATURE_NAMES
 from ncc.kernels.addresses import callee_name, thread_strides
 from ncc.kernels.branches import likely_share
 from ncc.kernels.control_flow import Loop, find_loops, successors
@@ -44,7 +41,7 @@ from ncc.kernels.costs import flops_of, integer_operations_of
 from ncc.kernels.cpu_cost import CYCLE_KINDS, count_cycles
 from ncc.kernels.execution import FunctionRuns
 from ncc.kernels.instructions import size_of_type
-from ncc.kernels.kernels_profile import KernelProfile, profile_kernel
+from ncc.kernels.kernels_profile import FEATURE_NAMES, KernelProfile, profile_kernel
 from ncc.kernels.launch import Launch
 from ncc.kernels.measure.arguments import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
 from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels
@@ -105,10 +102,10 @@ from ncc.learning.programs.loading import choose_classes
 from ncc.learning.programs.names import is_library_function, library_name
 from ncc.learning.programs.reading import ProgramReader, file_key
 from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program
-from ncc.learning.training import COMPRESSIONS, STRATEGIES, precision
+from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import CheckpointClock, Position
 from ncc.learning.training.compression import CHUNK, LowRank, Quantized, TopK, make_compression
-from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.draws import Draws
 from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint
 from ncc.learning.training.exchange import Exchange

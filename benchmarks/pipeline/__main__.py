@@ -26,7 +26,8 @@ from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_model import program_encoder, program_head
-from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import process_group
 from ncc.system.files.provenance import command_line, environment
 

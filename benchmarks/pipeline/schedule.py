@@ -43,7 +43,7 @@ def train_in_stages(
 
     All ranks give all stages and the same data, train one stage each, begin with the first rank's weights and end with
     the whole model's. As long as neither the data nor the model draw noise, these are, but for rounding, what
-    `ncc.learning.training.train` makes in one process, however many micro-batches there are.
+    `ncc.learning.training.loop.train` makes in one process, however many micro-batches there are.
 
     Args:
         stages: In order, one a rank, without parameters in common; a rank's own on the device where it computes.

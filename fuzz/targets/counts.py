@@ -9,9 +9,11 @@ from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.targets import Target
 from fuzz.targets.models import saved
 from ncc.errors import NccError
-from ncc.ir.reader import read_module
-from ncc.learning.embedding import build_vocabulary, load_abstraction, load_counts, save_counts
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.counts import load_counts, save_counts
 from ncc.learning.embedding.merge import merge_counts
+from ncc.learning.embedding.train import load_abstraction
+from ncc.learning.embedding.vocabulary import build_vocabulary
 
 __all__ = ["TARGETS"]
 

@@ -13,8 +13,8 @@ from fuzz.mutation import mutate_bytes
 from fuzz.samples import ROOT
 from fuzz.targets import Target
 from ncc.errors import IRError
-from ncc.ir.reader import read_module
-from ncc.learning.embedding import load_embedding
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.programs.table import describe_program
 from ncc.system.files.archives import list_members, read_member
 from ncc.tasks.coarsening.features import coarsening_features

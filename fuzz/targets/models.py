@@ -14,8 +14,8 @@ from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
 from ncc.errors import InputError
-from ncc.ir.reader import read_module
-from ncc.learning.embedding import load_embedding, save_embedding
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.quantities import LARGEST_BYTES

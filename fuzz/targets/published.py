@@ -13,7 +13,7 @@ from fuzz.folders import Files, mutate_files, pack, put, unpack
 from fuzz.mutation import mutate_bytes
 from fuzz.samples import small_embedding
 from fuzz.targets import Target
-from ncc.learning.embedding import Vocabulary
+from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.study.vectors.inst2vec import load_inst2vec
 from ncc.study.vectors.ir2vec import load_ir2vec
 

@@ -7,8 +7,9 @@ from fuzz.checks import check_module
 from fuzz.mutation import mutate_bytes
 from fuzz.samples import ROOT
 from fuzz.targets import Target
-from ncc.ir.frontend import CompileOptions, compile_source
-from ncc.ir.reader import read_module
+from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.reader import read_module
 
 __all__ = ["TARGETS"]
 

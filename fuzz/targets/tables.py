@@ -5,7 +5,7 @@ import numpy as np
 from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.samples import ROOT
 from fuzz.targets import Target
-from ncc.learning.corpus import load_recipe
+from ncc.learning.corpus.recipe import load_recipe
 from ncc.tasks.coarsening.samples import DEVICES, read_tables
 from ncc.tasks.devices.published import read_table
 

@@ -7,9 +7,9 @@ from functools import partial
 
 from ncc.api.vectors import EmbeddedModule, Source, embed
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
-from ncc.ir.reader import Module
-from ncc.learning.embedding import AnyEmbedding, Lookup
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.module import Module
+from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.streams import is_own_stream

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.errors import InputError, NccError
-from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
 from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:
-    from ncc.learning.embedding import CorpusCounts
+    from ncc.learning.embedding.counts import CorpusCounts
 
 Progress = Callable[[str], None]
 
@@ -75,7 +75,7 @@ def train_embedding(
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         tensorboard: Folder that gets curves for TensorBoard.
         extend: An embedding, its folder, or "shipped": nothing is trained, and it gets vectors for the words of the
-            corpora that it lacks, while its own stay; see `ncc.learning.embedding.extend_embedding`. Of the other
+            corpora that it lacks, while its own stay; see `extend_embedding`. Of the other
             arguments ``width`` and ``min_count`` alone matter.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text after each epoch, on the first rank.
@@ -90,14 +90,10 @@ def train_embedding(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    from ncc.learning.embedding import (
-        GensimConfig,
-        SkipGramConfig,
-        extend_embedding,
-        fit_embedding,
-        load_abstraction,
-        load_corpora,
-    )
+    from ncc.learning.embedding.config import SkipGramConfig
+    from ncc.learning.embedding.extend import extend_embedding
+    from ncc.learning.embedding.gensim import GensimConfig
+    from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 
     folder = None if output is None else Path(output)
     check_folder(folder)

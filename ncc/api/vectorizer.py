@@ -12,8 +12,8 @@ from ncc.api.many import embed_many
 from ncc.api.vectors import Source
 from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.embedding import AnyEmbedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 

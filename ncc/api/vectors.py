@@ -15,11 +15,12 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
-from ncc.ir.graph import XFG, build_xfg
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.graph.xfg import XFG, build_xfg
 from ncc.ir.inputs import load_module
-from ncc.ir.reader import Module
-from ncc.learning.embedding import AnyEmbedding, BackoffLevel, Embedding, Lookup, load_embedding
+from ncc.ir.reader.module import Module
+from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.pages import SHOWN_ROWS, html_table
@@ -259,7 +260,7 @@ def similarity(
 
 @limited
 def build_graph(source: Source, *, options: CompileOptions | None = None, language: str | None = None) -> XFG:
-    """Builds the contextual flow graph of a file or a text; see `ncc.ir.graph.build_xfg`.
+    """Builds the contextual flow graph of a file or a text; see `ncc.ir.graph.xfg.build_xfg`.
 
     Args:
         source: As for `embed`.

@@ -10,7 +10,7 @@ from ncc.cli.output import print_figures
 from ncc.system.files.writing import check_writable
 
 if TYPE_CHECKING:
-    from ncc.learning.embedding import Embedding
+    from ncc.learning.embedding.embedding import Embedding
 
 Inst2vec = Annotated[
     tuple[Path, Path] | None,
@@ -21,7 +21,7 @@ Inst2vec = Annotated[
 def measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
     """The embedding that a command is to measure."""
     from ncc import api
-    from ncc.study.vectors import load_inst2vec
+    from ncc.study.vectors.inst2vec import load_inst2vec
 
     return load_inst2vec(*inst2vec) if inst2vec else api.load_embedding(folder)
 
@@ -48,7 +48,7 @@ def evaluate_embedding(
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     from ncc import api
-    from ncc.study.vectors import load_ir2vec
+    from ncc.study.vectors.ir2vec import load_ir2vec
 
     check_writable(picture, page, output)
     table = measured_embedding(embedding, inst2vec)

@@ -30,8 +30,8 @@ def graph(
 ) -> None:
     """Build the contextual flow graph (XFG) of code."""
     from ncc import api
-    from ncc.ir.graph import EXPORTERS, EdgeKind
-    from ncc.ir.graph.export import to_dict
+    from ncc.ir.graph.export import EXPORTERS, to_dict
+    from ncc.ir.graph.xfg import EdgeKind
     from ncc.ir.inputs import expand_inputs
     from ncc.system.files.models import write_output
 

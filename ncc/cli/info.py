@@ -29,12 +29,12 @@ def _facts() -> dict[str, Any]:
 
     import ncc
     from ncc import api
-    from ncc.ir.frontend import SOURCE_EXTENSIONS
     from ncc.ir.frontend.compilers import find_compiler
+    from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
     from ncc.ir.reader.objects import IR_EXTENSIONS
     from ncc.learning.data import data_folder
     from ncc.system.sandbox.confine import describe_confinement
-    from ncc.tasks.devices import PLATFORMS
+    from ncc.tasks.devices.files import PLATFORMS
 
     embedding, encoder = api.load_embedding(), api.load_encoder()
     return {

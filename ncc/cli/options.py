@@ -127,7 +127,7 @@ def _compile_options(
     cuda_path: _CudaPath = None,
 ) -> Any:
     """The options of the compiler from a command's arguments."""
-    from ncc.ir.frontend import CompileOptions
+    from ncc.ir.frontend.options import CompileOptions
 
     for option, folders in (("-I", include or ()), ("--cuda-path", (cuda_path,) if cuda_path else ())):
         for folder in folders:

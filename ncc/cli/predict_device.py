@@ -14,7 +14,8 @@ from ncc.system.files.quantities import parse_bytes, parse_items, readable_bytes
 from ncc.system.files.text import printable, source_name
 
 if TYPE_CHECKING:
-    from ncc.tasks.devices import DevicePrediction, LineShare
+    from ncc.tasks.devices.explain import LineShare
+    from ncc.tasks.devices.predict import DevicePrediction
 
 _FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
@@ -81,8 +82,8 @@ def _predict(
     name: Input, *, at: dict[str, Any], how: dict[str, Any], plot: Path | None, explain: bool
 ) -> tuple[dict[str, Any], str]:
     from ncc import api
-    from ncc.ir.frontend import language_of
-    from ncc.tasks.devices import plot_curves
+    from ncc.ir.frontend.languages import language_of
+    from ncc.tasks.devices.curve import plot_curves
 
     source, options = _read_once(name), how["options"]
     if source is not name:

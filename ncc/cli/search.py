@@ -12,7 +12,8 @@ from ncc.cli.output import print_answer
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.tasks.search import Duplicates, Found, Matches
+    from ncc.tasks.search.duplicates import Duplicates
+    from ncc.tasks.search.index import Found, Matches
 
 
 @takes_compile_options()
@@ -82,7 +83,7 @@ def search(
 
 
 def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bool) -> None:
-    from ncc.tasks.search import Duplicates
+    from ncc.tasks.search.duplicates import Duplicates
     from ncc.tasks.search.pages import pairs_of, side_by_side
 
     if as_json:
@@ -118,7 +119,7 @@ def _line(found: "Found") -> str:
 
 
 def _objects(answers: "Duplicates | list[Matches]") -> list[dict[str, Any]]:
-    from ncc.tasks.search import Duplicates
+    from ncc.tasks.search.duplicates import Duplicates
 
     if isinstance(answers, Duplicates):
         about = {"threshold": answers.threshold, "threshold_share": answers.share, "pooling": answers.of.pooling}

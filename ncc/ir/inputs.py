@@ -10,11 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import InputError, InputFileError, IRError
-from ncc.ir.frontend import SOURCE_EXTENSIONS, CompiledSource, CompileOptions, compile_source, language_of
+from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.diagnostics import CompiledSource
+from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.snippets import compile_program
-from ncc.ir.reader import Abstraction, Module, is_bitcode, read_module
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.agreement import find_mismatch
-from ncc.ir.reader.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_ir_path, modules_of
+from ncc.ir.reader.module import Module
+from ncc.ir.reader.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_bitcode, is_ir_path, modules_of
+from ncc.ir.reader.reader import read_module
 from ncc.system.files.archives import split_member
 from ncc.system.files.reading import FoundFile, read_file, refuse_link_out
 from ncc.system.files.streams import STDIN, read_stream

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.registers import reads_variable, register_of
 from ncc.kernels.strides import HANDLERS, join_strides, same_stride

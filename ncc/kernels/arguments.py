@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from ncc.errors import InputError, UnknownNameError
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch
 from ncc.system.files.text import source_name

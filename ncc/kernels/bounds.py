@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import callee_name
 from ncc.kernels.arguments import given_arguments
 from ncc.kernels.builtins import builtin_name, work_of_call

@@ -5,7 +5,7 @@ Reference: Ball and Larus, PLDI 1993, section 4 (opcode heuristic).
 
 import re
 
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 
 _RARE, _ODD = 0.1, 0.01
 _COMPARED = re.compile(r"[if]cmp (?:\w+ )*?(\w+) (?:i\d+|float|double|half|ptr) [^,]+, (\S+)")

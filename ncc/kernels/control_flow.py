@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.strides import constant_operand
 
 if TYPE_CHECKING:

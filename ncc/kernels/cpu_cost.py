@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import called_function, callee_name
 from ncc.kernels.builtins import builtin_name, work_of_call
 from ncc.kernels.control_flow import Loop, find_loops

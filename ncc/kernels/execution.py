@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.arguments import argument_names, given_arguments
 from ncc.kernels.branches import likely_share
 from ncc.kernels.control_flow import Loop, find_loops, successors

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints32
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.memory import PATTERNS, SPACES
 from ncc.kernels.work import KernelCounts, count_kernel

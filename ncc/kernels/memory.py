@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.addresses import POINTER_STEPS, callee_name
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.instructions import leading_type, size_of_type, split_fields

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from ncc.errors import CompileError, InputError, UnknownNameError
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.system.files.text import source_name
 
 _TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)

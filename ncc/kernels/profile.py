@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ncc.ir.frontend import CompileOptions, language_of
+from ncc.ir.frontend.languages import language_of
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.places import header_files
 from ncc.kernels.arguments import argument_names, check_arguments, given_arguments
 from ncc.kernels.execution import guess_arguments

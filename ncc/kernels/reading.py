@@ -8,12 +8,12 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
 from ncc.errors import DataError
-from ncc.ir.frontend import CompileOptions
-from ncc.ir.graph import reachable_statements
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.names import kernel_numbers
-from ncc.learning.embedding import Embedding, Lookup
+from ncc.learning.embedding.embedding import Embedding, Lookup
 
 Source = str | os.PathLike[str] | bytes
 

@@ -5,7 +5,7 @@ SPIR-V's are built-in variables (SYCL, the translator of Khronos), functions wit
 
 import re
 
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 
 _HARDWARE = re.compile(
     r"ptx\.sreg\.((?:n?ctaid|n?tid)\.[xyz]|warpsize|laneid)|amdgcn\.(workitem|workgroup)\.id\.([xyz])"

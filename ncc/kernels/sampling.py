@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.arguments import given_arguments
 from ncc.kernels.execution import FunctionRuns
 from ncc.kernels.launch import Launch, Threads, launch_threads, outer_threads, threads_of

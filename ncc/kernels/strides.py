@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import element_type, leading_type, size_of_type, split_fields
 
 Handler = Callable[[Module, int, list[int], list[float]], float | None]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.builtins import builtin_name
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.registers import register_of

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import called_function, callee_name, thread_strides
 from ncc.kernels.builtins import work_of_call
 from ncc.kernels.control_flow import find_loops

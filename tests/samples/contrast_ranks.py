@@ -13,7 +13,7 @@ import torch
 from ncc.learning.encoder.batches import Sequences
 from ncc.learning.encoder.config import EncoderConfig
 from ncc.learning.encoder.contrastive import ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
 
 TRAINING = ContrastiveTraining(

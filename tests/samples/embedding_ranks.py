@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import distributed
 
-from ncc.learning.embedding import SkipGramConfig, SkipGramResult, train_skipgram
+from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.skipgram import SkipGramResult, train_skipgram
 from ncc.learning.training.ranks import process_group
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from ncc.learning.training import TrainingConfig, train
+from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import process_group
 
 CASES = {

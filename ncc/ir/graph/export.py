@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.ir.graph.draw import COLOURS, to_html, to_svg
 from ncc.ir.graph.xfg import XFG, EdgeKind
-from ncc.ir.reader import NodeKind
+from ncc.ir.reader.module import NodeKind
 from ncc.system.files.text import printable
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints
 from ncc.ir.graph.xfg import XFG, EdgeKind
-from ncc.ir.reader import NodeKind
+from ncc.ir.reader.module import NodeKind
 from ncc.system.files.text import printable
 
 LONGEST_ROW = 72

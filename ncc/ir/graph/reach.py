@@ -3,7 +3,7 @@
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 
 
 def reachable_statements(module: Module, function: int) -> Ints32:

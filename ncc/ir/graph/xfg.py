@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Ints, Ints32
 from ncc.errors import InputError
-from ncc.ir.reader import Module, NodeKind, opcode_number
+from ncc.ir.reader.module import Module, NodeKind, opcode_number
 from ncc.system.files.pages import SHOWN_ROWS, html_table
 from ncc.system.files.text import source_name
 

@@ -1,6 +1,6 @@
 """Types that can't go together, as far as abstracted statements tell: what only a damaged module has, or a forged one.
 
-This is not a verifier: `ncc.ir.reader.read_module` asks LLVM's on request.
+This is not a verifier: `ncc.ir.reader.reader.read_module` asks LLVM's on request.
 """
 
 import re

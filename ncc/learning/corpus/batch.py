@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import AssetError
-from ncc.ir.graph import build_xfg, count_contexts
-from ncc.ir.reader import read_module
+from ncc.ir.graph.contexts import count_contexts
+from ncc.ir.graph.xfg import build_xfg
+from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.files import CorpusFile
 from ncc.learning.corpus.recipe import Recipe
 from ncc.learning.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder

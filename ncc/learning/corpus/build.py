@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Recipe, load_recipe
@@ -98,7 +98,7 @@ def build_corpus(
     """Compiles, reads and counts every file of a recipe; called again, it resumes where it was stopped.
 
     Args:
-        recipe: In TOML, a folder of code, or a `ncc.learning.corpus.Recipe`.
+        recipe: In TOML, a folder of code, or a `ncc.learning.corpus.recipe.Recipe`.
         output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
         jobs: Worker processes; default one a core.
         ir: Folder that keeps the compiled IR, and gives it back to a later build of the same files with the same

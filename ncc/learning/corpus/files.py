@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ncc.errors import InputError, InputFileError
-from ncc.ir.frontend import SOURCE_EXTENSIONS, CompileOptions
+from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import load_commands
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.corpus.recipe import Recipe, Source

@@ -10,9 +10,9 @@ from typing import Any, get_args, get_type_hints
 from msgspec import ValidationError, convert
 
 from ncc.errors import InputError, InputFileError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.contexts import MAX_WIDTH
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 
 _EXPECTED: dict[Any, str] = {
     str: "a string",
@@ -80,7 +80,7 @@ class Recipe:
         name: What reports call it.
         sources: Where the files are.
         widths: Context sizes in hops; each gets counts of its own, from one compilation.
-        max_degree: Identifiers with more statements connect nothing; see `ncc.ir.graph.count_contexts`.
+        max_degree: Identifiers with more statements connect nothing; see `ncc.ir.graph.contexts.count_contexts`.
         abstraction: Of the statements.
     """
 

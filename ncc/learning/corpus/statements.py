@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import expand_inputs, load_module
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.counts import load_counts
 from ncc.learning.embedding.train import load_abstraction
 from ncc.system.workers.failures import summarize_failure

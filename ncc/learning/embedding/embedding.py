@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
-from ncc.ir.reader import OPCODES, Abstraction
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import BackoffLevel, generalise
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.system.files.pages import html_table

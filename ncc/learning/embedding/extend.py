@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
 from ncc.errors import InputError
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.counts import CorpusCounts
 from ncc.learning.embedding.embedding import Embedding, compose_missing, normalised

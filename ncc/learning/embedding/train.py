@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ncc.errors import AssetError, InputError
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, load_counts, width_folder

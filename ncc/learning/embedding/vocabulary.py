@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
 from ncc.errors import InputError
-from ncc.ir.reader import OPCODES
+from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import (
     BackoffLevel,
     generalisations,

@@ -24,7 +24,8 @@ from ncc.learning.encoder.config import EncoderConfig
 from ncc.learning.encoder.lstm_encoder import LSTMEncoder
 from ncc.learning.encoder.network import Encoder
 from ncc.learning.encoder.network_numpy import NumpyEncoder
-from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import gathered_rows, rank_and_world
 
 _A_LABEL = 2

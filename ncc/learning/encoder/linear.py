@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints, offsets
 from ncc.errors import AssetError, InputError
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.learning.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
 from ncc.system.files.models import read_model, write_model
 

@@ -10,7 +10,8 @@ from torch import Tensor
 from ncc.learning.encoder.batches import SequenceData
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork
-from ncc.learning.training import TrainingConfig, train
+from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.loop import train
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Progress = Callable[[int, float], None]

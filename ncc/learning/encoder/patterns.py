@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.ir.reader import OPCODES, Module, NodeKind, opcode_number
+from ncc.ir.reader.module import Module, NodeKind, opcode_number
+from ncc.ir.reader.native import OPCODES
 from ncc.learning.encoder.hashing import mixed
 from ncc.learning.programs.literals import statement_literals
 

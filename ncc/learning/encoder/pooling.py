@@ -14,9 +14,10 @@ import numpy as np
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
-from ncc.ir.reader import Abstraction, Module
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.optimised import as_if_optimised
-from ncc.learning.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.learning.encoder.encoders import AnyEncoder, load_encoder
 from ncc.learning.encoder.linear import LinearEncoder, load_shipped_encoder
 from ncc.learning.encoder.lstm_encoder import LSTMEncoder

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.errors import InputError, NccError
-from ncc.ir.reader import Abstraction, Module, read_module
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module
+from ncc.ir.reader.reader import read_module
 
 if TYPE_CHECKING:
     from ncc.arrays import Bools, Ints
-    from ncc.learning.corpus import Recipe
-    from ncc.learning.embedding import AnyEmbedding, Embedding
+    from ncc.learning.corpus.recipe import Recipe
+    from ncc.learning.embedding.embedding import AnyEmbedding, Embedding
     from ncc.learning.encoder.batches import Sequences
     from ncc.learning.encoder.contrastive import ContrastiveTraining
     from ncc.learning.encoder.linear import LinearEncoder
@@ -104,8 +106,8 @@ def train_encoder(
         DataError: POJ-104 is asked for and is missing or damaged.
         OutputError: A folder can't be written.
     """
-    from ncc.learning.corpus import load_recipe
-    from ncc.learning.embedding import load_embedding
+    from ncc.learning.corpus.recipe import load_recipe
+    from ncc.learning.embedding.embedding import load_embedding
     from ncc.learning.encoder.encoders import load_encoder, save_encoder
     from ncc.learning.encoder.lstm_encoder import LSTMEncoder
     from ncc.learning.programs.loading import choose_classes, labelled_files, level_names, programs_cache
@@ -144,7 +146,7 @@ def train_encoder(
         save_encoder(found, output)
         return found
     from ncc.learning.encoder.contrastive import ContrastiveTraining, lstm_of_size
-    from ncc.learning.training import TrainingConfig
+    from ncc.learning.training.config import TrainingConfig
 
     training = ContrastiveTraining(
         encoder=lstm_of_size(hidden, literals=literals),
@@ -169,7 +171,7 @@ def _programs(
     files: "LabelledFiles", levels: Sequence[str], cache: Path, abstraction: Abstraction, jobs: int, tell: Progress
 ) -> Iterator[tuple[Module, int]]:
     """Modules of labelled programs, each with the number of its class."""
-    from ncc.ir.frontend import CompileOptions
+    from ncc.ir.frontend.options import CompileOptions
     from ncc.learning.programs.reading import ProgramReader
     from ncc.system.files.reading import FoundFile
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import compile_source
+from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.precompiled import with_header
 from ncc.learning.corpus.files import CorpusFile
 from ncc.system.files.models import read_compressed, write_compressed

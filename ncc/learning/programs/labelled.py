@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints
 from ncc.errors import AssetError, InputError, InputFileError
-from ncc.ir.frontend import SOURCE_EXTENSIONS, CompileOptions
-from ncc.ir.reader import Abstraction
+from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import NO_FUNCTION
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.programs.reading import ProgramReader, file_key

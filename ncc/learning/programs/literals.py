@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints32, offsets
-from ncc.ir.reader import Module
-from ncc.ir.reader.module import plain_name
+from ncc.ir.reader.module import Module, plain_name
 from ncc.ir.reader.native import find_literals
 from ncc.learning.programs.names import is_library_function, library_name
 

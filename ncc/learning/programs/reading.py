@@ -7,12 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ncc.ir.frontend import CompileOptions, compile_source
+from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.compilers import find_compiler
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.frontend.snippets import compile_program
-from ncc.ir.reader import Abstraction, read_module
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import is_ir_path
+from ncc.ir.reader.reader import read_module
 from ncc.learning.programs.table import ProgramTable, describe_program
 from ncc.system.files.models import read_compressed, write_compressed
 from ncc.system.files.reading import FoundFile, read_file

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.learning.programs.literals import statement_literals
 from ncc.learning.programs.names import is_library_function
 
@@ -21,7 +21,7 @@ class ProgramTable:
         texts: Distinct abstracted statements of all programs.
         start: (n + 1,) int64 offsets of the programs' statements; a program that failed has none.
         text_id: int32 index into `texts` of each statement.
-        opcode: uint8 numbers of `ncc.ir.reader.OPCODES`.
+        opcode: uint8 numbers of `ncc.ir.reader.native.OPCODES`.
         literal_start: (num_statements + 1,) int64 offsets into `literal`.
         literal: uint32 hashes of constants and of outside names, see `ncc.learning.programs.literals`.
     """

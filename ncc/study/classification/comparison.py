@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import labelled_files, load_labelled_programs, programs_cache
 from ncc.study.classification.controls import count_controls, labels_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
-from ncc.ir.reader import OPCODES
+from ncc.ir.reader.native import OPCODES
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.study.controls import FeatureModel, Features, forest_of

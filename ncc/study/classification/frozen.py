@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ncc.arrays import Floats32, Ints
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.embedding import Embedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader

@@ -8,7 +8,8 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import NccError
-from ncc.ir.reader import Abstraction, read_module
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.reader import read_module
 from ncc.learning.encoder.linear import pattern_values
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples

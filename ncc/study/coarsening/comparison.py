@@ -12,7 +12,7 @@ from joblib import hash as content_hash
 
 from ncc.arrays import Floats
 from ncc.learning.data.registry import Folder
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.study.coarsening.controls import NUM_TREES, forest, standard_controls
 from ncc.study.coarsening.metrics import CoarseningMetrics
 from ncc.study.coarsening.protocols import PROTOCOLS, audit_leakage

@@ -8,8 +8,9 @@ from typing import Final, get_args
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.ir.reader import OPCODES, read_module
-from ncc.learning.embedding import Embedding, load_embedding
+from ncc.ir.reader.native import OPCODES
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.study.devices.controls import NUM_TREES, standard_controls
 from ncc.study.devices.mapper import MapperMethod
 from ncc.study.devices.task import DeviceMethod

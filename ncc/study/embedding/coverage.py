@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.corpus import count_statements
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.corpus.statements import count_statements
 from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.system.files.columns import aligned
 from ncc.system.files.pages import html_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ncc.learning.embedding import AnyEmbedding, Neighbors, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Neighbors, load_embedding
 from ncc.study.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc.study.embedding.distance import DistanceScore, score_distance
 from ncc.study.report.table import Cell, Row, Table, Tabular, show

@@ -17,9 +17,8 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
-from ncc.learning.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, normalised
 from ncc.study.embedding.statements import exact_rows
 from ncc.system.files.models import write_output
 from ncc.system.files.pages import render_page

@@ -12,7 +12,7 @@ from ncc.errors import InputError
 from ncc.kernels.names import find_kernel
 from ncc.kernels.reading import kernel_words
 from ncc.learning import data as registry
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.gpus.measured import Launches, program_modules
 from ncc.tasks.gpus.sources import make_options
 
@@ -100,7 +100,7 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
     from ncc.learning.encoder.config import EncoderConfig, HeadConfig
     from ncc.learning.encoder.lstm_fit import fit_network
     from ncc.learning.encoder.network import EncoderNetwork
-    from ncc.learning.training import TrainingConfig
+    from ncc.learning.training.config import TrainingConfig
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     share = float(np.clip(train.compute.mean(), 0.01, 0.99))

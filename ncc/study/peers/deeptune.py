@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Floats32, Ints
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.tasks.devices.published import DeviceMappingSamples
 

@@ -16,7 +16,7 @@ import torch
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.study.coarsening.controls import device_inputs
 from ncc.study.peers.deeptune import DeepTune, SourceVocabulary
 from ncc.study.peers.recurrent import RecurrentMethod, RecurrentTraining, Words

@@ -9,10 +9,10 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
-from ncc.ir.reader import read_module
+from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
-from ncc.learning.embedding import Embedding
-from ncc.learning.training import TrainingConfig
+from ncc.learning.embedding.embedding import Embedding
+from ncc.learning.training.config import TrainingConfig
 from ncc.study.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
 

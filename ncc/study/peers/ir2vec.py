@@ -15,10 +15,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ncc.arrays import Floats, Ints32
 from ncc.errors import InputError
-from ncc.ir.graph import reachable_statements
-from ncc.ir.reader import Abstraction, Module, NodeKind, read_module
+from ncc.ir.graph.reach import reachable_statements
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module, NodeKind
+from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
-from ncc.learning.embedding import Embedding, load_embedding
+from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.study.controls import WithInputs
 from ncc.study.devices.controls import Trees, labels_of
 from ncc.study.vectors.entities import result_type

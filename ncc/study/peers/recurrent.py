@@ -25,7 +25,7 @@ from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_seque
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.lstm_fit import fit_network
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.study.runs import fitted
 from ncc.tasks.devices.published import DeviceMappingSamples
 

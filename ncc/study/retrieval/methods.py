@@ -10,8 +10,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from ncc.errors import NccError
-from ncc.ir.reader import Module, read_module
-from ncc.learning.embedding import Embedding
+from ncc.ir.reader.module import Module
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.learning.programs.table import ProgramTable
 from ncc.study.classification.controls import opcode_counts, statement_counts

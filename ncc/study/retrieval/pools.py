@@ -15,8 +15,9 @@ import numpy as np
 
 from ncc.arrays import Bools, Ints
 from ncc.errors import NccError
-from ncc.ir.reader import Abstraction, Module, read_module
-from ncc.ir.reader.module import plain_name
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module, plain_name
+from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.files import CorpusFile
 from ncc.learning.programs.kept import Compiler
 from ncc.learning.programs.names import is_library_function

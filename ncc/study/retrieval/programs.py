@@ -13,8 +13,8 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import load_pooler
 from ncc.learning.heads.figures import Estimate, estimate

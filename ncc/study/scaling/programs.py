@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.learning.embedding import Embedding, load_embedding
+from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.learning.programs.labelled import ProgramSamples, find_labelled_files, load_programs
 from ncc.learning.programs.loading import level_names, programs_cache, programs_folder
 from ncc.study.classification.protocols import ProgramSplit

@@ -17,7 +17,7 @@ import torch
 
 from ncc.arrays import Ints
 from ncc.learning.programs.labelled import ProgramSamples
-from ncc.learning.training import TrainingStatistics
+from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
 from ncc.study.scaling.programs import Programs
 from ncc.study.scaling.results import EpochEnd, Measured, Phases, RunOrder, load, save

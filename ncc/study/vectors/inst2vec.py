@@ -18,7 +18,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import AssetError
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.study.vectors.modernise import modernise_statement

@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import AssetError
-from ncc.ir.reader import Abstraction
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import opcode_of
 from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.learning.embedding.vocabulary import Vocabulary

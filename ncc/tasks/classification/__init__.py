@@ -2,7 +2,3 @@
 
 What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
 """
-
-from ncc.tasks.classification.predict import ClassShare, ProgramClasses, classify
-
-__all__ = ["ClassShare", "ProgramClasses", "classify"]

@@ -11,14 +11,15 @@ from torch import nn
 
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
-from ncc.learning.embedding import Embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
-from ncc.learning.training import TrainingConfig, TrainingStatistics, train
+from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import rank_and_world
 from ncc.tasks.classification.scoring import ScoringMethod
 

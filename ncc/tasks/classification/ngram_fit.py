@@ -8,7 +8,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.learning.embedding import Embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import EncodedProgram, ProgramTable
 from ncc.tasks.classification.ngrams import NgramModel, hashed_ngrams, ngram_values

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_program
 from ncc.kernels.reading import Source
 from ncc.learning.data import cache_folder
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.pages import html_table
 from ncc.system.workers.pool import limited

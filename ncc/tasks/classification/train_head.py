@@ -11,8 +11,8 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
-from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import load_labelled_programs
 from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
@@ -103,7 +103,7 @@ def train_classifier(
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
     from ncc.learning.encoder.network_model import program_encoder
-    from ncc.learning.training import TrainingConfig
+    from ncc.learning.training.config import TrainingConfig
     from ncc.tasks.classification.network import NetworkMethod, NetworkTraining  # with torch
     from ncc.tasks.classification.refit import refit_classifier
 

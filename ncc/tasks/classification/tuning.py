@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.learning.embedding import Embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.study.classification.task import load_split
 from ncc.tasks.classification.network import NetworkMethod, NetworkTraining

@@ -2,7 +2,3 @@
 
 What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
 """
-
-from ncc.tasks.coarsening.predict import CoarseningAdvice, predict_coarsening
-
-__all__ = ["CoarseningAdvice", "predict_coarsening"]

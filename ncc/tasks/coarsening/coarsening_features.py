@@ -3,7 +3,7 @@
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import read_module
+from ncc.ir.reader.reader import read_module
 from ncc.tasks.coarsening.features import coarsening_features
 from ncc.tasks.coarsening.samples import CoarseningSamples
 

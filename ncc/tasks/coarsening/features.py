@@ -15,7 +15,7 @@ from collections import defaultdict
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import thread_strides
 from ncc.kernels.control_flow import find_divergent_blocks, find_loops
 from ncc.kernels.instructions import size_of_type

@@ -15,14 +15,14 @@ from torch import nn
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.ir.reader import read_module
+from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import kernel_words
-from ncc.learning.embedding import Embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.lstm_fit import fit_ensemble
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead, device_columns
 from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples, complete_log_speedups
 

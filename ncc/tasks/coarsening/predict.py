@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import source_name
 from ncc.system.workers.pool import limited

@@ -10,7 +10,7 @@ import numpy as np
 from ncc.arrays import Floats, Ints
 from ncc.errors import DataError, InputError
 from ncc.kernels.reading import kernel_words, read_named_kernels
-from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.study.coarsening.controls import BestConstant, constant_factor
 from ncc.study.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
 from ncc.study.evaluation import SEED, evaluate, evaluate_all

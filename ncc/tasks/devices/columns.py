@@ -3,8 +3,8 @@
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader import OPCODES
-from ncc.kernels import FEATURE_NAMES
+from ncc.ir.reader.native import OPCODES
+from ncc.kernels.kernels_profile import FEATURE_NAMES
 from ncc.tasks.devices.features import KernelInputs
 from ncc.tasks.devices.physics import launch_terms
 from ncc.tasks.devices.work import NUM_KINDS, counts_at

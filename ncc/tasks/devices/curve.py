@@ -9,9 +9,9 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.pictures import check_picture, save_picture
 from ncc.system.files.quantities import readable_bytes

@@ -6,13 +6,14 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from ncc.errors import DataError, NccError
-from ncc.ir.frontend import CompileOptions, compile_source
-from ncc.ir.reader import read_module
+from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.reader import read_module
 from ncc.kernels.measure.devices_table import LaunchTimes
 from ncc.learning.data import iter_members, locate
 from ncc.learning.data.registry import Folder
 from ncc.learning.data.tables import read_rows
-from ncc.learning.embedding import Embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.devices.features import KernelInputs, describe_kernel
 from ncc.tasks.devices.published import DeviceMappingSamples, Platform, load_legacy_ir, load_samples
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Rows
 from ncc.errors import AssetError, InputError
-from ncc.ir.graph import reachable_statements
-from ncc.ir.reader import OPCODES, Module
-from ncc.kernels import FEATURE_NAMES, profile_kernel
+from ncc.ir.graph.reach import reachable_statements
+from ncc.ir.reader.module import Module
+from ncc.ir.reader.native import OPCODES
+from ncc.kernels.kernels_profile import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import LONGEST, Kernel
 from ncc.system.files.quantities import LARGEST_BYTES
 from ncc.tasks.devices.work import launch_work

@@ -16,7 +16,7 @@ from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.lstm_fit import fit_ensemble
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.training import TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.devices.columns import LAUNCH
 from ncc.tasks.devices.head import LSTMTimes, distinct_kernels
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
-from ncc.kernels import FEATURE_NAMES, profile_kernel
+from ncc.ir.frontend.options import CompileOptions
+from ncc.kernels.kernels_profile import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.learning.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.system.files.text import source_name

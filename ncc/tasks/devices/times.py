@@ -13,7 +13,7 @@ import numpy as np
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit
-from ncc.learning.embedding import load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.calibration_error import accuracy_of_surest
 from ncc.learning.heads.folds import balanced_folds
 from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims

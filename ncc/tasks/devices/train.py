@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ncc.errors import DataError, InputError
 from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
-from ncc.learning.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.system.files.writing import check_folder
 from ncc.tasks.devices.devices_head import TimesHead
 from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncc.arrays import Floats
-from ncc.ir.reader import Module
+from ncc.ir.reader.module import Module
 from ncc.kernels.arguments import argument_types
 from ncc.kernels.cpu_cost import CYCLE_KINDS, count_cycles
 from ncc.kernels.launch import Launch, launch_threads

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ncc.ir.reader import Module, NodeKind
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.addresses import POINTER_STEPS
 from ncc.kernels.arguments import argument_names, argument_types, converted
 from ncc.kernels.bounds import LeastWork, least_work

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from ncc.arrays import Bools, Floats, Rows
 from ncc.errors import CompileError, InputError, NccError
 from ncc.ir import frontend
-from ncc.ir.frontend import CompileOptions, compile_source
-from ncc.ir.reader import Abstraction, Module, read_module
+from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module
+from ncc.ir.reader.reader import read_module
 from ncc.kernels.names import find_kernel
 from ncc.learning import data
 from ncc.system.files.models import write_atomically

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions, language_of
+from ncc.ir.frontend.languages import language_of
+from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
 from ncc.kernels.profile import load_kernels
 from ncc.system.files.quantities import decimal_bytes, readable_estimate

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
 from ncc.tasks.gpus.host import HostCode, ReadArguments
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.learning import data as registry
 from ncc.system.files.models import write_atomically
 from ncc.system.files.writing import check_folder

@@ -3,18 +3,3 @@
 `build` reads files in parts that survive a kill; `store` lays functions, files and vectors down on disk; `index` opens
 and asks them; `duplicates` groups what is alike; `calibration` says how sure that is; `pages` shows two places' source.
 """
-
-from ncc.tasks.search.calibration import Calibration, fit_calibration, load_calibration
-from ncc.tasks.search.duplicates import Duplicates
-from ncc.tasks.search.index import Found, Index, Matches, load_index
-
-__all__ = [
-    "Calibration",
-    "Duplicates",
-    "Found",
-    "Index",
-    "Matches",
-    "fit_calibration",
-    "load_calibration",
-    "load_index",
-]

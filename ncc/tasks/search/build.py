@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError, InputFileError, NccError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import expand_inputs, load_module
 from ncc.ir.reader.places import function_places
-from ncc.learning.embedding import AnyEmbedding, save_embedding
-from ncc.learning.embedding.embedding import normalised
+from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
 from ncc.learning.encoder.encoders import AnyEncoder, save_encoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.reading import FoundFile, read_file

@@ -11,11 +11,10 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import expand_inputs, load_module
-from ncc.ir.reader import Module
-from ncc.learning.embedding import AnyEmbedding
-from ncc.learning.embedding.embedding import normalised
+from ncc.ir.reader.module import Module
+from ncc.learning.embedding.embedding import AnyEmbedding, normalised
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.writing import check_writable

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError, UnknownNameError
-from ncc.ir.frontend import CompileOptions
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
-from ncc.ir.reader import Module
 from ncc.ir.reader.functions import MAY_BE_INLINED, some_names
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.places import function_places
 from ncc.learning.embedding.embedding import normalised
 from ncc.learning.encoder.pooling import Pooler, load_pooler

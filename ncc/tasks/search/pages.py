@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ncc.errors import NccError
-from ncc.ir.reader import print_canonically
 from ncc.ir.reader.objects import holds_bitcode
+from ncc.ir.reader.reader import print_canonically
 from ncc.system.files.pages import render_page
 from ncc.system.files.reading import FoundFile, read_file
 from ncc.system.files.text import printable

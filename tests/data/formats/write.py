@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ncc.learning.embedding import counts, embedding, load_counts, load_embedding, save_counts, save_embedding
+from ncc.learning.embedding import counts, embedding
+from ncc.learning.embedding.counts import load_counts, save_counts
+from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder import linear as linear_encoder
 from ncc.learning.encoder.encoders import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
@@ -93,8 +95,8 @@ def write_times_head(folder: Path) -> None:
 def ask_times_head(folder: Path) -> dict[str, Any]:
     """Predictions for invented kernels, near those of training and far, in the way of a source and in none."""
     head: Any = DEVICE_HEADS.load(folder)
-    from ncc.ir.reader import OPCODES
-    from ncc.kernels import FEATURE_NAMES
+    from ncc.ir.reader.native import OPCODES
+    from ncc.kernels.kernels_profile import FEATURE_NAMES
 
     blocks = [np.linspace(low, high, len(FEATURE_NAMES)) for low, high in ((0, 4), (3, 1))]
     opcodes = [np.arange(len(OPCODES)) % 5.0, np.arange(len(OPCODES)) % 3.0]
