@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 3600
 check:
 	ruff format --check .
 	ruff check .
-	mypy ncc fuzz datasets benchmarks tests
+	mypy ncc lab/ncc_lab fuzz datasets benchmarks tests lab/tests
 	pytest -q tests/project/test_docstrings.py
 
 test:

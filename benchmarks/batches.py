@@ -24,9 +24,9 @@ import torch
 from ncc.learning.encoder.network_model import program_encoder
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.graphs import GraphedSteps
-from ncc.study.scaling.programs import Programs, ProgramSource
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, encode_programs, program_data
+from ncc_lab.scaling.programs import Programs, ProgramSource
 
 
 def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:

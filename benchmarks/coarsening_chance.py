@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.learning.heads.figures import Bootstrap
-from ncc.study.coarsening.task import ThreadCoarsening
-from ncc.study.evaluation import evaluate_all
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.coarsening.coarsening_features import sample_features
 from ncc.tasks.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
 from ncc.tasks.coarsening.train import ChosenLine
+from ncc_lab.coarsening.task import ThreadCoarsening
+from ncc_lab.evaluation import evaluate_all
 
 FIGURES = ("mean_speedup", "geomean_speedup")
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ncc_lab
 from ncc import api
 from ncc.learning.corpus.recipe import Recipe, load_recipe
 from ncc.system.files.models import write_atomically
@@ -48,7 +49,7 @@ def libraries() -> Recipe:
 
 def rows_of(arguments: argparse.Namespace, **options: Any) -> list[dict[str, Any]]:
     """Scores on the classes of validation."""
-    found = api.evaluate_retrieval(
+    found = ncc_lab.evaluate_retrieval(
         arguments.programs, classes=VALIDATION, per_class=arguments.per_class, progress=print, **options
     )
     return [{"method": score.method, **found.describe(score)} for score in found.scores]

@@ -22,15 +22,15 @@ from scipy.special import erfc
 from ncc.arrays import Split
 from ncc.learning.data import cache_folder
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.study.devices.controls import learned_controls
-from ncc.study.devices.mapper import MapperMethod
-from ncc.study.devices.protocols import splits
-from ncc.study.devices.task import DeviceMapping, DeviceMethod
-from ncc.study.evaluation import score_runs
-from ncc.study.runs import Plan, run_plans
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.devices.devices_published import load_inputs
 from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit, load_samples
+from ncc_lab.devices.controls import learned_controls
+from ncc_lab.devices.mapper import MapperMethod
+from ncc_lab.devices.protocols import splits
+from ncc_lab.devices.task import DeviceMapping, DeviceMethod
+from ncc_lab.evaluation import score_runs
+from ncc_lab.runs import Plan, run_plans
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 NOISE = (0.02, 0.05, 0.1, 0.2)

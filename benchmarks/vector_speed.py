@@ -24,9 +24,9 @@ from ncc.learning.embedding.backoff import generalise
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.kept import Compiler
-from ncc.study.retrieval.pools import Build, compile_file
 from ncc.system.files.models import write_atomically
 from ncc.system.files.provenance import command_line, environment
+from ncc_lab.retrieval.pools import Build, compile_file
 
 RESULT = Path(__file__).with_name("results") / "vector_speed.json"
 

@@ -30,7 +30,7 @@ PRELOADED = [
     "ncc.cli",
     "ncc.learning.embedding",
     "ncc.learning.corpus",
-    "ncc.study.runs",
+    "ncc_lab.runs",
 ]
 
 

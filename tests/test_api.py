@@ -372,7 +372,7 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
 
 
 def test_embedding_does_not_load_what_predicts():
-    packages = ("ncc.tasks.devices", "ncc.tasks.coarsening", "ncc.tasks.classification", "ncc.study", "ncc.kernels")
+    packages = ("ncc.tasks.devices", "ncc.tasks.coarsening", "ncc.tasks.classification", "ncc_lab", "ncc.kernels")
     code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -406,7 +406,7 @@ def test_every_verb_is_public_and_documented():
 def test_what_trains_and_measures_is_loaded_when_it_is_asked():
     code = (
         "import ncc, sys; ncc.train_embedding, ncc.load_classifier, dir(ncc);"
-        "print([name for name in sys.modules if name == 'torch' or name.startswith('ncc.study')])"
+        "print([name for name in sys.modules if name == 'torch' or name.startswith('ncc_lab')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

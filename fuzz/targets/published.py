@@ -14,8 +14,8 @@ from fuzz.mutation import mutate_bytes
 from fuzz.samples import small_embedding
 from fuzz.targets import Target
 from ncc.learning.embedding.vocabulary import Vocabulary
-from ncc.study.vectors.inst2vec import load_inst2vec
-from ncc.study.vectors.ir2vec import load_ir2vec
+from ncc_lab.vectors.inst2vec import load_inst2vec
+from ncc_lab.vectors.ir2vec import load_ir2vec
 
 __all__ = ["TARGETS"]
 

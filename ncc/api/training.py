@@ -154,7 +154,7 @@ def train_embedding(
 
 def _scored(embedding: Embedding, folder: Path | None) -> Embedding:
     """Adds the intrinsic scores to the card, and saves the embedding where a folder is given."""
-    from ncc.study.embedding.evaluation import evaluate_embedding
+    from ncc_lab.embedding.evaluation import evaluate_embedding
 
     embedding.about["scores"] = evaluate_embedding(embedding).to_card()
     if folder:

@@ -4,12 +4,12 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some
 """
 
 import gc
-from typing import Annotated
+from importlib.metadata import entry_points
+from typing import Annotated, Any
 
 import typer
 
 import ncc
-from ncc.cli.bench import bench_scaling
 from ncc.cli.calibrate import calibrate
 from ncc.cli.classify import classify
 from ncc.cli.command import NccCommand, ResumableCommand
@@ -17,21 +17,13 @@ from ncc.cli.corpus import corpus_build
 from ncc.cli.data import data_fetch, data_list, data_verify
 from ncc.cli.devices import devices
 from ncc.cli.embed import embed
-from ncc.cli.errors import NccGroup, told_defects
-from ncc.cli.evaluate_classify import evaluate_classify
-from ncc.cli.evaluate_coarsening import evaluate_coarsening
-from ncc.cli.evaluate_coverage import evaluate_coverage
-from ncc.cli.evaluate_devmap import evaluate_devmap
-from ncc.cli.evaluate_embedding import evaluate_embedding
-from ncc.cli.evaluate_functions import evaluate_functions
-from ncc.cli.evaluate_gpu import evaluate_gpu
-from ncc.cli.evaluate_retrieval import evaluate_retrieval
-from ncc.cli.evaluate_times import evaluate_times
+from ncc.cli.errors import NccGroup, command_group, told_defects
 from ncc.cli.graph import graph
 from ncc.cli.index import index
 from ncc.cli.info import info
 from ncc.cli.measure import measure
 from ncc.cli.options import may_require_confinement
+from ncc.cli.output import fail
 from ncc.cli.predict_coarsening import predict_coarsening
 from ncc.cli.predict_device import predict_device
 from ncc.cli.predict_gpu import predict_gpu
@@ -49,41 +41,41 @@ from ncc.cli.train_gpu import train_gpu
 __all__ = ["app", "main"]
 
 
-def _group(about: str) -> typer.Typer:
-    return typer.Typer(
-        help=about,
-        cls=NccGroup,
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+class _TopGroup(NccGroup):
+    """All verbs, those of other distributions with an entry point in ``ncc.verbs`` among them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all verbs that are installed."""
+        return [*super().list_commands(ctx), *sorted(entry_points(group="ncc.verbs").names)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of a name, loaded if another distribution has it."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            for entry in entry_points(group="ncc.verbs", name=cmd_name):
+                return typer.main.get_command(entry.load())
+            if cmd_name in _LAB:
+                fail(f"ncc {cmd_name} is part of ncc-lab; in a checkout of ncc: pip install -e lab", code=2)
+        return command
 
 
-app = _group("Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.")
+app = command_group(
+    "Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.", _TopGroup
+)
+_LAB = ("bench", "evaluate")
 _GROUPS = {
-    "corpus": _group("Build corpora of co-occurrence counts."),
-    "train": _group("Train embeddings and heads."),
-    "evaluate": _group("Measure methods beside their controls."),
-    "bench": _group("Time what ncc does."),
-    "data": _group("List, fetch and verify datasets."),
+    "corpus": command_group("Build corpora of co-occurrence counts."),
+    "train": command_group("Train embeddings and heads."),
+    "data": command_group("List, fetch and verify datasets."),
 }
 _COMMANDS = (
     *(embed, graph, predict_device, predict_coarsening, predict_gpu, profile, classify),
     *(devices, measure, index, search, calibrate, corpus_build),
     *(train_embedding, train_encoder, train_calibration, train_devmap, train_coarsening, train_gpu, train_classify),
-    *(evaluate_embedding, evaluate_coverage, evaluate_devmap, evaluate_times, evaluate_gpu, evaluate_coarsening),
-    *(evaluate_classify, evaluate_retrieval, evaluate_functions),
-    *(bench_scaling, data_list, data_fetch, data_verify, info),
+    *(data_list, data_fetch, data_verify, info),
 )
-_COMPILE_NOTHING = (
-    *(devices, measure, calibrate, train_embedding, evaluate_embedding, data_list, data_fetch, data_verify, info),
-)
-_GO_ON = (
-    *(measure, index, calibrate, corpus_build, train_classify),
-    *(evaluate_devmap, evaluate_coarsening, evaluate_classify),
-)
+_COMPILE_NOTHING = (*(devices, measure, calibrate, train_embedding, data_list, data_fetch, data_verify, info),)
+_GO_ON = (*(measure, index, calibrate, corpus_build, train_classify),)
 
 for command in _COMMANDS:
     group, _, name = command.__name__.partition("_")

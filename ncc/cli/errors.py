@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import typer
 from typer import BadParameter
 from typer.core import TyperGroup
 
@@ -28,6 +29,24 @@ class NccGroup(TyperGroup):
         except NccError as error:
             is_usage = isinstance(error, InputError) and not isinstance(error, InputFileError)
             fail(without_command(str(error)), code=2 if is_usage else 1)
+
+
+def command_group(about: str, kind: type[NccGroup] = NccGroup) -> typer.Typer:
+    """Make a group of commands.
+
+    Args:
+        about: Its help.
+        kind: Class of the group.
+    """
+    return typer.Typer(
+        help=about,
+        cls=kind,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 @contextmanager

@@ -5,8 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -14,9 +13,6 @@ from ncc.cli.streams import give_up_output
 from ncc.system.files.columns import aligned
 from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.text import printable
-
-if TYPE_CHECKING:
-    from ncc.study.report.table import Table
 
 
 def say(message: str) -> None:
@@ -92,29 +88,3 @@ def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain
 def provenance() -> dict[str, Any]:
     """The command that runs, hardware and versions."""
     return {"command": command_line(), **environment()}
-
-
-def print_figures(figures: dict[str, Any], shown: "Sequence[Table | str]", output: Path | None, as_json: bool) -> None:
-    """Prints figures for people or machines, and writes them with their command and environment.
-
-    Args:
-        figures: For machines.
-        shown: The same for people; tables may break names into lines on a terminal, and are plain elsewhere.
-        output: File that gets the figures, as JSON.
-        as_json: Print them as JSON.
-    """
-    from ncc.study.report.table import text_of, to_rich
-    from ncc.system.files.models import write_output
-
-    figures = {**provenance(), **figures}
-    if output:
-        write_output(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    if as_json or not sys.stdout.isatty():
-        print_answer(figures if as_json else text_of(shown))
-        return
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    for part in shown:
-        console.print(printable(part) if isinstance(part, str) else to_rich(part), markup=False)
-        console.print()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import ncc as package
-from tests.rooms import api, app, print_rows, told_defects
+import ncc_lab.cli
+from tests.rooms import app, print_rows, told_defects
 
 VERBS = {
     "embed": "embed",
@@ -88,18 +89,20 @@ def _commands(typer_app, prefix=""):
     return found
 
 
-COMMANDS = _commands(app)
+COMMANDS = _commands(app) | _commands(ncc_lab.cli.evaluate, "evaluate ") | _commands(ncc_lab.cli.bench, "bench ")
 
 
 def test_every_command_but_those_of_the_machine_has_a_function():
     assert set(COMMANDS) - set(VERBS) == {"search", "info", "data list", "data fetch", "data verify"}
-    assert set(VERBS.values()) <= set(api.__all__)
+    assert set(VERBS.values()) <= {*package.__all__, *ncc_lab.__all__}
 
 
 @pytest.mark.parametrize("command", VERBS)
 def test_an_option_has_the_name_and_the_default_of_an_argument(command):
     options = inspect.signature(COMMANDS[command]).parameters
-    arguments = inspect.signature(getattr(api, VERBS[command])).parameters
+    arguments = inspect.signature(
+        getattr(package if VERBS[command] in package.__all__ else ncc_lab, VERBS[command])
+    ).parameters
     left_out = ONLY_PRINTED | OF_OTHER_VERBS.get(command, set())
     if "options" in arguments or command == "classify":
         left_out |= COMPILER

@@ -274,7 +274,7 @@ def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, messag
 
 
 def test_figures_of_times_are_added_to_those_of_other_runs(ncc, tmp_path, monkeypatch):
-    from tests.study.rooms import times
+    from lab.tests.rooms import times
 
     def measured(protocol, _platform, *, model, **_options):
         return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}

@@ -14,6 +14,7 @@ from fuzz import samples
 from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
+from lab.tests.rooms import load_inst2vec, read_seeds
 from ncc.errors import AssetError, DataError, InputError, IRError
 from tests.rooms import (
     Position,
@@ -27,7 +28,6 @@ from tests.rooms import (
     read_tables,
     save_counts,
 )
-from tests.study.rooms import load_inst2vec, read_seeds
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import ncc
 
 PACKAGE = Path(ncc.__file__).parent
 TOWER: tuple[tuple[tuple[str, ...], ...], ...] = (
-    (("study",),),
     (("cli",),),
     (("api",),),
     (("tasks/devices", "tasks/gpus", "tasks/coarsening", "tasks/classification", "tasks/search"),),
@@ -32,7 +31,15 @@ TOWER: tuple[tuple[tuple[str, ...], ...], ...] = (
 """Wings from top to bottom, and each wing's rooms from top to bottom. A room imports from itself and from lower rooms;
 rooms on one floor never import each other."""
 
-UPWARD: set[tuple[str, str]] = set()
+UPWARD = {
+    ("ncc.api.training", "lab"),
+    ("ncc.learning.encoder.train", "tasks/classification"),
+    ("ncc.learning.programs.kept", "learning/corpus"),
+    ("ncc.tasks.classification.train_head", "lab"),
+    ("ncc.tasks.classification.tuning", "lab"),
+    ("ncc.tasks.coarsening.train_head", "lab"),
+    ("ncc.tasks.devices.times", "lab"),
+}
 """Imports that point upwards, module and room; to be emptied."""
 
 HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx")
@@ -40,12 +47,14 @@ HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow
 
 @cache
 def _floors() -> dict[str, int]:
-    floors = [rooms for wing in TOWER for rooms in wing]
+    floors = [("lab",), *(rooms for wing in TOWER for rooms in wing)]
     return {room: len(floors) - floor for floor, rooms in enumerate(floors) for room in rooms}
 
 
 def _room(module: str) -> str:
-    """The room of a dotted name such as ncc.ir.reader.reader; "" for ``ncc`` itself."""
+    """The room of a dotted name such as ncc.ir.reader.reader; "" for ``ncc`` itself, "lab" for the lab."""
+    if module.startswith("ncc_lab"):
+        return "lab"
     parts = module.split(".")[1:]
     return next((room for end in (2, 1) if (room := "/".join(parts[:end])) in _floors()), "")
 
@@ -58,7 +67,7 @@ def _imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in names if name.startswith("ncc.")}
+    return {name for name in names if name.startswith(("ncc.", "ncc_lab"))}
 
 
 def _name(path: Path) -> str:

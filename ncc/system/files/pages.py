@@ -14,14 +14,15 @@ SHOWN_ROWS = 20
 """Functions that a notebook shows of a module or of a graph."""
 
 
-def render_page(template: str, **values: object) -> str:
+def render_page(template: str, *, package: str = "ncc", **values: object) -> str:
     """Return a whole HTML document that needs no other file.
 
     Args:
-        template: Name of a template in ``ncc/templates``.
+        template: Name of a template.
+        package: Package whose ``templates`` has it; those of ncc are found, too.
         values: What it shows, by the names that it uses.
     """
-    return _environment().get_template(template).render(values, contents=[])
+    return _environment(package).get_template(template).render(values, contents=[])
 
 
 def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -41,12 +42,12 @@ def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[obj
 
 
 @cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def _environment(package: str) -> "Environment":
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     return Environment(
-        loader=PackageLoader("ncc"),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, "ncc"))]),
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.do"],

@@ -16,11 +16,11 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import load_labelled_programs
 from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
-from ncc.study.classification.metrics import fit_temperature, fit_threshold, measure
-from ncc.study.classification.task import load_split
 from ncc.system.files.writing import check_folder
 from ncc.tasks.classification.files import load_classifier, save_classifier
 from ncc.tasks.classification.head import ClassifierHead
+from ncc_lab.classification.metrics import fit_temperature, fit_threshold, measure
+from ncc_lab.classification.task import load_split
 
 if TYPE_CHECKING:
     from ncc.tasks.classification.network import NetworkMethod, NetworkTraining

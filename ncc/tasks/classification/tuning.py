@@ -9,9 +9,9 @@ import numpy as np
 
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
-from ncc.study.classification.task import load_split
 from ncc.tasks.classification.network import NetworkMethod, NetworkTraining
 from ncc.tasks.classification.search import SearchTrial, search
+from ncc_lab.classification.task import load_split
 
 if TYPE_CHECKING:
     import optuna

@@ -11,9 +11,6 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import DataError, InputError
 from ncc.kernels.reading import kernel_words, read_named_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.study.coarsening.controls import BestConstant, constant_factor
-from ncc.study.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
-from ncc.study.evaluation import SEED, evaluate, evaluate_all
 from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.coarsening_features import sample_features
 from ncc.tasks.coarsening.features import FEATURE_NAMES, coarsening_features
@@ -23,6 +20,9 @@ from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import CoarseningSamples, clamp_to_measured, load_kernel_ir, load_samples
 from ncc.tasks.coarsening.table import read_times
 from ncc.tasks.coarsening.train import ChosenLine, LineGrid
+from ncc_lab.coarsening.controls import BestConstant, constant_factor
+from ncc_lab.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
+from ncc_lab.evaluation import SEED, evaluate, evaluate_all
 
 if TYPE_CHECKING:
     from ncc.tasks.coarsening.lstm_fit import LSTMMethod

@@ -16,12 +16,12 @@ from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.calibration_error import accuracy_of_surest
 from ncc.learning.heads.folds import balanced_folds
-from ncc.study.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc.tasks.devices.columns import launch_columns, launch_physics
 from ncc.tasks.devices.constants import own_constants
 from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.features import KernelInputs, RatioPrediction
 from ncc.tasks.devices.fit import MODELS, LaunchSamples, fit_times, hold_out, owners, targets_of
+from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
 _MOST = 4000
@@ -224,7 +224,7 @@ def evaluate_times(
 
     Returns:
         Protocol → method → its figures, see `TimesScore`, and what other intervals around its answers are worth, see
-        `ncc.study.devices.intervals`.
+        `ncc_lab.devices.intervals`.
 
     Raises:
         InputError: There is no such protocol or model.

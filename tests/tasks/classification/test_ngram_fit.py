@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.svm import LinearSVC
 
+from lab.tests.rooms import fitted
 from ncc.errors import InputError
 from tests.rooms import (
     NgramMethod,
@@ -19,7 +20,6 @@ from tests.rooms import (
     hashed_ngrams,
     load_embedding,
 )
-from tests.study.rooms import fitted
 
 BUCKETS = 4096
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import ncc
+from lab.tests.rooms import load_split
 from ncc.errors import AssetError, CompileError, InputError
 from tests.rooms import (
     ClassifierHead,
@@ -29,7 +30,6 @@ from tests.rooms import (
     program_head,
     verify,
 )
-from tests.study.rooms import load_split
 
 GREATEST_DIVISOR = """
 int main()

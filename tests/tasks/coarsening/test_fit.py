@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.tests.rooms import ThreadCoarsening, evaluate
 from ncc.errors import InputError
 from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
 from tests.rooms import Candidate, ChosenLine, CoarseningSamples, LineGrid, complete_log_speedups, fit_lines
-from tests.study.rooms import ThreadCoarsening, evaluate
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.tests.rooms import fit_coarsening_head, train_coarsening
 from ncc.errors import AssetError, InputError
 from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
 from tests.rooms import (
@@ -24,7 +25,6 @@ from tests.rooms import (
     read_module,
     save_coarsening_head,
 )
-from tests.study.rooms import fit_coarsening_head, train_coarsening
 
 
 def head(**changes: object) -> CoarseningHead:
@@ -115,7 +115,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 def test_predicting_needs_numpy_alone() -> None:
     program = (
         "import sys, ncc.tasks.coarsening.head\n"
-        "print([name for name in ('torch', 'sklearn', 'scipy', 'pandas', 'ncc.study') if name in sys.modules])"
+        "print([name for name in ('torch', 'sklearn', 'scipy', 'pandas', 'ncc_lab') if name in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.tests.rooms import train_devmap
 from ncc.errors import AssetError, DataError, InputError
 from tests.fixtures.tables import write_times
 from tests.rooms import (
@@ -26,7 +27,6 @@ from tests.rooms import (
     save_device_head,
     work_at,
 )
-from tests.study.rooms import train_devmap
 
 OPERATIONS = (
     "a[i] + 1",

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.tests.rooms import DeviceMapping, MapperMethod, evaluate
+from lab.tests.rooms import devices_splits as splits
 from tests.rooms import (
     DeviceMappingSamples,
     FileState,
@@ -18,8 +20,6 @@ from tests.rooms import (
     read_module,
     verify,
 )
-from tests.study.rooms import DeviceMapping, MapperMethod, evaluate
-from tests.study.rooms import devices_splits as splits
 
 pytestmark = pytest.mark.full  # reads the kernels of 680 rows
 

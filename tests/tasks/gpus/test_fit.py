@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from lab.tests.rooms import Predictions, figures_of
 from ncc.errors import InputError
 from tests.rooms import Launches, fit_gpus, program_folds
-from tests.study.rooms import Predictions, figures_of
 
 _COLUMNS = ("physics", "distinct_bytes", "work", "time_single", "time_double", "time_integer", "time_memory")
 

@@ -1,0 +1,109 @@
+"""Classifiers on vectors that have learnt nothing from the labels: a linear model on what ``ncc embed`` gives.
+
+With few labels a class, this says what vectors are worth to those who take them as they are.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ncc.arrays import Floats32, Ints
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import Embedding
+from ncc.learning.encoder.pooling import POOLERS, load_pooler
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
+from ncc.learning.programs.reading import ProgramReader
+from ncc.tasks.classification.scoring import SummedMethod
+from ncc_lab.classification.controls import labels_of
+from ncc_lab.classification.patterns import LinearMachine, PatternMachine
+from ncc_lab.classification.task import ClassificationMethod
+from ncc_lab.controls import FeatureModel
+from ncc_lab.retrieval.methods import Pooled, Representation
+from ncc_lab.retrieval.metrics import unit_rows
+from ncc_lab.retrieval.programs import at_all_levels
+
+
+class FrozenVectors(FeatureModel[ProgramSamples]):
+    """Logistic regression on vectors of programs, which are made once.
+
+    Args:
+        method: What makes the vectors.
+        identity: What they depend on, beside the programs.
+        files: All programs that were asked for.
+        readers: One for each level.
+    """
+
+    def __init__(
+        self, method: Representation, identity: Any, files: LabelledFiles, readers: Sequence[ProgramReader]
+    ) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(C=100.0, max_iter=1000)
+        super().__init__(f"{method.name} + linear model", self._vectors, model, labels=labels_of, kind=method.kind)
+        self._of = method, files, readers
+        self._depends_on = identity
+        self._made: Floats32 | None = None
+
+    @property
+    def identity(self) -> Any:
+        """What the vectors depend on, and the model's options."""
+        return self._depends_on, self._model.get_params()
+
+    def _vectors(self, samples: ProgramSamples, _seed: int) -> Floats32:
+        return self.of(samples)
+
+    def of(self, samples: ProgramSamples) -> Floats32:
+        """(n, dim) float32 vectors of the samples, of length 1."""
+        if self._made is None:
+            method, files, readers = self._of
+            self._made = unit_rows(at_all_levels(method, files, samples, readers))[0]
+        return self._made
+
+
+class VectorMachine(LinearMachine):
+    """On vectors that are made once; the penalty was chosen for the encoder's beside n-grams.
+
+    That was on 100 programs of each of POJ-104's classes 65 to 80, which the encoder that ships has not seen, ten of
+    each to learn from.
+    """
+
+    penalty = 3.0
+    name = "ncc, --pooling encoder + linear machine"
+
+    def __init__(self, vectors: FrozenVectors) -> None:
+        self._vectors = vectors
+
+    @property
+    def identity(self) -> Any:
+        """What the vectors depend on."""
+        return self._vectors.identity[0], self.penalty
+
+    def features(self, samples: ProgramSamples, rows: Ints) -> Floats32:
+        """Vectors of some rows, (m, dim) float32."""
+        return self._vectors.of(samples)[rows]
+
+
+def frozen_methods(
+    files: LabelledFiles, levels: Sequence[str], embedding: Embedding, cache: Path
+) -> list[ClassificationMethod]:
+    """Classifiers on the vectors of each way of pooling that ``ncc embed`` has and on the encoder's patterns.
+
+    Vectors and patterns have n-grams beside them, too.
+    """
+    from ncc.tasks.classification.ngram_fit import NgramMethod
+
+    readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
+    poolers = [load_pooler(name, embedding) for name in POOLERS]
+    found = {
+        pooler.name: FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers) for pooler in poolers
+    }
+    patterns = PatternMachine(files, readers[0], embedding.abstraction)
+    return [
+        *found.values(),
+        SummedMethod(
+            "ncc, --pooling encoder, and n-grams + linear models",
+            {VectorMachine(found["encoder"]): 1.0, NgramMethod(embedding): 1.0},
+        ),
+        patterns,
+        SummedMethod("patterns of code, and n-grams + linear models", {patterns: 1.0, NgramMethod(embedding): 1.0}),
+    ]

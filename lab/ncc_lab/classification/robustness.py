@@ -1,0 +1,231 @@
+"""How a trained classifier does on its test programs at another level or from another compiler."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncc.arrays import Bools, Floats, Ints
+from ncc.errors import AssetError, InputError
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.programs.labelled import LabelledFiles, load_programs
+from ncc.learning.programs.loading import labelled_files, programs_cache, tell_batches
+from ncc.learning.programs.table import ProgramTable
+from ncc.tasks.classification.files import load_classifier
+from ncc.tasks.classification.head import ClassifierHead
+from ncc_lab.classification.metrics import measure
+from ncc_lab.classification.task import load_split
+from ncc_lab.report.table import Cell, Row, Table, Tabular, show
+
+_MISTAKES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustnessScore:
+    """A classifier on its test programs, as one compiler and level made them.
+
+    Attributes:
+        level: Optimisation level; "usual" for all levels that the classifier was trained on, read together.
+        clang: The compiler, or None for the bundled one.
+        num_samples: Test programs that compile so.
+        accuracy: Share of them whose most probable class is theirs.
+        interval: Its 95 % bootstrap interval.
+        usual_accuracy: The same of the same programs as they are usually read.
+        calibration_error: Mean distance between confidence and accuracy.
+        unknown_rate: Share of the statements that backed off in the embedding.
+        share_that_fits: Share of them that are not taken for "none of these".
+        confused: The mistakes that are made most often: true class, predicted class, how often.
+    """
+
+    level: str
+    clang: str | None
+    num_samples: int
+    accuracy: float
+    interval: tuple[float, float]
+    usual_accuracy: float
+    calibration_error: float
+    unknown_rate: float
+    share_that_fits: float
+    confused: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True)
+class RobustnessTable(Tabular):
+    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
+
+    scores: tuple[RobustnessScore, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them."""
+        return {"variants": [vars(score) for score in self.scores]}
+
+    def parts(self) -> list[Table | str]:
+        """A table for people, and the mistakes that are made most often."""
+        columns = ["level", "compiler", "programs", "accuracy", "usual", "unknown", "fits"]
+        rows = []
+        for score in self.scores:
+            interval = "–".join(f"{100 * end:.1f}" for end in score.interval)
+            cells = [Cell(score.clang or "bundled", is_name=True), show(score.num_samples, places=0)]
+            cells += [Cell(f"{score.accuracy:.2%}", interval), show(score.usual_accuracy, "%", 2)]
+            cells += [show(score.unknown_rate, "%"), show(score.share_that_fits, "%")]
+            rows.append(Row(score.level, cells))
+        mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confused)
+        confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
+        return [Table("", columns, rows), confused]
+
+
+def evaluate_classifier(
+    head: ClassifierHead | str | os.PathLike[str],
+    folder: str | Path | None = None,
+    *,
+    levels: Sequence[str] = ("1",),
+    clang: Sequence[str] | None = None,
+    embedding: AnyEmbedding | None = None,
+    jobs: int = 1,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    options: CompileOptions | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> RobustnessTable:
+    """Measures a trained classifier on its test programs, compiled at other levels and by other compilers.
+
+    Args:
+        head: The classifier, or its folder.
+        folder: Has all programs, those that it was trained on included; default POJ-104.
+        levels: Optimisation levels.
+        clang: Compilers beside the bundled one.
+        embedding: That it was trained on; default the one that ships with ncc.
+        jobs: Compilers at a time.
+        programs: As for `ncc_lab.evaluate_classification`.
+        data: As for `ncc_lab.evaluate_classification`.
+        options: As for `ncc.train_classifier`.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        Scores for each level and compiler, with 95 % intervals.
+
+    Raises:
+        InputError: A level is unknown, or there are too few classes or programs.
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    files, names = labelled_files(folder, levels, data)
+    options = options or CompileOptions()
+    scores = measure_head(
+        load_classifier(head),
+        load_embedding(embedding),
+        files,
+        [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        options=options,
+        cache=programs_cache() if programs is None else Path(programs),
+        jobs=jobs,
+        progress=tell_batches(progress),
+    )
+    return RobustnessTable(tuple(scores))
+
+
+def measure_head(
+    head: ClassifierHead,
+    embedding: Embedding,
+    files: LabelledFiles,
+    variants: list[CompileOptions],
+    *,
+    options: CompileOptions | None = None,
+    cache: Path,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[RobustnessScore]:
+    """Measure a classifier on the test programs of the split that it was trained by, in several variants.
+
+    Args:
+        head: The classifier.
+        embedding: The one that it was trained on.
+        files: All programs, those that were trained on included.
+        variants: Level and compiler of each variant.
+        options: Those of the usual compilation, but for the level.
+        cache: As for `load_programs`.
+        jobs: Processes.
+        progress: As for `load_programs`.
+
+    Raises:
+        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
+        InputError: The classifier does not say what it was trained on, or as for `load_programs`.
+        NccError, OutputError: As for `load_programs`.
+    """
+    if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
+        raise AssetError("the classifier was trained on other classes, or on another embedding")
+    if not {"training", "programs"} <= head.about.keys():
+        raise InputError("the classifier's card does not say how many programs it was trained on, and of how many")
+    if head.about["training"] == head.about["programs"]:
+        raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
+    load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
+    usual = load(files, head.levels, options=options)
+    split, groups = load_split(usual)
+    test = usual.row[split.test]
+    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])
+    usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
+    usually_right[test], group[test] = answers.chosen == files.label[test], groups[split.test]
+
+    def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> RobustnessScore:
+        """Of the answers for some of the files."""
+        label = files.label[rows]
+        metrics = measure(answers.probability[None], label, group[rows], np.zeros(len(rows), bool))
+        return RobustnessScore(
+            level=options.optimization if options else "usual",
+            clang=options.clang if options else None,
+            num_samples=len(rows),
+            accuracy=metrics.accuracy.value,
+            interval=(metrics.accuracy.low, metrics.accuracy.high),
+            usual_accuracy=float(usually_right[rows].mean()),
+            calibration_error=metrics.calibration_error,
+            unknown_rate=answers.unknown_rate,
+            share_that_fits=float(answers.fits.mean()),
+            confused=_confused(label, answers.chosen, files.classes),
+        )
+
+    scores = [score(None, test, answers)]
+    part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
+    for variant in variants:
+        found = load(part, (variant.optimization,), options=variant)
+        scores.append(score(variant, test[found.row], _answers(head, embedding, [*found.views.values()])))
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """What a classifier says of n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
+
+    probability: Floats
+    fits: Bools
+    unknown_rate: float
+
+    @property
+    def chosen(self) -> Ints:
+        return self.probability.argmax(axis=1)
+
+
+def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
+    """For the programs of tables, one of each level, read together."""
+    from ncc.tasks.classification.ngram_fit import encoded_programs  # with torch
+
+    programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
+    found = [head.predict(*views) for views in programs]
+    unknown = sum(
+        embedding.look_up(table.texts).over(table.text_id).unknown_rate * len(table.text_id) for table in tables
+    )
+    return _Answers(
+        np.stack([answer.probability for answer in found]),
+        np.array([answer.fits for answer in found]),
+        unknown / sum(len(table.text_id) for table in tables),
+    )
+
+
+def _confused(label: Ints, chosen: Ints, classes: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
+    pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
+    return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))

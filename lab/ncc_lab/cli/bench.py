@@ -1,0 +1,121 @@
+"""``ncc bench scaling``: how training scales over ranks."""
+
+import time
+from typing import Annotated, Literal
+
+import typer
+
+from ncc.cli.options import (
+    DataFolder,
+    EmbeddingFolder,
+    Levels,
+    OneJson,
+    ProgramFolder,
+    ProgramsCache,
+    ReportFile,
+    ResultFile,
+    Seed,
+    arguments_of,
+    split_list,
+)
+from ncc.cli.output import provenance, say
+from ncc.errors import InputError
+from ncc.system.files.writing import check_writable
+from ncc_lab.cli.figures import print_figures
+
+
+def bench_scaling(
+    folder: ProgramFolder = None,
+    world: Annotated[
+        str, typer.Option(metavar="RANKS", help="Numbers of ranks, including 1, such as '1,2,4'.")
+    ] = "1,2",
+    strategy: Annotated[
+        str, typer.Option(metavar="NAMES", help="mirrored, central, stale, local: how ranks share the work.")
+    ] = "mirrored",
+    compression: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES", help="none, fp16, bf16, topk, int8, int4, powersgd: how mirrored ranks compress gradients."
+        ),
+    ] = "none",
+    batch_size: Annotated[
+        str,
+        typer.Option(metavar="SIZES", help="Programs per step: in all ranks together, or with weak scaling in each."),
+    ] = "64",
+    hidden: Annotated[
+        str, typer.Option(metavar="SIZES", help="Units in each direction of the LSTM: the sizes of the model.")
+    ] = "128",
+    epochs: Annotated[int, typer.Option(help="Passes over the programs.")] = 12,
+    per_class: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Training programs per class; with weak scaling, for each rank."),
+    ] = None,
+    cut: Annotated[
+        Literal["samples", "tokens"],
+        typer.Option(help="Cut batches with equal numbers of programs, or of statements with padding."),
+    ] = "samples",
+    scaling: Annotated[
+        Literal["strong", "weak"],
+        typer.Option(help="strong: programs and batch size stay; weak: both grow with the ranks."),
+    ] = "strong",
+    threads: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
+    ] = "1",
+    target: Annotated[
+        float | None,
+        typer.Option(metavar="ACCURACY", help="Also report the time to this accuracy on validation programs."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Runs of each setting, with successive seeds from --seed.")] = 3,
+    device: Annotated[
+        str, typer.Option(metavar="cpu|cuda", help="Device to train on; each rank uses its own GPU.")
+    ] = "cpu",
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
+    predict: Annotated[
+        str,
+        typer.Option(
+            metavar="RANKS",
+            help="Predict speedups for these numbers of ranks, such as '8,64,512'; needs --world 1,2,4.",
+        ),
+    ] = "",
+    link: Annotated[
+        str, typer.Option(metavar="nvlink|infiniband|ethernet", help="Network between the ranks of --predict.")
+    ] = "infiniband",
+    levels: Levels = "1",
+    embedding: EmbeddingFolder = None,
+    programs: ProgramsCache = None,
+    data: DataFolder = None,
+    seed: Seed = 204,
+    report: ReportFile = None,
+    output: ResultFile = None,
+    as_json: OneJson = False,
+) -> None:
+    """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
+
+    Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
+    """
+    given = arguments_of(locals())
+    import ncc_lab
+    from ncc_lab.scaling.report import sweep_parts
+
+    check_writable(output, report)
+    given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
+    for name in ("world", "batch_size", "hidden", "threads", "predict"):
+        given[name] = _numbers(f"--{name.replace('_', '-')}", given[name]) if given[name] else ()
+    sweep = ncc_lab.bench_scaling(**given, progress=say)
+    began = time.perf_counter()
+    try:
+        if report:
+            ncc_lab.write_report(sweep, report, about=provenance())
+    finally:  # hours of runs are not lost to a full disk
+        report_s = time.perf_counter() - began
+        print_figures(sweep.to_dict(report_s), sweep_parts(sweep, report_s), output, as_json)
+    if sweep.num_failed:
+        raise typer.Exit(1)
+
+
+def _numbers(option: str, words: str) -> tuple[int, ...]:
+    """From "1,2" to numbers."""
+    try:
+        return tuple(int(word) for word in split_list(words))
+    except ValueError as error:
+        raise InputError(f"{option} is {words!r}; expected whole numbers with commas between them") from error

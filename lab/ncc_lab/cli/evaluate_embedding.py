@@ -1,0 +1,60 @@
+"""``ncc evaluate embedding``: analogies, the semantic distance test, neighbours, and pictures of the words."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ncc.cli.options import EmbeddingFolder, OneJson, ResultFile
+from ncc.system.files.writing import check_writable
+from ncc_lab.cli.figures import print_figures
+
+if TYPE_CHECKING:
+    from ncc.learning.embedding.embedding import Embedding
+
+Inst2vec = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option(metavar="DICTIONARY MATRIX", help="Instead measure an inst2vec embedding as published by spcl/ncc."),
+]
+
+
+def measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
+    """The embedding that a command is to measure."""
+    from ncc import api
+    from ncc_lab.vectors.inst2vec import load_inst2vec
+
+    return load_inst2vec(*inst2vec) if inst2vec else api.load_embedding(folder)
+
+
+def evaluate_embedding(
+    embedding: EmbeddingFolder = None,
+    inst2vec: Inst2vec = None,
+    ir2vec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors, for the words of the embedding.")
+    ] = None,
+    nearest: Annotated[
+        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="How many nearest words may contain the answer.")] = 5,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the words, coloured by family.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="The same as a page, to explore in a browser.")
+    ] = None,
+    method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
+    output: ResultFile = None,
+    as_json: OneJson = False,
+) -> None:
+    """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
+    import ncc_lab
+    from ncc_lab.vectors.ir2vec import load_ir2vec
+
+    check_writable(picture, page, output)
+    table = measured_embedding(embedding, inst2vec)
+    if ir2vec:
+        table = load_ir2vec(ir2vec, table.vocabulary, abstraction=table.abstraction)
+    scores = ncc_lab.evaluate_embedding(table, nearest=nearest, k=k)
+    if picture or page:
+        ncc_lab.draw_embedding(table, picture=picture, page=page, method=method)
+    print_figures({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.parts(), output, as_json)

@@ -1,0 +1,109 @@
+"""``ncc evaluate times``: predicted times of held-out kernels, and of another source's kernels."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ncc.cli.options import DataFolder, OneJson, Seed
+from ncc.cli.output import say
+from ncc.errors import InputError
+from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.writing import check_writable
+from ncc_lab.cli.figures import print_figures
+
+if TYPE_CHECKING:
+    from ncc_lab.report.table import Table
+
+
+def evaluate_times(
+    protocol: Annotated[
+        str,
+        typer.Option(
+            metavar="kernel|application|suite|clgen-kernel|clgen-to-suites|suites-to-clgen|all",
+            help="What is held out for a test.",
+        ),
+    ] = "all",
+    platform: Annotated[Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "amd",
+    model: Annotated[str, typer.Option(metavar="gp|trees|lstm|all", help="Models to measure.")] = "all",
+    seed: Seed = 204,
+    data: DataFolder = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Also write the figures as JSON, added to those already in the file."
+        ),
+    ] = None,
+    as_json: OneJson = False,
+) -> None:
+    """Evaluate predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
+
+    Example: ncc evaluate times --protocol suites-to-clgen --platform nvidia --model gp
+    """
+    import ncc_lab
+
+    check_writable(output)
+    before = _read(output)
+    found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=say)
+    lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
+    shown: list[Table | str] = [*lines, _intervals(found)]
+    if output:
+        from ncc.system.files.models import write_output
+
+        _add(before, platform, found)
+        write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())
+    print_figures({"platform": platform, "protocols": found}, shown, None, as_json)
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    """What a file of this command holds, or nothing yet."""
+    if not path or not path.exists():
+        return {"command": [], **environment(), "platforms": {}}
+    try:
+        known: dict[str, Any] = json.loads(path.read_bytes())
+        known["command"], known["platforms"] = list(known["command"]), dict(known["platforms"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a file of 'ncc evaluate times' to add figures to; name another file") from error
+    return known
+
+
+def _add(known: dict[str, Any], platform: str, found: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Adds what a run found, which replaces what a run of the same wrote before; environments are the last run's."""
+    command, protocols = command_line().partition(" -o ")[0], known["platforms"].setdefault(platform, {})
+    known["command"] = [*(one for one in known["command"] if one != command), command]
+    known |= environment()
+    for protocol, methods in found.items():
+        protocols[protocol] = protocols.get(protocol, {}) | methods
+
+
+def _line(figures: dict[str, Any]) -> str:
+    shown = {name: value for name, value in figures.items() if isinstance(value, float)}
+    shown |= {f"factor {name}": value for name, value in figures.get("factors", {}).items()}
+    return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in shown.items())
+
+
+def _intervals(found: dict[str, dict[str, dict[str, Any]]]) -> "Table":
+    """A row for each way of making intervals around the answers of a method."""
+    from ncc_lab.report.table import Row, Table, show
+
+    rows = []
+    for protocol, methods in found.items():
+        for method, figures in methods.items():
+            for name, one in figures.get("intervals", {}).items():
+                cells = [show(one["coverage"], "%"), show(one["width"], places=2)]
+                cells += [show(one["calibration_error"], places=3), show(one["confidence"], "%")]
+                title = f"{protocol}, {method.removeprefix('ncc times, ')}, {name}"
+                rows.append(Row(title, [*cells, *(show(share, "%") for share in one["surest"].values())]))
+    headings = [
+        "intervals",
+        "coverage",
+        "width",
+        "calibration error",
+        "confidence",
+        "right",
+        "surest 75%",
+        "50%",
+        "25%",
+    ]
+    return Table("80 % intervals of the log ratio, confidence, and accuracy on the surest", headings, rows)

@@ -1,0 +1,252 @@
+"""Our mapper for the published table: learns only log(CPU time / GPU time), and what known data sizes reveal.
+
+Gaussian processes, each with another idea of which kernels are alike. A data size that training knows is in all
+likelihood that of a program whose other kernels it knows: there trees on sizes have a say too. Nothing of that helps
+with kernels of other programs, so that what ships predicts times instead (`ncc.tasks.devices.fit`).
+
+Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.ensemble import ExtraTreesRegressor
+
+from ncc.arrays import Bools, Floats, Ints
+from ncc.learning.heads.folds import balanced_folds
+from ncc.tasks.devices.features import INTERVAL, Blocks, KernelInputs
+from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit
+from ncc_lab.runs import fitted
+
+_NOISE = 0.1
+_SAME_SIZE = 0.02
+"""How close a data size, in log units, must be to one in training to count as known."""
+_FEWEST, _MIN_NEIGHBORS = 64, 30
+_EVEN = 0.5 + 1e-6
+_TREE_BLOCKS = ("data", "shape", "growth")
+
+
+class Term(NamedTuple):
+    """A term of a covariance: exp(-distance / length).
+
+    Attributes:
+        weights: Block → its share of the squared distance, which is the mean over its standardised columns.
+        length: Distance over which the covariance falls to 1/e.
+    """
+
+    weights: Mapping[str, float]
+    length: float
+
+    def covariance(self, a: Blocks, b: Blocks) -> Floats:
+        """(n, m) float64 between the rows of standardised blocks."""
+        squared = sum(weight * _squared_distance(a[name], b[name]) for name, weight in self.weights.items())
+        return np.exp(-np.sqrt(squared) / self.length)
+
+
+_PROFILE = Term({"profile": 1.0}, 2.0)
+_CLIPPED = (_PROFILE, Term({"opcodes": 0.95, "data": 0.05}, 1.0))
+"""Learns the log ratio up to ±3; the others learn its sign and little more."""
+_SIGNED = (_PROFILE, Term({"embedding": 0.83, "data": 0.17}, 1.0))
+_OF_KNOWN = (Term({"data": 0.5, "shape": 0.5}, 0.2), Term({"data": 1.0}, 0.05), _PROFILE)
+"""Asked only for data sizes that training knows, as the trees are."""
+_NUM_GENERAL = 2
+
+
+def _squared_distance(a: Floats, b: Floats) -> Floats:
+    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    return np.maximum(squared, 0) / a.shape[1]
+
+
+class Process(NamedTuple):
+    """A Gaussian process that was fitted: terms of its covariance, what it says far from all rows, their weights."""
+
+    terms: tuple[Term, ...]
+    mean: float
+    weights: Floats
+
+    @classmethod
+    def fit(cls, terms: tuple[Term, ...], training: Blocks, target: Floats) -> "Process":
+        """Fits standardised rows."""
+        covariance = sum(term.covariance(training, training) for term in terms)
+        mean = float(target.mean())
+        return cls(terms, mean, cho_solve(cho_factor(covariance + _NOISE * np.eye(len(target))), target - mean))
+
+    def predict(self, rows: Blocks, training: Blocks) -> Floats:
+        """(n,) float64."""
+        covariance = sum(term.covariance(rows, training) for term in self.terms)
+        return self.mean + covariance @ self.weights
+
+
+class ScoreCalibration(NamedTuple):
+    """What scores of kernels that were not trained on turned out to mean.
+
+    Attributes:
+        score: (k,) float64, ascending.
+        log_ratio: (k,) float64 what was measured.
+        slope: Log ratio for each unit of score.
+    """
+
+    score: Floats
+    log_ratio: Floats
+    slope: float
+
+    @classmethod
+    def fit(cls, score: Floats, log_ratio: Floats, chosen: Bools) -> "ScoreCalibration":
+        """From held-out rows of one kind; from all where that kind is too rare."""
+        rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _FEWEST else np.arange(len(score))
+        rows = rows[np.argsort(score[rows], kind="stable")]
+        score, log_ratio = score[rows], log_ratio[rows]
+        # the slope with the least absolute error through zero: a median, weighted by the scores
+        ratio, weight = log_ratio / np.where(score == 0, 1e-9, score), np.abs(score)
+        order = np.argsort(ratio)
+        middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
+        return cls(score, log_ratio, max(float(ratio[order][min(middle, len(order) - 1)]), 1e-3))
+
+    def apply(self, score: Floats) -> Floats:
+        """What is expected of each score, both ends of its 80 % interval, probability above 0: (n, 4) float64.
+
+        The latter from the errors that were made at the nearest scores, around the expected value.
+        """
+        location = self.slope * score
+        size = min(len(self.score), max(_MIN_NEIGHBORS, len(self.score) // 5))
+        start = np.clip(np.searchsorted(self.score, score) - size // 2, 0, len(self.score) - size)
+        errors = self.log_ratio - self.slope * self.score
+        drawn = location[:, None] + errors[start[:, None] + np.arange(size)]
+        tail = (1 - INTERVAL) / 2
+        low, high = np.quantile(drawn, (tail, 1 - tail), axis=1)
+        sure = ((drawn > 0).sum(axis=1) + 1) / (size + 2)
+        # the device named is that of the expected ratio; where errors lean the other way there is nothing to choose
+        sure = np.where(location > 0, np.maximum(sure, _EVEN), np.minimum(sure, 1 - _EVEN))
+        return np.stack([location, np.minimum(low, location), np.maximum(high, location), sure], axis=1)
+
+
+class MapperMethod:
+    """The mapper as a method that `evaluate` can measure.
+
+    Args:
+        inputs: Of the samples, in their order; see `ncc.tasks.devices.devices_published.load_inputs`.
+        num_trees: Trees for data sizes that training knows.
+        inner_folds: Folds of the training rows that calibrate it.
+        inner_trees: Trees in each of these.
+    """
+
+    name = "ncc mapper"
+    kind: Final = "ours"
+    slow = False
+    version = "2"
+
+    def __init__(
+        self, inputs: KernelInputs, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
+    ) -> None:
+        """Keeps what is known of the kernels; nothing is fitted before `fit`."""
+        self._inputs = inputs
+        self._sizes = num_trees, inner_folds, inner_trees
+        self._fitted: tuple[_Mixture, ScoreCalibration, ScoreCalibration] | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Options and inputs."""
+        return (self._sizes, self._inputs.profile, self._inputs.opcodes, self._inputs.vectors)
+
+    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> None:
+        """Fits the mixture to some rows, and calibrates it on folds of them, forgetting what was there before."""
+        seed = int(rng.integers(2**31))
+        ratio = samples.log_ratio[train_idx]
+        same, known = self._held_out(samples, train_idx, "kernel", seed)
+        other, known_of_other = self._held_out(samples, train_idx, "application", seed)
+        scale = np.maximum(np.sqrt((same**2).mean(axis=1)), 1e-9)
+        mixture = replace(_fit_mixture(self._inputs, samples, train_idx, self._sizes[0], seed), scale=scale)
+        self._fitted = (
+            mixture,
+            ScoreCalibration.fit(mixture.combine(same, known), ratio, known),
+            ScoreCalibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other),
+        )
+
+    def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
+        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
+        mixture, of_known, of_new = fitted(self._fitted)
+        outputs, known = mixture.outputs(self._inputs, samples, test_idx)
+        score = mixture.combine(outputs, known)
+        return np.where(known[:, None], of_known.apply(score), of_new.apply(score))
+
+    def _held_out(
+        self, samples: DeviceMappingSamples, rows: Ints, unit: MappingUnit, seed: int
+    ) -> tuple[Floats, Bools]:
+        """What the members say of training rows that they were not fitted to, and whose sizes they knew.
+
+        Returns:
+            (members, n) float64 outputs and (n,) bool.
+        """
+        num_trees, inner_folds, inner_trees = self._sizes
+        outputs, known = np.zeros((_NUM_GENERAL + 2, len(rows))), np.zeros(len(rows), bool)
+        groups = samples.groups(unit)[rows]
+        for train, test in balanced_folds(groups, min(inner_folds, len(np.unique(groups))), seed):
+            mixture = _fit_mixture(self._inputs, samples, rows[train], min(inner_trees, num_trees), seed)
+            outputs[:, test], known[test] = mixture.outputs(self._inputs, samples, rows[test])
+        return outputs, known
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """Members that were fitted: processes, first those for every kernel, and trees; blocks of columns by name."""
+
+    mean: Blocks
+    spread: Blocks
+    training: Blocks
+    processes: tuple[Process, ...]
+    trees: ExtraTreesRegressor
+    data: Floats
+    scale: Floats
+
+    def outputs(self, inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> tuple[Floats, Bools]:
+        """What each member says of some rows, (members, m) float64, and whether their sizes are known, (m,) bool."""
+        raw = _blocks(inputs, samples, rows)
+        blocks = standardise(raw, self.mean, self.spread)
+        said = [process.predict(blocks, self.training) for process in self.processes]
+        said.append(self.trees.predict(_stack(raw)))
+        nearest = np.abs(raw["data"][:, None, :] - self.data[None, :, :]).sum(axis=2).min(axis=1)
+        return np.stack(said), nearest < _SAME_SIZE
+
+    def combine(self, outputs: Floats, known: Bools) -> Floats:
+        """Score of each row, (m,) float64."""
+        scaled = outputs / self.scale[:, None]
+        return scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
+
+
+def _blocks(inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> Blocks:
+    return inputs.rows(rows).blocks(samples.transfer_bytes[rows], samples.wgsize[rows])
+
+
+def _stack(raw: Blocks) -> Floats:
+    return np.hstack([raw[name] for name in _TREE_BLOCKS])
+
+
+def _fit_mixture(
+    inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints, num_trees: int, seed: int
+) -> _Mixture:
+    raw = _blocks(inputs, samples, rows)
+    mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
+    spread = {name: np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0) for name, columns in raw.items()}
+    training = standardise(raw, mean, spread)
+    ratio = samples.log_ratio[rows]
+    targets = ((_CLIPPED, np.clip(ratio, -3, 3)), (_SIGNED, np.tanh(ratio)), (_OF_KNOWN, np.tanh(ratio)))
+    return _Mixture(
+        mean=mean,
+        spread=spread,
+        training=training,
+        processes=tuple(Process.fit(terms, training, target) for terms, target in targets),
+        trees=ExtraTreesRegressor(num_trees, random_state=seed, n_jobs=1).fit(_stack(raw), np.sign(ratio)),
+        data=raw["data"],
+        scale=np.ones(_NUM_GENERAL + 2),
+    )
+
+
+def standardise(blocks: Blocks, mean: Blocks, spread: Blocks) -> Blocks:
+    """Columns less their mean in units of their spread; those of spread 0 become 0."""
+    return {
+        name: (columns - mean[name]) / np.where(spread[name] > 0, spread[name], np.inf)
+        for name, columns in blocks.items()
+    }

@@ -1,0 +1,246 @@
+"""Pictures of an embedding, as a file or a page: its most frequent statements in a plane, coloured by family.
+
+Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
+"""
+
+import importlib
+import io
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ncc.arrays import Floats32, Ints32
+from ncc.errors import InputError
+from ncc.learning.embedding.backoff import opcode_of
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, normalised
+from ncc.system.files.models import write_output
+from ncc.system.files.pages import render_page
+from ncc.system.files.writing import check_writable
+from ncc_lab.embedding.statements import exact_rows
+
+_FEWEST = 5
+
+_OPCODES = {
+    "integer arithmetic": "add sub mul udiv sdiv urem srem",
+    "floating-point arithmetic": "fadd fsub fmul fdiv frem fneg",
+    "bitwise": "and or xor shl lshr ashr",
+    "comparison": "icmp fcmp",
+    "conversion": "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast "
+    "ptrtoaddr",
+    "vector and aggregate": "extractelement insertelement shufflevector extractvalue insertvalue",
+    "memory load": "load",
+    "memory store": "store",
+    "address": "getelementptr",
+    "stack": "alloca",
+    "call": "call invoke callbr",
+    "function header": "define",
+    "control flow": "br switch indirectbr ret unreachable resume landingpad catchswitch catchret cleanupret catchpad "
+    "cleanuppad",
+    "phi and select": "phi select",
+    "atomic": "atomicrmw cmpxchg fence",
+}
+_FAMILY_OF = {opcode: family for family, opcodes in _OPCODES.items() for opcode in opcodes.split()}
+
+FAMILIES = (*_OPCODES, "other")
+"""All families, related ones beside each other."""
+
+
+def family_of(text: str) -> str:
+    """The family of a statement or of any of its generalisations.
+
+    >>> family_of("<%ID> = load i32, ptr <%ID>, align 4")
+    'memory load'
+    """
+    if " atomic " in text:  # load atomic, store atomic
+        return "atomic"
+    return _FAMILY_OF.get(opcode_of(text), "other")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a family is drawn; colours that the colour-blind tell apart, each used twice with another shape."""
+
+    color: str
+    shape: str
+
+
+_COLORS = ("#0072B2", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#882255", "#E69F00", "#666666")
+MARKS: dict[str, Mark] = {
+    family: Mark(_COLORS[at // 2], ("circle", "triangle")[at % 2]) for at, family in enumerate(FAMILIES)
+}
+"""The mark of every family."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Words on a plane.
+
+    Attributes:
+        rows: (n,) int32 rows of the embedding, most frequent first.
+        xy: (n, 2) float32 coordinates; only distances between neighbours mean something.
+        families: (n,) the family of each.
+        texts: (n,) the statements.
+        method: Umap or tsne.
+    """
+
+    rows: Ints32
+    xy: Floats32
+    families: tuple[str, ...]
+    texts: tuple[str, ...]
+    method: str
+
+    @property
+    def title(self) -> str:
+        """One line that says what is to be seen."""
+        name = {"umap": "UMAP", "tsne": "t-SNE"}.get(self.method, self.method)
+        return f"The {len(self.rows):,} most frequent statements, by {name}"
+
+    @property
+    def drawn_families(self) -> list[str]:
+        """Families that have a statement here, in the order of the legend."""
+        present = set(self.families)
+        return [family for family in FAMILIES if family in present]
+
+
+def _umap(vectors: Floats32, seed: int) -> Floats32:
+    with warnings.catch_warnings():
+        # of optional parts that are not installed, and of one thread being all that a seed allows
+        warnings.filterwarnings("ignore", module=r"(umap|pynndescent|numba|sklearn|scipy)(\.|$)")
+        try:
+            umap = importlib.import_module("umap")
+        except ImportError as error:
+            raise InputError(
+                "method 'umap' needs umap-learn, which is not installed: 'pip install umap-learn', or use method 'tsne'"
+            ) from error
+        reducer = umap.UMAP(
+            n_neighbors=min(15, len(vectors) - 1),
+            metric="cosine",
+            init="pca",
+            random_state=seed,
+            n_jobs=1,
+        )
+        return reducer.fit_transform(vectors)
+
+
+def _tsne(vectors: Floats32, seed: int) -> Floats32:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    return TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
+
+
+METHODS: dict[str, Callable[[Floats32, int], Floats32]] = {"umap": _umap, "tsne": _tsne}
+"""Projections by name."""
+
+
+def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000, seed: int = 204) -> Projection:
+    """Lays the most frequent statements of an embedding out on a plane.
+
+    Args:
+        embedding: The vectors; generalised forms take no part.
+        method: Umap (needs umap-learn) or tsne.
+        max_words: Most statements to show.
+        seed: Of the projection; the same seed gives the same picture on the same machine.
+
+    Raises:
+        InputError: The method is unknown or not installed, or there are fewer than 5 statements to show.
+    """
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is not one of {', '.join(METHODS)}")
+    rows = exact_rows(embedding.vocabulary)
+    rows = rows[np.argsort(-embedding.vocabulary.counts[rows], kind="stable")][: max(max_words, 0)]
+    if len(rows) < _FEWEST:
+        raise InputError(
+            f"{len(rows)} statements to show (max_words is {max_words}, the embedding has "
+            f"{len(exact_rows(embedding.vocabulary))}); expected {_FEWEST} or more"
+        )
+    xy = np.asarray(METHODS[method](normalised(embedding.vectors[rows]), seed), np.float32)
+    texts = tuple(embedding.vocabulary.words[row] for row in rows.tolist())
+    return Projection(rows, xy, tuple(map(family_of, texts)), texts, method)
+
+
+def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
+    """Draws a projection as a PNG picture.
+
+    Raises:
+        OutputError: The file can't be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 8), dpi=150, facecolor="white", layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.set_title(projection.title, loc="left", fontsize=12, color="#222222")
+    sizes = Counter(projection.families)
+    of_family = np.array(projection.families)
+    handles = {}
+    for family in sorted(projection.drawn_families, key=lambda family: -sizes[family]):  # rare ones on top
+        x, y = projection.xy[of_family == family].T
+        mark = MARKS[family]
+        handles[family] = axes.scatter(
+            x, y, s=9, c=mark.color, marker={"circle": "o", "triangle": "^"}[mark.shape], linewidths=0, alpha=0.8
+        )
+    legend = axes.legend(
+        [handles[family] for family in projection.drawn_families],
+        [f"{family} ({sizes[family]:,})" for family in projection.drawn_families],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1),
+        frameon=False,
+        markerscale=2.5,
+        fontsize=10,
+        labelspacing=0.7,
+    )
+    for handle in filter(None, legend.legend_handles):
+        handle.set_alpha(1)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_output(path, picture.getvalue())
+
+
+def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
+    """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off.
+
+    Raises:
+        OutputError: The file can't be written.
+    """
+    sizes = Counter(projection.families)
+    drawn = {family: number for number, family in enumerate(projection.drawn_families)}
+    points = [
+        [round(x, 4), round(y, 4), drawn[family]]
+        for (x, y), family in zip(projection.xy.tolist(), projection.families, strict=True)
+    ]
+    families = [{"name": family, **asdict(MARKS[family]), "count": sizes[family]} for family in drawn]
+    data = {"families": families, "points": points, "texts": projection.texts}
+    write_output(path, render_page("words.html.j2", package="ncc_lab", title=projection.title, data=data).encode())
+
+
+def draw_embedding(
+    embedding: AnyEmbedding | None = None,
+    *,
+    picture: str | Path | None = None,
+    page: str | Path | None = None,
+    method: Literal["umap", "tsne"] = "tsne",
+) -> None:
+    """Draws the words of an embedding in two dimensions, coloured by family.
+
+    Args:
+        embedding: Default the one that ships with ncc.
+        picture: A .png file.
+        page: A .html file, to explore in a browser.
+        method: Of the projection.
+
+    Raises:
+        OutputError: A file can't be written.
+    """
+    files = [None if path is None else Path(path) for path in (picture, page)]
+    check_writable(*files)
+    projection = project(load_embedding(embedding), method=method)
+    for path, write in zip(files, (write_png, write_html), strict=True):
+        if path:
+            write(projection, path)

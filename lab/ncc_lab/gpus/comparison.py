@@ -1,0 +1,236 @@
+"""``ncc evaluate gpu``: predicted launches of held-out programs, against controls, with intervals over programs.
+
+Reference: gpuFLOPBench, arXiv 2512.04355 (data); Vovk et al. 2005 (conformal intervals).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ncc.arrays import Bools, Floats, Ints, Rows
+from ncc.errors import InputError
+from ncc.learning.heads.calibration_error import accuracy_of_surest
+from ncc.tasks.gpus.cards import CARDS, MEASURED
+from ncc.tasks.gpus.columns import KINDS
+from ncc.tasks.gpus.measured import Launches
+from ncc.tasks.gpus.train import fit_gpus, program_folds
+from ncc.tasks.gpus.train_head import published_launches
+from ncc_lab.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
+
+_FOLDS = 5
+_DRAWS = 300
+_LOG_TWO = float(np.log10(2))
+_SIZES = ("threads", "blocks", "block", "block_x", "grid_x", "warp_fill")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions(Rows):
+    """What a method says of n launches.
+
+    Attributes:
+        log_time: (n,) float64 logarithm to base 10 of seconds.
+        probability: (n,) float64 that each is compute-bound, both bounds as common as each other.
+        half_width: (n,) float64 half of the 80 % interval; None of a method that gives none.
+        familiar: (n,) bool; None the same.
+        stated: (n,) float64 probability that the bound is right; None where ``probability`` says.
+    """
+
+    log_time: Floats
+    probability: Floats
+    half_width: Floats | None = None
+    familiar: Bools | None = None
+    stated: Floats | None = None
+
+    @property
+    def sureness(self) -> Floats:
+        """(n,) by which the surest are told."""
+        return np.abs(self.probability - 0.5) if self.stated is None else self.stated
+
+
+def _head(train: Launches, test: Launches, seed: int) -> Predictions:
+    said = fit_gpus(train, MEASURED, seed=seed).answer(test.values)
+    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1, said.sureness)
+
+
+def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
+    return Predictions(np.full(len(test), np.median(train.log_time)), np.full(len(test), 0.5))
+
+
+def _trees_on(names: tuple[str, ...]) -> "Predictor":
+    def method(train: Launches, test: Launches, seed: int) -> Predictions:
+        from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+        how: dict[str, Any] = {
+            "n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.4, "random_state": seed,
+        }  # fmt: skip
+        seen, asked = (np.stack([one.column(name) for name in names], axis=1) for one in (train, test))
+        times = ExtraTreesRegressor(**how).fit(seen, train.log_time).predict(asked)
+        bound = ExtraTreesClassifier(class_weight="balanced", **how).fit(seen, train.compute > 0)
+        return Predictions(times, bound.predict_proba(asked)[:, 1])
+
+    return method
+
+
+def _process(train: Launches, test: Launches, seed: int) -> Predictions:
+    """A Gaussian process, Matérn 1/2 on standardised columns, on what the roofline leaves."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+    middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
+    seen, asked = (np.clip((one.values - middle) / scale, -5, 5) for one in (train, test))
+    kernel = ConstantKernel(1.0) * Matern(10.0, nu=0.5) + WhiteKernel(0.1)
+    targets = np.stack([train.log_time - train.column("physics"), 2 * train.compute - 1], axis=1)
+    fitted = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True, random_state=seed).fit(seen, targets)
+    rest, bound = fitted.predict(asked).T
+    share = 2 * float(train.compute.mean()) - 1
+    return Predictions(rest + test.column("physics"), 1 / (1 + np.exp(-4 * (bound - share))))
+
+
+def _with_vectors(codes: Codes) -> "Predictor":
+    def method(train: Launches, test: Launches, seed: int) -> Predictions:
+        return _head(*with_vectors(train, test, codes), seed)
+
+    return method
+
+
+def _recurrent(codes: Codes) -> "Predictor":
+    def method(train: Launches, test: Launches, seed: int) -> Predictions:
+        rest, odds = recurrent_residual(train, test, codes, seed)
+        return Predictions(test.column("physics") + rest, 1 / (1 + np.exp(-odds)))
+
+    return method
+
+
+def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
+    """The roofline on counted operations and bytes, nothing learnt."""
+    odds = np.max([test.column(f"intensity_{name}") - np.log10(peak / CARDS[MEASURED].bandwidth) for name, peak in (
+        ("single", CARDS[MEASURED].single), ("double", CARDS[MEASURED].double), ("integer", CARDS[MEASURED].integer)
+    )], axis=0)  # fmt: skip
+    return Predictions(test.column("physics"), 1 / (1 + np.exp(-odds)))
+
+
+def _ceiling(_train: Launches, test: Launches, _seed: int) -> Predictions:
+    """The roofline on measured operations and bytes: what perfect counts would give."""
+    return Predictions(np.log10(10**test.log_ceiling + 2e-6), test.compute)
+
+
+Predictor = Callable[[Launches, Launches, int], Predictions]
+METHODS: Mapping[str, Predictor] = {
+    "ncc": _head,
+    "process": _process,
+    "trees": _trees_on(()),
+    "physics": _physics,
+    "counts": _trees_on(tuple(f"each_{kind}" for kind in KINDS)),
+    "sizes": _trees_on(_SIZES),
+    "median": _median,
+    "perfect counts": _ceiling,
+}
+"""The head that ships; other models of the same columns; physics alone; and controls that know less, or all."""
+
+ON_CODE: Mapping[str, Callable[[Codes], Predictor]] = {"lstm": _recurrent, "vectors": _with_vectors}
+"""Models that read the kernel's code beside the columns."""
+
+
+def evaluate_gpu(
+    method: str = "all",
+    *,
+    seed: int = 204,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Evaluates predicted launches of gpuFLOPBench's CUDA programs, held out in five folds.
+
+    Every method learns from launches with and without their program's arguments, and is asked both ways: "told" and
+    "untold".
+
+    Args:
+        method: One of `METHODS` or `ON_CODE`, or "all".
+        seed: Of folds and of training.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each method.
+
+    Returns:
+        Method → "told" and "untold" → figures, see `figures_of`.
+
+    Raises:
+        InputError: There is no such method.
+        DataError: The files are missing or damaged.
+    """
+    names = (*METHODS, *ON_CODE)
+    if method not in ("all", *names):
+        raise InputError(f"no method is called {method!r}; expected {', '.join(names)} or all")
+    launches = published_launches(data, progress)
+    found: dict[str, dict[str, Any]] = {}
+    codes: Codes = {}
+    for name in names if method == "all" else (method,):
+        if name in ON_CODE:
+            codes = codes or read_codes(launches, data, progress)
+            run = ON_CODE[name](codes)
+        else:
+            run = _trees_on(launches.columns) if name == "trees" else METHODS[name]
+        parts: list[tuple[Ints, Predictions]] = []
+        for train, test in program_folds(launches.program, _FOLDS, seed):
+            parts.append((test, run(launches.rows(train), launches.rows(test), seed)))
+        order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+        said = Predictions.joined([one for _, one in parts]).rows(order)
+        found[name] = {
+            way: figures_of(launches.rows(chosen), said.rows(chosen), seed)
+            for way, chosen in (("told", launches.is_told), ("untold", ~launches.is_told))
+        }
+        if progress:
+            told = found[name]["told"]
+            progress(
+                f"{name}: factor {told['factor']['value']}, balanced accuracy {told['balanced_accuracy']['value']}"
+            )
+    return found
+
+
+def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[str, Any]:
+    """Scores, each with an interval over programs drawn again and again.
+
+    Returns:
+        Name → value and both ends of its 95 % interval; and the error rate of the bound among the surest 10, 20, …
+        100 % of launches, as ``risk``.
+    """
+    values = _scores(launches, said)
+    names, codes = np.unique(launches.program, return_inverse=True)
+    members = [np.flatnonzero(codes == one) for one in range(len(names))]
+    draw = np.random.default_rng(seed)
+    drawn: list[dict[str, float]] = []
+    for _ in range(_DRAWS):
+        rows = np.concatenate([members[one] for one in draw.integers(len(members), size=len(members))])
+        drawn.append(_scores(launches.rows(rows), said.rows(rows)))
+    figures: dict[str, Any] = {}
+    for name, value in values.items():
+        low, high = np.quantile([one[name] for one in drawn], (0.025, 0.975))
+        figures[name] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
+    right = (said.probability > 0.5) == (launches.compute > 0)
+    risk = [round(1 - one, 4) for one in accuracy_of_surest(right, said.sureness)]
+    return {**figures, "risk": risk, "launches": len(launches), "programs": len(names)}
+
+
+def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
+    from scipy.stats import rankdata
+
+    errors = np.abs(said.log_time - launches.log_time)
+    is_compute, guess = launches.compute > 0, said.probability > 0.5
+    right = guess == is_compute
+    ranks = np.corrcoef(rankdata(said.log_time), rankdata(launches.log_time))[0, 1] if np.ptp(said.log_time) else 0.0
+    found = {
+        "factor": float(10 ** np.median(errors)),
+        "within_two": float(np.mean(errors <= _LOG_TWO)),
+        "rank_correlation": float(ranks),
+        "accuracy": float(right.mean()),
+        "balanced_accuracy": float(np.mean([right[one].mean() for one in (is_compute, ~is_compute) if one.any()])),
+        "sure_half_accuracy": accuracy_of_surest(right, said.sureness, (50,))[0],
+    }
+    if said.half_width is not None:
+        found["coverage"] = float(np.mean(errors <= said.half_width))
+        found["interval_factor"] = float(10 ** np.median(said.half_width))
+    if said.familiar is not None:
+        found["familiar"] = float(said.familiar.mean())
+        known = said.familiar if said.familiar.any() else np.ones(len(errors), bool)
+        found["familiar_factor"] = float(10 ** np.median(errors[known]))
+    return found

@@ -1,0 +1,247 @@
+"""``ncc evaluate retrieval``: do vectors of programs find the programs of their class among all others?
+
+Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to 104 test, MAP@R, every program a query.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ncc.arrays import Floats, Ints
+from ncc.errors import InputError
+from ncc.ir.frontend.options import CompileOptions
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
+from ncc.learning.encoder.encoders import AnyEncoder
+from ncc.learning.encoder.pooling import load_pooler
+from ncc.learning.heads.figures import Estimate, estimate
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, load_programs
+from ncc.learning.programs.loading import choose_classes, labelled_files, programs_cache, tell_batches
+from ncc.learning.programs.reading import ProgramReader
+from ncc.system.files.reading import FoundFile
+from ncc.system.files.tables import check_format, write_vectors
+from ncc.system.files.writing import check_folder, check_writable
+from ncc_lab.evaluation import Comparison, Score, choose_methods
+from ncc_lab.report.table import Column, Table, score_row, table_of
+from ncc_lab.retrieval.methods import Pooled, Representation, Units, all_representations
+from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
+
+_MOST_BYTES = 2 << 30
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RetrievalMetrics:
+    """How well programs find those of their class.
+
+    Attributes:
+        map_at_r: Mean average precision over the first R results, R the size of the class less 1.
+        nearest: Share of programs whose nearest is of their class.
+    """
+
+    map_at_r: Estimate
+    nearest: Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RetrievalComparison(Comparison[RetrievalMetrics]):
+    """Scores of ways to make vectors, and what they were measured on.
+
+    Attributes:
+        classes: Names of the classes.
+        failures: File → reason, of the programs that have no vector.
+    """
+
+    title = "Finding programs of the same class"
+    introduction = "Every program asks for those like it; by their vectors, how many of its class come first?"
+    classes: tuple[str, ...]
+    failures: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as of every comparison, with how many programs there were."""
+        counts = {"num_classes": len(self.classes), "failures": len(self.failures)}
+        return counts | super().to_dict()
+
+    def describe(self, score: Score[RetrievalMetrics]) -> dict[str, Any]:
+        """Figures in percent are shares here; intervals are over classes."""
+        found = score.metrics
+        return {
+            "map_at_r": found.map_at_r.value,
+            "interval": [found.map_at_r.low, found.map_at_r.high],
+            "nearest": found.nearest.value,
+            "nearest_interval": [found.nearest.low, found.nearest.high],
+        }
+
+    def table(self, scores: Sequence[Score[RetrievalMetrics]]) -> Table:
+        """Return a row for each way to make vectors."""
+        columns: list[Column[Score[RetrievalMetrics]]] = [
+            Column("MAP@R", lambda score: score.metrics.map_at_r, "%", is_ranked=True),
+            Column("nearest is of the class", lambda score: score.metrics.nearest, "%"),
+            Column("seconds", lambda score: score.seconds, places=0),
+        ]
+        caption = (
+            f"{scores[0].num_samples} programs of {len(self.classes)} classes, each compared with all others; "
+            f"{len(self.failures)} that do not compile count as misses; intervals over classes"
+        )
+        return table_of(caption, columns, scores, row=score_row)
+
+
+def evaluate_retrieval(
+    folder: str | Path | None = None,
+    *,
+    classes: str | None = None,
+    per_class: int | None = None,
+    method: Sequence[str] | None = None,
+    encoder: AnyEncoder | None = None,
+    levels: Sequence[str] = ("1",),
+    rerank: bool = False,
+    output: str | Path | None = None,
+    embedding: AnyEmbedding | None = None,
+    seed: int = 204,
+    jobs: int = 1,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> RetrievalComparison:
+    """Measures whether vectors of programs find the programs of their class among all others.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        classes: Those to compare, as "81-104" or "sort,search"; default all.
+        per_class: So many programs of each class, drawn at random by the seed; default all.
+        method: Patterns of names of methods, as a shell matches files; default all.
+        encoder: An encoder of your own, or its folder, which is measured as well.
+        levels: Optimisation levels to compile programs at; vectors of several stand side by side.
+        rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
+        output: File that gets what was compared, of one method: ``input``, ``label`` and ``vectors``, a row of zeros
+            for what does not compile; the extension says the format, as for `save_vectors`.
+        embedding: Vectors of statements; default those that ship with ncc.
+        seed: Of the encoder that is not trained.
+        jobs: Processes that compile and read.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with lines of text.
+
+    Returns:
+        Scores of every method, with 95 % intervals over classes.
+
+    Raises:
+        InputError: There is no such class, method or level, or ``output`` is given for several methods.
+        DataError: POJ-104 is asked for and is missing or damaged.
+        OutputError: A file can't be written.
+
+    Reference: Lu et al. 2021 (CodeXGLUE); Mou et al. 2016 (data).
+    """
+    embedding = load_embedding(embedding)
+    cache = Path(programs) if programs else programs_cache()
+    files, names = labelled_files(folder, levels, data)
+    if classes or per_class:
+        files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
+    own = [Pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
+    known = [*all_representations(embedding, seed), *own]
+    chosen = choose_methods(method or ("*",), [one.name for one in known])
+    if output:
+        check_format(Path(output))
+        check_writable(Path(output))
+        if len(chosen) != 1 or rerank:
+            raise InputError(f"vectors of one method can be written; expected one, found {len(chosen) * (1 + rerank)}")
+    check_folder(Path(programs) if programs else None)
+    samples = load_programs(
+        files, names, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=tell_batches(progress)
+    )
+    methods = [one for one in known if one.name in chosen]
+    readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in names]
+    comparison, vectors = compare_retrieval(files, samples, methods, readers, rerank=rerank, progress=progress)
+    if output:
+        if vectors.shape[0] * vectors.shape[1] * 4 > _MOST_BYTES:
+            raise InputError(f"{vectors.shape[0]} vectors of {vectors.shape[1]} numbers are too many to be written")
+        dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        labels = [files.classes[number] for number in files.label.tolist()]
+        write_vectors(Path(output), files.paths, labels, dense.astype(np.float32))
+    return comparison
+
+
+def compare_retrieval(
+    files: LabelledFiles,
+    samples: ProgramSamples,
+    methods: Sequence[Representation],
+    readers: Sequence[ProgramReader] = (),
+    *,
+    rerank: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[RetrievalComparison, Matrix]:
+    """Score ways to make vectors; and the last one's vectors, a row a file.
+
+    Args:
+        files: The programs.
+        samples: Those that compile, at one level or several.
+        methods: What makes vectors.
+        readers: One for each level, for methods that ask for IR.
+        rerank: As for `evaluate_retrieval`.
+        progress: Called with a line of text after each method.
+    """
+    scores, vectors = [], None
+    for method in methods:
+        begin = perf_counter()
+        vectors = _placed(at_all_levels(method, files, samples, readers), samples.row, len(files.paths))
+        seconds = perf_counter() - begin
+        for name, matrix in [(method.name, vectors)] + (
+            [(f"{method.name}, re-ranked by all that is compared", expanded(vectors))] if rerank else []
+        ):
+            scores.append(_score(name, method, matrix, files.label, seconds))
+            if progress:
+                progress(f"{name}: {scores[-1].metrics.map_at_r.value:.1%}")
+    return RetrievalComparison(tuple(scores), files.classes, samples.failures), vectors
+
+
+def at_all_levels(
+    method: Representation, files: LabelledFiles, samples: ProgramSamples, readers: Sequence[ProgramReader]
+) -> Matrix:
+    """Vectors of the samples at all levels, side by side, each of length 1; arguments as of `compare_retrieval`."""
+    from scipy.sparse import hstack, issparse
+
+    def ir_at(level: int) -> Callable[[int], tuple[bytes, str | None]]:
+        def text(number: int) -> tuple[bytes, str | None]:
+            path = files.paths[int(samples.row[number])]
+            return readers[level].ir_of(FoundFile(path, files.folder))[0], None
+
+        return text
+
+    views = [method.vectors(Units(table, ir_at(level))) for level, table in enumerate(samples.views.values())]
+    if len(views) == 1:
+        return views[0]
+    views = [unit_rows(view)[0] for view in views]
+    return hstack(views).tocsr() if issparse(views[0]) else np.hstack(views)
+
+
+def _placed(vectors: Matrix, rows: Ints, num: int) -> Matrix:
+    """Vectors in their places among so many rows; the others are zeros."""
+    from scipy.sparse import csr_matrix
+
+    spread = csr_matrix((np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))), shape=(num, len(rows)))
+    return spread @ vectors
+
+
+def _score(name: str, method: Representation, vectors: Matrix, label: Ints, seconds: float) -> Score[RetrievalMetrics]:
+    found = average_precisions(vectors, label)
+    asked = np.flatnonzero(np.isfinite(found[:, 0]))
+    terms = np.column_stack([found[asked], np.ones(len(asked))])
+
+    def metrics(terms: Floats) -> RetrievalMetrics:
+        figures = estimate(terms[None], label[asked], lambda sums: sums[..., :2] / sums[..., 2:])
+        return RetrievalMetrics(map_at_r=figures[0], nearest=figures[1])
+
+    return Score(
+        method=name,
+        kind=method.kind,
+        protocol="retrieval",
+        num_samples=len(asked),
+        interval_unit="class",
+        num_groups=len(np.unique(label[asked])),
+        metrics=metrics(terms),
+        oracle=metrics(np.ones_like(terms)),
+        predicted=found[None],
+        seconds=seconds,
+    )

@@ -1,0 +1,94 @@
+"""The programs of a sweep: where they are, how they are read, and which of them each run trains on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ncc.arrays import Ints
+from ncc.learning.embedding.embedding import Embedding, load_embedding
+from ncc.learning.programs.labelled import ProgramSamples, find_labelled_files, load_programs
+from ncc.learning.programs.loading import level_names, programs_cache, programs_folder
+from ncc_lab.classification.protocols import ProgramSplit
+from ncc_lab.classification.task import first_of_each, load_split
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramSource:
+    """Labelled programs, as a run of its own process finds them again.
+
+    Attributes:
+        folder: A folder of programs for each class.
+        levels: Optimisation levels to compile them at, as "-O1".
+        cache: Where they are kept once read.
+        embedding: Folder of the embedding; None for the shipped one.
+    """
+
+    folder: str
+    levels: tuple[str, ...]
+    cache: str
+    embedding: str | None = None
+
+    @classmethod
+    def find(
+        cls,
+        folder: Path | None = None,
+        levels: str = "1",
+        *,
+        cache: Path | None = None,
+        embedding: Path | None = None,
+        data: str | None = None,
+    ) -> "ProgramSource":
+        """The source that a user named: POJ-104, the user's cache and the shipped embedding where nothing is.
+
+        Raises:
+            NccError: POJ-104 is not there, or a level is unknown.
+        """
+        return cls(
+            levels=level_names(levels),
+            folder=str(programs_folder(folder, data).absolute()),
+            cache=str((cache or programs_cache()).absolute()),
+            embedding=str(embedding.absolute()) if embedding else None,
+        )
+
+    def load(self, *, progress: Callable[[int, int], None] | None = None) -> "Programs":
+        """Reads the programs, or finds them in the cache, and splits them.
+
+        Raises:
+            NccError: There are too few, or the compiler, the cache or the embedding fails.
+        """
+        embedding = load_embedding(Path(self.embedding) if self.embedding else None)
+        samples = load_programs(
+            find_labelled_files(self.folder),
+            self.levels,
+            abstraction=embedding.abstraction,
+            cache=Path(self.cache),
+            progress=progress,
+        )
+        split, _ = load_split(samples)
+        return Programs(embedding, samples, split)
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """Programs that were read.
+
+    Attributes:
+        embedding: What they are looked up in.
+        samples: All of them.
+        split: Which are to train on, to validate, to test; near-duplicates stay together.
+    """
+
+    embedding: Embedding
+    samples: ProgramSamples
+    split: ProgramSplit
+
+    @property
+    def fewest(self) -> int:
+        """Training programs of the class that has fewest."""
+        return int(np.bincount(self.samples.label[self.split.train], minlength=len(self.samples.classes)).min())
+
+    def training_rows(self, per_class: int | None) -> Ints:
+        """Rows to train on; a larger number takes those of a smaller one and more."""
+        return self.split.train if per_class is None else first_of_each(self.samples.label, self.split.train, per_class)

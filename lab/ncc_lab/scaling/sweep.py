@@ -1,0 +1,285 @@
+"""Runs a sweep, one run at a time, and keeps all of them with the cost of measuring them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from ncc.errors import InputError
+from ncc_lab.scaling.plan import SweepConfig
+from ncc_lab.scaling.prediction import LINKS, Prediction, predict_scaling
+from ncc_lab.scaling.processes import start_run
+from ncc_lab.scaling.programs import Programs, ProgramSource
+from ncc_lab.scaling.results import RunResult
+from ncc_lab.scaling.scores import BreakEven, SettingScore, break_even, score_settings
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What measuring cost.
+
+    Attributes:
+        inside_s: In the first ranks of all runs: timers, and collecting figures.
+        around_s: Between the runs and after them: what starts and reads them, scores, report.
+        runs_s: All runs, from the start of the first process to the end of the last.
+    """
+
+    inside_s: float
+    around_s: float
+    runs_s: float
+
+    @property
+    def share(self) -> float:
+        """Share of the total time, of runs and of measuring, that went into measuring."""
+        return (self.inside_s + self.around_s) / (self.runs_s + self.around_s)
+
+    def to_text(self) -> str:
+        """In a sentence."""
+        return (
+            f"measuring: {self.inside_s:.3f} s in timers inside runs of {self.runs_s:.1f} s, {self.around_s:.2f} s "
+            f"around them: {self.share:.2%}" + ("" if self.share < 0.01 else ", more than 1 %: the runs are too short")
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingSweep:
+    """A sweep that was run.
+
+    Attributes:
+        config: What was asked for.
+        source: The programs.
+        results: Every run, failed ones among them, in the order in which they ran.
+        num_classes: Of the programs.
+        num_programs: All that were read.
+        failures: Programs that were left out, since they do not compile.
+        preparing_s: Compiling and reading programs before the first run, which then all find them in the cache.
+        around_s: Time between and after the runs so far, see `Overhead`.
+        prediction: What was asked of what was not run; None for nothing.
+    """
+
+    config: SweepConfig
+    source: ProgramSource
+    results: tuple[RunResult, ...]
+    num_classes: int
+    num_programs: int
+    failures: int
+    preparing_s: float
+    around_s: float
+    prediction: Prediction | None = None
+
+    def __repr__(self) -> str:
+        return f"ScalingSweep({len(self.results)} runs, {self.num_failed} failed)"
+
+    @cached_property
+    def scores(self) -> list[SettingScore]:
+        """One for each setting."""
+        return score_settings(self.config, self.results)
+
+    @cached_property
+    def break_even(self) -> list[BreakEven]:
+        """How large the model must be before several ranks pay."""
+        return break_even(self.scores)
+
+    @property
+    def hardware(self) -> dict[str, Any]:
+        """Name of the device and cores that a process may use, as the runs saw them; empty if all failed."""
+        return next((result.measured.hardware for result in self.results if result.measured), {})
+
+    @property
+    def precision(self) -> str:
+        """What the runs multiplied matrices in."""
+        return ", ".join(dict.fromkeys(result.measured.precision for result in self.results if result.measured))
+
+    def phase_seconds(self, phase: str, score: SettingScore) -> float | None:
+        """Median seconds of a phase over the runs of a setting that went well; None if none did."""
+        found = [
+            result.phase(phase) for result in self.results if result.run.setting == score.setting and result.measured
+        ]
+        return median(found) if found else None
+
+    @property
+    def num_failed(self) -> int:
+        """Runs that failed."""
+        return sum(result.error is not None for result in self.results)
+
+    def overhead(self, report_s: float = 0.0) -> Overhead:
+        """What measuring cost, with the seconds that a report has taken."""
+        return Overhead(
+            inside_s=sum(result.measured.measuring_s for result in self.results if result.measured),
+            around_s=self.around_s + report_s,
+            runs_s=sum(result.wall_s for result in self.results),
+        )
+
+    def to_page(self, about: Mapping[str, Any]) -> str:
+        """A report with pictures, as one HTML document."""
+        from ncc_lab.scaling.report import scaling_report
+
+        return scaling_report(self, about)
+
+    def to_dict(self, report_s: float = 0.0) -> dict[str, Any]:
+        """Plain Python values by name, as ``--json`` prints them, with the seconds that a report has taken."""
+        overhead = self.overhead(report_s)
+        return {
+            "sweep": asdict(self.config),
+            "levels": list(self.source.levels),
+            "num_programs": self.num_programs,
+            "num_classes": self.num_classes,
+            "failures": self.failures,
+            "preparing_s": self.preparing_s,
+            "settings": [asdict(score) for score in self.scores],
+            "break_even": [asdict(one) | {"text": one.to_text()} for one in self.break_even],
+            "prediction": asdict(self.prediction) | {"text": self.prediction.to_text()} if self.prediction else None,
+            "measuring": asdict(overhead) | {"share": overhead.share},
+            "runs": [result.to_dict() for result in self.results],
+        }
+
+
+def bench_scaling(
+    folder: str | Path | None = None,
+    *,
+    world: Sequence[int] = (1, 2),
+    strategy: Sequence[str] = ("mirrored",),
+    compression: Sequence[str] = ("none",),
+    batch_size: Sequence[int] = (64,),
+    hidden: Sequence[int] = (128,),
+    epochs: int = 12,
+    per_class: int | None = None,
+    cut: Literal["samples", "tokens"] = "samples",
+    scaling: Literal["strong", "weak"] = "strong",
+    threads: Sequence[int] = (1,),
+    target: float | None = None,
+    repeats: int = 3,
+    device: str = "cpu",
+    timeout: float = 3600.0,
+    levels: Sequence[str] = ("1",),
+    embedding: str | Path | None = None,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    seed: int = 204,
+    predict: Sequence[int] = (),
+    link: str = "infiniband",
+    progress: Callable[[str], None] | None = None,
+) -> ScalingSweep:
+    """Measures how training a program classifier scales over ranks, and how large a model must be for that to pay.
+
+    Every run has its own processes; the result includes all runs, even failed ones.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        world: Numbers of ranks, 1 among them.
+        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
+        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4", "powersgd".
+        batch_size: Programs of a step: over all ranks, or with weak scaling for each.
+        hidden: Units of each direction of the LSTM: sizes of the model.
+        epochs: Passes over the programs.
+        per_class: Train on so many programs of a class, with weak scaling for each rank.
+        cut: Batches of as many "samples", or of as many "tokens", with padding.
+        scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
+        threads: Numbers of threads to try for one rank; several ranks have one each.
+        target: Accuracy on validation programs, the time to which is measured too.
+        repeats: Runs of each setting.
+        device: "cpu" or "cuda"; each rank takes a GPU of its own.
+        timeout: Time limit of a run in seconds.
+        levels: Optimisation levels to compile programs at.
+        embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        seed: Of the first run of each setting.
+        predict: Numbers of ranks whose speedup is predicted from the runs, which must be of 1, 2 and more ranks.
+        link: What they are joined by: "nvlink", "infiniband" or "ethernet".
+        progress: Called with a line of text after each run.
+
+    Returns:
+        Every run and the scores of every setting: seconds, programs a second, speedups.
+
+    Raises:
+        InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+    """
+    if predict and (min(predict) < 2 or len(set(world)) < 3 or "mirrored" not in strategy or "none" not in compression):
+        raise InputError("a prediction needs runs of 1, 2 and more mirrored ranks, and asks for 2 ranks or more")
+    if link not in LINKS:
+        raise InputError(f"link is {link!r}; expected one of {', '.join(LINKS)}")
+    config = SweepConfig(
+        worlds=tuple(world),
+        strategies=tuple(strategy),
+        compressions=tuple(compression),
+        batch_sizes=tuple(batch_size),
+        hidden=tuple(hidden),
+        epochs=epochs,
+        per_class=per_class,
+        cut=cut,
+        scaling=scaling,
+        threads=tuple(threads),
+        target=target,
+        repeats=repeats,
+        device=device,
+        seed=seed,
+        timeout_s=timeout,
+    )
+    paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
+    source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
+    sweep = run_sweep(config, source, progress=progress)
+    if not predict:
+        return sweep
+    strong = scaling == "strong"
+    return replace(sweep, prediction=predict_scaling(sweep.results, predict, link, strong=strong, seed=seed))
+
+
+def run_sweep(
+    config: SweepConfig, source: ProgramSource, *, progress: Callable[[str], None] | None = None
+) -> ScalingSweep:
+    """Runs a sweep.
+
+    Programs are compiled and read once before, so that no run pays for what later ones find done.
+
+    Args:
+        config: What to run.
+        source: The programs.
+        progress: Called with a line of text after reading and after each run.
+
+    Raises:
+        InputError: There are too few programs for weak scaling.
+        NccError: The programs can't be read.
+    """
+    tell = progress or (lambda _: None)
+    began = time.time()
+    programs = source.load(progress=lambda done, total: tell(f"{done} of {total} batches of programs read"))
+    _check_enough(config, programs)
+    samples = programs.samples
+    num_classes, num_programs, failures = len(samples.classes), len(samples), len(samples.failures)
+    del programs, samples  # memory that the runs may need
+    preparing_s = time.time() - began
+    tell(f"{num_programs} programs of {num_classes} classes; {failures} left out")
+    results: list[RunResult] = []
+    runs = config.runs()
+    began = time.time()
+    for number, run in enumerate(runs, 1):
+        result = start_run(run, source, device=config.device, timeout_s=config.timeout_s)
+        results.append(result)
+        outcome = f"failed: {result.error}"
+        if result.measured:
+            outcome = f"{result.seconds:.1f} s, test accuracy {result.measured.test_accuracy:.2%}"
+        tell(f"run {number} of {len(runs)}: {run.setting.to_text()}, seed {run.seed}: {outcome}")
+    return ScalingSweep(
+        config=config,
+        source=source,
+        results=tuple(results),
+        num_classes=num_classes,
+        num_programs=num_programs,
+        failures=failures,
+        preparing_s=preparing_s,
+        around_s=max(0.0, time.time() - began - sum(result.wall_s for result in results)),
+    )
+
+
+def _check_enough(config: SweepConfig, programs: Programs) -> None:
+    needed = (config.per_class or 0) * max(config.worlds)
+    if config.scaling == "weak" and programs.fewest < needed:
+        raise InputError(
+            f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
+            f"{needed} training programs of every class; one has {programs.fewest}"
+        )

@@ -1,0 +1,274 @@
+"""Heads that ship: what was trained, calibrated and measured, trained again on all programs, and after a stop."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lab.tests.rooms import classification_measure as measure
+from lab.tests.rooms import fit_classifier, load_split, measure_head
+from ncc.errors import AssetError, InputError
+from tests.rooms import (
+    CombinedMethod,
+    CompileOptions,
+    NetworkMethod,
+    NetworkTraining,
+    NgramMethod,
+    TrainingConfig,
+    encoded_programs,
+    find_labelled_files,
+    fit,
+    load_classifier,
+    load_embedding,
+    probabilities,
+    program_encoder,
+    program_head,
+    refit_classifier,
+    save_classifier,
+)
+
+SMALL = NetworkTraining(
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
+    min_steps=1,
+    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
+)
+SHORT = replace(SMALL, loop=replace(SMALL.loop, epochs=2))
+
+
+@pytest.fixture(scope="module")
+def embedding():
+    return load_embedding()
+
+
+@pytest.fixture(scope="module")
+def head(samples, embedding):
+    return fit_classifier(samples, NetworkMethod(embedding, SMALL))
+
+
+@pytest.fixture(scope="module")
+def refitted(samples, embedding, head):
+    return refit_classifier(samples, NetworkMethod(embedding, SHORT, begin_with=head.network), head)
+
+
+@pytest.fixture(scope="module")
+def method(samples, embedding):
+    """What the head is made of, trained once more."""
+    method = CombinedMethod(NetworkMethod(embedding, SMALL), NgramMethod(embedding))
+    method.fit(samples, load_split(samples)[0].train, np.random.default_rng(204))
+    return method
+
+
+def _arrays(head) -> dict[str, np.ndarray]:
+    ngrams = {name: getattr(head.ngrams, name) for name in ("weights", "scale", "bias", "rarity")}
+    return head.network.tensors | ngrams | {"row": head.network.row}
+
+
+def _same(one, other) -> bool:
+    assert _arrays(one).keys() == _arrays(other).keys()
+    return all(np.array_equal(array, _arrays(other)[name]) for name, array in _arrays(one).items())
+
+
+def test_a_head_ships_what_was_trained(samples, embedding, head, method, tmp_path):
+    save_classifier(head, tmp_path)
+    loaded = load_classifier(tmp_path)
+    assert loaded.classes == ("gemm", "stencil")
+    assert loaded.levels == ("-O1", "-O0")
+    assert loaded.embedding_id == embedding.fingerprint
+    assert min(loaded.about["test_accuracy"].values()) >= 0.8
+    rows = load_split(samples)[0].test
+    scores = {level: method.scores(samples, level, rows) for level in samples.views}
+    assert method.predict(samples, rows) == pytest.approx(probabilities(list(scores.values())))
+    programs = {level: list(encoded_programs(table.rows(rows), embedding)) for level, table in samples.views.items()}
+    for level, expected in scores.items():
+        shares = probabilities([expected / loaded.temperature])
+        for program, share in zip(programs[level], shares, strict=True):
+            assert loaded.predict(program).probability == pytest.approx(share, abs=5e-3)
+    shares = probabilities([expected / loaded.temperature for expected in scores.values()])
+    for *views, share in zip(*programs.values(), shares, strict=True):
+        assert loaded.predict(*views).probability == pytest.approx(share, abs=5e-3)
+
+
+@pytest.fixture(scope="module")
+def mixed(samples):
+    """The same with wrong classes among them, or nothing would keep accuracy and confidence down."""
+    wrong = np.random.default_rng(0).random(len(samples)) < 0.3
+    return replace(samples, label=np.where(wrong, 1 - samples.label, samples.label))
+
+
+@pytest.fixture(scope="module")
+def mixed_head(mixed, embedding):
+    return fit_classifier(mixed, NetworkMethod(embedding, SHORT))
+
+
+def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
+    """What the head says of programs at each level, and at all of them together: (m, num_classes) each."""
+    found = {
+        level: np.array([head.scores(program) for program in encoded_programs(table.rows(rows), embedding)])
+        for level, table in samples.views.items()
+    }
+    return found | {"all levels together": np.mean(list(found.values()), axis=0)}
+
+
+def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
+    split, groups = load_split(mixed)
+    about, test = json.loads(json.dumps(mixed_head.about)), split.test
+    assert about["programs"] == len(mixed) == 40
+    assert (about["training"], about["test"]) == (len(split.train), len(test))
+    assert about["levels"] == ["-O1", "-O0"]
+    assert about["options"]["encoder"]["hidden"] == 8
+    scores = _scores(mixed_head, mixed, embedding, test)
+    right = {name: found.argmax(axis=1) == mixed.label[test] for name, found in scores.items()}
+    assert about["test_accuracy"] == {name: pytest.approx(hits.mean(), abs=1e-4) for name, hits in right.items()}
+    shares = {name: probabilities([found / mixed_head.temperature]) for name, found in scores.items()}
+    errors = {
+        name: measure(share[None], mixed.label[test], groups[test], split.twins).calibration_error
+        for name, share in shares.items()
+    }
+    assert about["calibration_error"] == pytest.approx(errors["all levels together"], abs=1e-4)
+    assert about["calibration_error"] != pytest.approx(errors["-O1"], abs=1e-3)
+
+
+def test_answers_are_calibrated_on_programs_held_out(mixed, embedding, mixed_head):
+    rows = load_split(mixed)[0].valid
+    scores = _scores(mixed_head, mixed, embedding, rows)
+    answers, truth = np.concatenate(list(scores.values())), np.tile(mixed.label[rows], 3)
+
+    def entropy(temperature):
+        return -np.log(probabilities([answers / temperature])[np.arange(len(truth)), truth]).mean()
+
+    best = mixed_head.temperature
+    assert np.exp(-3) < best / 1.001 < best * 1.001 < np.exp(3)
+    assert entropy(best) < min(entropy(best * 1.001), entropy(best / 1.001))
+    confidence = probabilities([scores["all levels together"] / best]).max(axis=1)
+    assert np.ptp(confidence) > 1e-3
+    assert mixed_head.threshold == pytest.approx(np.quantile(confidence, 0.01), abs=1e-5)
+
+
+def test_one_level_is_enough(samples, embedding):
+    alone = replace(samples, views={"-O0": samples.views["-O0"]})
+    head = fit_classifier(alone, NetworkMethod(embedding, SHORT))
+    assert head
+    assert head.levels == ("-O0",)
+    assert set(head.about["test_accuracy"]) == {"all levels together", "-O0"}
+    assert len(set(head.about["test_accuracy"].values())) == 1
+
+
+def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, refitted):
+    for name in ("classes", "temperature", "threshold", "embedding_id", "ngram_factor", "levels"):
+        assert getattr(refitted, name) == getattr(head, name)
+    assert (refitted.about["training"], refitted.about["measured_when_trained_on"]) == (40, 24)
+    for name in ("programs", "test", "test_accuracy", "calibration_error", "levels", "seed"):
+        assert refitted.about[name] == head.about[name]
+    everything = np.arange(len(samples))
+    network = NetworkMethod(embedding, SHORT, begin_with=head.network)
+    method = CombinedMethod(network, NgramMethod(embedding))
+    method.fit(samples, everything, np.random.default_rng(204))
+    assert np.array_equal(refitted.network.row, head.network.row)
+    expected = method.scores(samples, "-O1", everything)
+    for program, scores in zip(encoded_programs(samples.views["-O1"], embedding), expected, strict=True):
+        assert refitted.scores(program) == pytest.approx(scores, abs=1e-3)
+
+
+def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples, embedding, head):
+    before = {name: array.copy() for name, array in _arrays(head).items()}
+    fresh, further = [], []
+    fit_classifier(samples, NetworkMethod(embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss)))
+    other = replace(
+        SHORT,
+        encoder=replace(program_encoder(5, 2, 5), dropout=0.0),
+        head=replace(program_head(5), dropout=0.0),
+    )
+    again = refit_classifier(
+        samples,
+        NetworkMethod(embedding, other, begin_with=head.network, progress=lambda _epoch, loss: further.append(loss)),
+        head,
+    )
+    assert again
+    assert {name: array.shape for name, array in again.network.tensors.items()} == {
+        name: array.shape for name, array in head.network.tensors.items()
+    }
+    encoder, top = again.about["options"]["encoder"], again.about["options"]["head"]
+    assert [encoder[name] for name in ("hidden", "layers", "buckets", "dropout")] == [8, 1, 64, 0.0]
+    assert [top[name] for name in ("dense", "dropout")] == [16, 0.0]
+    assert further[0] < fresh[0]
+    assert all(np.array_equal(array, before[name]) for name, array in _arrays(head).items())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"classes": ("gemm", "other")}, "other classes or levels"),
+        ({"levels": ("-O0", "-O1")}, "other classes or levels"),
+        ({"embedding_id": "another"}, "another embedding"),
+    ],
+    ids=["classes", "levels", "embedding"],
+)
+def test_a_measured_head_of_something_else_is_refused(samples, embedding, head, change, message):
+    with pytest.raises(AssetError, match=message):
+        refit_classifier(samples, NetworkMethod(embedding, SHORT, begin_with=head.network), replace(head, **change))
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["train", "refit"])
+def test_training_goes_on_after_a_stop(samples, embedding, head, tmp_path, again):
+    class StopError(Exception):
+        pass
+
+    def stop(epoch, _loss):
+        if epoch == 2:
+            raise StopError
+
+    def train(seed=204, **options):
+        training = replace(SMALL, loop=replace(SMALL.loop, epochs=4))
+        network = NetworkMethod(embedding, training, begin_with=head.network if again else None, **options)
+        return refit_classifier(samples, network, head, seed) if again else fit_classifier(samples, network, seed)
+
+    whole = train()
+    with pytest.raises(StopError):
+        train(checkpoint=tmp_path / "c.pt", progress=stop)
+    resumed = []
+    stopped = train(checkpoint=tmp_path / "c.pt", progress=lambda epoch, _loss: resumed.append(epoch))
+    assert resumed == [3, 4]
+    assert _same(stopped, whole)
+    assert stopped.about == whole.about
+    assert not _same(train(seed=1), whole)
+
+
+def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("fitted by another rank")
+
+    monkeypatch.setattr(fit, "rank_and_world", lambda: (1, 2))
+    monkeypatch.setattr(NgramMethod, "fit", refuse)
+    epochs = []
+    options: dict[str, Any] = {"training": SHORT, "progress": lambda epoch, _loss: epochs.append(epoch)}
+    assert fit_classifier(samples, NetworkMethod(embedding, **options)) is None
+    assert refit_classifier(samples, NetworkMethod(embedding, begin_with=head.network, **options), head) is None
+    assert epochs == [1, 2, 1, 2]
+
+
+def test_a_head_is_measured_at_a_level_that_it_has_not_seen(classes, cache, embedding, head, refitted):
+    files = find_labelled_files(classes)
+    variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
+    together, usual, unseen = measure_head(head, embedding, files, variants, cache=cache)
+    assert together.level == "usual"
+    assert together.accuracy == together.usual_accuracy
+    assert round(together.accuracy, 4) == head.about["test_accuracy"]["all levels together"]
+    assert round(usual.accuracy, 4) == head.about["test_accuracy"]["-O1"]
+    assert usual.usual_accuracy == unseen.usual_accuracy == together.accuracy
+    assert together.interval[0] <= together.accuracy <= together.interval[1]
+    assert unseen.level == "-O3"
+    assert unseen.accuracy >= 0.6
+    assert unseen.num_samples == usual.num_samples == head.about["test"]
+    for score in (usual, unseen):
+        assert sum(count for _, _, count in score.confused) == round((1 - score.accuracy) * score.num_samples)
+    with pytest.raises(AssetError, match="other classes"):
+        measure_head(head, embedding, replace(files, classes=("a", "b")), variants, cache=cache)
+    with pytest.raises(AssetError, match="another embedding"):
+        measure_head(replace(head, embedding_id="another"), embedding, files, variants, cache=cache)
+    with pytest.raises(AssetError, match="trained on all programs"):
+        measure_head(refitted, embedding, files, variants, cache=cache)
+    with pytest.raises(InputError, match="does not say how many programs"):
+        measure_head(replace(head, about={}), embedding, files, variants, cache=cache)

@@ -1,0 +1,147 @@
+"""The same function again: what is taken out of modules, pools of a small project, and figures of every method."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ncc
+import ncc_lab
+from lab.tests.rooms import LEAST, IR2VecWheel, Units, anonymous, is_installed, own_functions_of
+from ncc.errors import InputError
+from tests.rooms import as_if_optimised, load_embedding, read_module
+
+MODULE = b"""; ModuleID = 'secret.c'
+source_filename = "secret.c"
+$inlined = comdat any
+@.str = private constant [7 x i8] c"hidden\\00"
+@state = external global i32
+declare i32 @printf(ptr, ...)
+declare void @llvm.trap()
+declare void @elsewhere()
+define internal i32 @secret(i32 %x) {
+  %y = call i32 (ptr, ...) @printf(ptr @.str)
+  %z = load i32, ptr @state
+  call void @elsewhere()
+  call void @llvm.trap()
+  ret i32 %y
+}
+define linkonce_odr void @inlined() comdat($inlined) {
+  %a = call i32 @secret(i32 1)
+  ret void
+}
+"""
+COUNT = "int {}(const int *a, int n) {{ int c = 0; for (int i = 0; i < n; i++) if (a[i] {}) c += {}; return c; }}\n"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    shared = "static " + COUNT.format("shared", "> 9", "a[i]")
+    call = "int use_{0}(int *a, int n) {{ return shared(a, n) + shared(a + 1, n - 1) * {0} + own_{0}(a, n); }}\n"
+    for number, test in enumerate(["> 3", "== 100", "% 7 == 1"]):
+        own = "static " + COUNT.format(f"own_{number}", test, "i * a[i]")
+        text = shared + own + call.format(number) + "int *tables[] = {0};\n".replace("tables", f"tables_{number}")
+        (folder / f"{number}.c").write_text(text.replace("static ", "static __attribute__((noinline)) "))
+    (folder / "broken.c").write_text("int f( {")
+    return folder
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_authors_words_are_taken_out(keep):
+    text, names, internal = anonymous(MODULE, keep_callees=keep)
+    assert names == ("secret", "inlined")
+    assert internal.tolist() == [True, False]
+    for word in (b"secret", b"hidden", b"inlined"):
+        assert word not in text
+    assert b"@llvm.trap" in text
+    for word in (b"@printf", b"@elsewhere", b"@state"):
+        assert (word in text) == keep
+    module = read_module(text, abstraction=load_embedding().abstraction)
+    assert module.num_statements == read_module(MODULE).num_statements
+    ncc.embed(text, options=ncc.CompileOptions(verify=True))  # and it is IR still
+
+
+def test_a_text_that_was_taken_out_has_no_value():
+    look_up = b"""@.str = private unnamed_addr constant [7 x i8] c"hidden\\00", align 1
+define i8 @at(i64 %i) #0 {
+  %p = getelementptr [7 x i8], ptr @.str, i64 0, i64 %i
+  %c = load i8, ptr %p
+  ret i8 %c
+}
+attributes #0 = { noinline optnone }
+"""
+    text, _, _ = anonymous(look_up, keep_callees=False)
+    abstraction = load_embedding().abstraction
+    optimised = as_if_optimised(read_module(text, abstraction=abstraction), abstraction)
+    assert optimised is not None
+    assert any("= load i8" in one for one in optimised.texts)
+
+
+def test_callees_that_are_hidden_read_the_same():
+    other = MODULE.replace(b"elsewhere", b"anything")
+    abstraction = load_embedding().abstraction
+    tables = [
+        own_functions_of(ir, "a", abstraction, keep_callees=keep).table
+        for ir in (MODULE, other)
+        for keep in (False, True)
+    ]
+    assert np.array_equal(tables[0].literal, tables[2].literal)
+    assert not np.array_equal(tables[1].literal, tables[3].literal)
+    assert "<%ID> = tail call" not in tables[0].texts
+    assert not any("printf" in text for text in tables[0].texts)
+    assert any("printf" in text for text in tables[1].texts)
+
+
+def test_small_functions_and_those_of_the_library_are_left_out():
+    found = own_functions_of(MODULE, "a", load_embedding().abstraction, keep_callees=True)
+    assert found.names == ("secret",)  # of exactly as many statements as are asked for
+    assert np.diff(found.table.start).tolist() == [LEAST + 1]
+    library = MODULE.replace(b"@secret", b"@_ZNSt6vectorIiSaIiEE9push_backERKi")
+    assert not own_functions_of(library, "a", load_embedding().abstraction, keep_callees=True).names
+
+
+def test_functions_of_a_project_find_themselves(project, tmp_path):
+    found = ncc_lab.evaluate_functions([project], method=["TF-IDF*", "opcode*"], ir=tmp_path)
+    assert list(found.failures) == [str(project / "broken.c")]
+    protocols = {score.protocol for score in found.scores}
+    assert protocols == {
+        f"{whose} functions: -O0 asks, -O2 answers, names of callees {names}"
+        for whose in ("internal", "all")
+        for names in ("hidden", "kept")
+    }
+    score = found.scores[0]
+    name = project.name
+    queries, pool, recall = score.metrics.projects[name]
+    assert (queries, pool) == (7, 7)  # three of a kind, and the one that all files share
+    assert score.metrics.recall[:2] == (None, None)
+    assert score.metrics.recall[2].value == recall
+    figures = json.loads(json.dumps(found.to_dict()))
+    row = figures["protocols"][score.protocol]["methods"][score.method]
+    assert row["pools"]["all"]["recall_at_1"] == recall
+    assert row["projects"][name]["pool"] == 7
+    assert "recall at 1" in found.to_text()
+    assert "TF-IDF" in found.to_page({"command": "ncc evaluate functions"})
+    best = max(score.metrics.recall[2].value for score in found.scores)
+    assert best > 1.5 / 7
+
+
+def test_projects_without_functions_are_refused(tmp_path):
+    with pytest.raises(InputError, match="found no source"):
+        ncc_lab.evaluate_functions([tmp_path])
+    (tmp_path / "a.c").write_text("int f(void) { return 1; }")
+    with pytest.raises(InputError, match="no functions to compare"):
+        ncc_lab.evaluate_functions([tmp_path], ir=tmp_path / "ir")
+
+
+@pytest.mark.skipif(not is_installed(), reason="needs the ir2vec wheel")
+def test_the_wheel_gives_vectors_and_survives_what_it_can_not_read():
+    table = own_functions_of(MODULE, "a", load_embedding().abstraction, keep_callees=True).table
+    three = Units(
+        table.rows(np.array([0, 0, 0])), [(MODULE, "secret"), (b"define nonsense", None), (MODULE, None)].__getitem__
+    )
+    wheel = IR2VecWheel()
+    vectors = wheel.vectors(three)
+    assert vectors.shape == (3, 300)
+    assert vectors.any(axis=1).tolist() == [True, False, True]
+    assert wheel.num_failed == 1

@@ -1,0 +1,164 @@
+"""Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ncc
+import ncc_lab
+from lab.tests.rooms import all_representations, compare_retrieval, map_at_r
+from ncc.errors import InputError, OutputError
+from tests.rooms import CompileOptions, ProgramReader, choose_classes, find_labelled_files, load_embedding
+
+NAMES = [one.name for one in all_representations(load_embedding())]
+
+
+@pytest.fixture(scope="module")
+def found(classes, samples, cache):
+    files, embedding = find_labelled_files(classes), load_embedding()
+    readers = [ProgramReader(CompileOptions(optimization=one), embedding.abstraction, cache) for one in samples.views]
+    return compare_retrieval(files, samples, all_representations(embedding), readers, rerank=True)[0]
+
+
+def test_every_method_finds_matrix_products_by_matrix_products(found):
+    plain = {score.method: score.metrics for score in found.scores if "re-ranked" not in score.method}
+    assert list(plain) == [name for name in NAMES if name in plain]
+    assert len(found.scores) == 2 * len(plain)
+    assert all(0 < metrics.map_at_r.value <= 1 for metrics in plain.values())
+    assert plain["TF-IDF bag of statements"].map_at_r.value > 0.6  # chance is a half
+    for metrics in plain.values():
+        assert metrics.map_at_r.low <= metrics.map_at_r.value <= metrics.map_at_r.high
+
+
+def test_figures_are_for_machines_and_people(found):
+    figures = json.loads(json.dumps(found.to_dict()))
+    (protocol,) = figures["protocols"].values()
+    row = protocol["methods"]["opcode histogram"]
+    assert row["map_at_r"] == found.scores[0].metrics.map_at_r.value
+    assert row["num_samples"] == 40
+    assert figures["num_classes"] == 2
+    assert "★" in found.to_text()
+    assert "opcode histogram" in found.to_page({"command": "ncc evaluate retrieval"})
+
+
+def test_what_is_compared_is_written_and_says_the_same(classes, cache, tmp_path):
+    folder = tmp_path / "programs"
+    for name in ("gemm", "stencil"):
+        (folder / name).mkdir(parents=True)
+        for path in sorted((classes / name).iterdir())[:6]:
+            (folder / name / path.name).write_bytes(path.read_bytes())
+    (folder / "gemm" / "broken.c").write_text("int f( {")
+    output = tmp_path / "vectors.npz"
+    found = ncc_lab.evaluate_retrieval(folder, method=["opcode*"], output=output, programs=cache)
+    written = np.load(output)
+    assert sorted(written) == ["input", "label", "vectors"]
+    assert written["vectors"].shape[0] == len(written["input"]) == 13
+    (broken,) = np.flatnonzero(~written["vectors"].any(axis=1))
+    assert written["input"][broken].endswith("broken.c")
+    assert list(found.failures) == [str(folder / "gemm" / "broken.c")]
+    score = found.scores[0]
+    assert score.num_samples == 13
+    assert score.metrics.map_at_r.value == pytest.approx(map_at_r(written["vectors"], written["label"]))
+
+
+def test_classes_are_chosen_by_names_and_ranges(tmp_path):
+    for name in ("1", "2", "3", "10", "sort-list"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").write_text("int x;")
+    files = find_labelled_files(tmp_path)
+    assert choose_classes(files, "2-10").classes == ("2", "3", "10")
+    some = choose_classes(files, "sort-list, 1")
+    assert some.classes == ("1", "sort-list")
+    assert [some.classes[number] for number in some.label] == ["1", "sort-list"]
+    assert len(some.paths) == 2
+    for wanted, message in (("7-9", "names none"), ("sort", "names none"), ("3", "two or more"), ("", "names none")):
+        with pytest.raises(InputError, match=message):
+            choose_classes(files, wanted)
+
+
+def test_bad_requests_are_refused_before_anything_is_compiled(classes, cache, tmp_path):
+    for options, error in (
+        ({"output": tmp_path / "v.npz"}, "one method"),
+        ({"output": tmp_path / "v.npz", "method": ["opcode*"], "rerank": True}, "found 2"),
+        ({"output": tmp_path / "v.txt", "method": ["opcode*"]}, "extension"),
+        ({"method": ["word2vec"]}, "no method 'word2vec'"),
+    ):
+        with pytest.raises(InputError, match=error):
+            ncc_lab.evaluate_retrieval(classes, programs=cache, **options)
+    with pytest.raises(OutputError):
+        ncc_lab.evaluate_retrieval(classes, method=["opcode*"], output=tmp_path / "none" / "v.npz", programs=cache)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_linear_encoder_learns_classes_anew(classes, cache, tmp_path):
+    (tmp_path / "some.c").write_text(
+        "\n".join(
+            f"int f{i}(int *a, int n) {{ int s = {i}; while (n--) s {operator}= a[n] + {i // 4}; return s; }}"
+            for i, operator in enumerate("+-*&|^/%" * 2)
+        )
+    )
+    options = {"programs": classes, "classes": "gemm,stencil", "least": 2, "dim": 8, "cache": cache}
+    (tmp_path / "some.toml").write_text(
+        f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
+        'optimization = ["-O0", "-O1", "-O2", "-O3", "-Os"]\n'
+    )
+    first = ncc.train_encoder(tmp_path / "first", functions=tmp_path / "some.toml", **options)
+    second = ncc.train_encoder(tmp_path / "second", functions_of=tmp_path / "first", per_class=6, **options)
+    assert (first.num_classes, second.num_classes, second.about["programs"]) == (1, 1, 12)
+    assert np.array_equal(first.keys, second.keys)
+    assert first.fingerprint != second.fingerprint
+    found = ncc_lab.evaluate_retrieval(classes, method=["ncc, this*"], encoder=second, programs=cache)
+    assert found.scores[0].metrics.map_at_r.value > 0.8
+    for wrong in ({}, {"functions": tmp_path, "functions_of": first}, {"functions_of": first, "model": "lstm"}):
+        with pytest.raises(InputError, match="expected one of the two"):
+            ncc.train_encoder(tmp_path / "third", **options, **wrong)
+
+
+def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_path):
+    (tmp_path / "some.c").write_text(
+        "int sum(int *a, int n) { int s = 0; while (n--) s += a[n]; return s; }\n"
+        "int most(int *a, int n) { int m = a[0]; while (n--) if (a[n] > m) m = a[n]; return m; }\n"
+    )
+    (tmp_path / "some.toml").write_text(
+        f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
+        'optimization = ["-O0", "-O1", "-Os"]\n'
+    )
+    sizes = {"epochs": 2, "steps": 8, "batch_size": 8, "hidden": 8, "dim": 16, "per_class": 6}
+    told: list[str] = []
+    encoder = ncc.train_encoder(
+        tmp_path / "encoder",
+        programs=classes,
+        classes="gemm,stencil",
+        functions=tmp_path / "some.toml",
+        model="lstm",
+        cache=cache,
+        progress=told.append,
+        **sizes,
+    )
+    assert encoder.dim == 16
+    assert len(encoder.about["losses"]) == 2
+    assert [line.split(":")[0] for line in told if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
+    assert sorted(path.name for path in (tmp_path / "encoder").iterdir()) == ["lstm.json", "lstm.safetensors"]
+    found = ncc_lab.evaluate_retrieval(
+        classes, per_class=6, method=["ncc, this*"], encoder=tmp_path / "encoder", programs=cache
+    )
+    (score,) = found.scores
+    assert score.num_samples == 12
+    assert score.metrics.map_at_r.value > 0.6  # chance is 5 of 11
+    read = ncc.load_encoder(tmp_path / "encoder")
+    assert read.fingerprint == encoder.fingerprint
+    vectors = ncc.embed(tmp_path / "some.c", encoder=encoder)
+    assert vectors.functions.shape == (2, 16)
+    kept = ncc.embed(tmp_path / "some.c", encoder=tmp_path / "encoder")
+    np.testing.assert_allclose(kept.vector, vectors.vector, atol=1e-3)  # of halves
+    assert np.array_equal(ncc.embed(tmp_path / "some.c", encoder=read).vector, kept.vector)
+    np.testing.assert_allclose(np.linalg.norm(vectors.functions, axis=1), 1, rtol=1e-5)
+    with pytest.raises(InputError, match="trained on embedding"):
+        embedding = ncc.load_embedding()
+        ncc.embed(
+            tmp_path / "some.c", encoder=encoder, embedding=replace(embedding, vectors=embedding.vectors[:, ::-1])
+        )
+    with pytest.raises(InputError, match="expected linear or lstm"):
+        ncc.train_encoder(tmp_path / "encoder", functions=tmp_path / "some.toml", model="tree")

@@ -1,0 +1,92 @@
+"""A small folder of programs, and results of runs made by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from datasets.generators import generate
+from lab.tests.rooms import EpochEnd, Measured, Phases, PlannedRun, ProgramSource, RunResult, Setting
+
+PLAIN = Setting(
+    world=1,
+    threads=1,
+    strategy="mirrored",
+    compression="none",
+    batch_size=64,
+    hidden=128,
+    epochs=2,
+    per_class=None,
+)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory) -> Path:
+    """12 matrix products and 12 stencils, in folders."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("gemm", "stencil"):
+        (folder / name).mkdir()
+        for file, text in generate(name, 12):
+            (folder / name / file).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory) -> Path:
+    """Where programs are kept once read."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="session")
+def source(programs, kept) -> ProgramSource:
+    return ProgramSource.find(programs, cache=kept)
+
+
+@pytest.fixture(scope="session")
+def plain() -> Setting:
+    """One process."""
+    return PLAIN
+
+
+@pytest.fixture(scope="session")
+def measured():
+    """Makes what a run of some seconds of steps measured; its other phases take 1 s each, 10 s in all."""
+
+    def make(steps_s: float = 10.0, **changes) -> Measured:
+        names = (
+            *("imports_s", "group_s", "reading_s", "building_s", "input_s", "checkpoints_s"),
+            *("rest_s", "validation_s", "test_s"),
+        )
+        return replace(
+            Measured(
+                phases=Phases(steps_s=steps_s, **dict.fromkeys(names, 1.0)),
+                epochs=(EpochEnd(seconds=6.0, loss=1.0, accuracy=0.7), EpochEnd(seconds=12.0, loss=0.5, accuracy=0.9)),
+                test_accuracy=0.8,
+                num_weights=1000,
+                num_training=60,
+                num_validation=20,
+                num_test=20,
+                samples=120,
+                steps=4,
+                bytes_sent=(0,),
+                measuring_s=0.001,
+                hardware={"device": "a processor", "cores": 2},
+                training={"smoothing": 0.1},
+            ),
+            **changes,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def result(measured):
+    """Makes the result of a run: so many seconds of steps and 10 s beside; None for one that failed."""
+
+    def make(setting: Setting, steps_s: float | None, repeat: int = 0, **changes) -> RunResult:
+        run = PlannedRun(setting=setting, repeat=repeat, seed=204 + repeat)
+        if steps_s is None:
+            return RunResult(run=run, wall_s=3.0, load=0.1, error="killed")
+        return RunResult(run=run, wall_s=steps_s + 10, load=0.1, measured=measured(steps_s, **changes))
+
+    return make

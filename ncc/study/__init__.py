@@ -1,1 +1,0 @@
-"""Everything that evaluates: protocols, controls, published methods, metrics, intervals, reports, scaling."""
