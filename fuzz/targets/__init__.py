@@ -47,7 +47,6 @@ _MODULES = {
     "models": ("embedding", "mapper", "coarsening", "classifier", "predict-device", "predict-coarsening"),
     "counts": ("counts", "merge", "report"),
     "tables": ("devmap-table", "coarsening-tables", "recipe"),
-    "published": ("inst2vec-pickle", "inst2vec", "ir2vec"),
     "checkpoints": ("checkpoint", "embedding-checkpoint"),
     "archives": ("tar", "gzip"),
     "source": ("opencl", "c"),

@@ -78,7 +78,7 @@ from ncc_lab.peers.deeptune_coarsening import (
 )
 from ncc_lab.peers.grewe import grewe, grewe_features
 from ncc_lab.peers.inst2vec import Inst2vec
-from ncc_lab.peers.ir2vec import SeedVectors, encode_function, function_vectors, ir2vec_trees, load_seeds
+from ncc_lab.peers.ir2vec import encode_function, function_vectors, ir2vec_trees
 from ncc_lab.peers.magni import MagniCascade
 from ncc_lab.peers.recurrent import RecurrentTraining
 from ncc_lab.report.device_figures import reliability
@@ -101,7 +101,4 @@ from ncc_lab.scaling.report import sweep_parts
 from ncc_lab.scaling.results import EpochEnd, Measured, Phases, RunOrder, RunResult, load, save
 from ncc_lab.scaling.scores import Spread, break_even, score_settings
 from ncc_lab.scaling.sweep import ScalingSweep, run_sweep
-from ncc_lab.vectors.entities import operand_kinds, result_type
-from ncc_lab.vectors.inst2vec import load_inst2vec
-from ncc_lab.vectors.ir2vec import load_ir2vec, read_seeds
-from ncc_lab.vectors.modernise import modernise_statement
+from ncc_lab.vectors.inst2vec import load_inst2vec, modernize_statement

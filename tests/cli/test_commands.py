@@ -61,7 +61,7 @@ ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "requ
 
 OF_OTHER_VERBS = {
     "embed": {"scheduler"},
-    "evaluate embedding": {"inst2vec", "ir2vec", "picture", "page", "method"},
+    "evaluate embedding": {"inst2vec", "picture", "page", "method"},
     "graph": {"function"},
     "evaluate coverage": {"inst2vec"},
     "evaluate classify": {"head", "clang"},

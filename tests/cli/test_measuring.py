@@ -1,6 +1,7 @@
 """``ncc evaluate``: figures of the shipped embedding and of one trained here, and of device mapping."""
 
 import json
+import pickle
 import sys
 from pathlib import Path
 
@@ -62,9 +63,9 @@ def test_words_are_drawn_as_a_picture_and_as_a_page(ncc, tmp_path, code):
 
 def test_inst2vec_files_are_measured(ncc, tmp_path):
     words = {"<%ID> = add i32 <%ID>, <%ID>": 0, "<%ID> = load i32, i32* <%ID>, align 4": 1}
-    (tmp_path / "dictionary.json").write_text(json.dumps(words))
-    np.save(tmp_path / "matrix.npy", np.eye(2, 4, dtype=np.float32))
-    files = [tmp_path / "dictionary.json", tmp_path / "matrix.npy"]
+    (tmp_path / "dic_pickle").write_bytes(pickle.dumps(words))
+    (tmp_path / "emb.p").write_bytes(pickle.dumps(np.eye(2, 4, dtype=np.float32), protocol=4))
+    files = [tmp_path / "dic_pickle", tmp_path / "emb.p"]
     finished = ncc("evaluate", "embedding", "--inst2vec", *files, "--json")
     assert finished.code == 0, finished.err
     assert json.loads(finished.out)["num_words"] == 2 + 1  # and the word of what is unknown
@@ -153,7 +154,7 @@ def asked(ncc, monkeypatch):
 
 def test_everything_is_run_unless_told_otherwise(asked):
     for task, own in (
-        ("devmap", {"platform": "all", "network_seeds": 1, "ir2vec": None}),
+        ("devmap", {"platform": "all", "network_seeds": 1}),
         ("coarsening", {"networks": False}),
     ):
         assert asked(task) == own | {
@@ -182,8 +183,8 @@ def test_options_are_passed_on(asked, tmp_path):
         "no_cache": False,
         "data": "there",
     }
-    own = ["--protocol", "suite", "--platform", "amd", "--network-seeds", "3", "--ir2vec", "seeds.txt"]
-    found = {"protocol": "suite", "platform": "amd", "network_seeds": 3, "ir2vec": "seeds.txt"}
+    own = ["--protocol", "suite", "--platform", "amd", "--network-seeds", "3"]
+    found = {"protocol": "suite", "platform": "amd", "network_seeds": 3}
     assert asked("devmap", *options, *own) == expected | found
     found = {"protocol": "pair", "networks": True}
     assert asked("coarsening", *options, "--protocol", "pair", "--networks") == expected | found
@@ -252,7 +253,6 @@ def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
         (["embedding", "--method", "pca", "--picture", "x.png"], 2, "'pca' is not one of 'umap', 'tsne'"),
         (["embedding", "--picture", "nowhere/x.png"], 1, "there is no folder"),
         (["embedding", "-k", "0"], 2, "k is 0"),
-        (["embedding", "--ir2vec", "nowhere.json"], 1, "nowhere.json"),
         (["coverage", "nowhere.ll"], 1, "nowhere.ll"),
         (["devmap", "--protocol", "random"], 2, "protocol is 'random'"),
         (["devmap", "--cache", "x", "--no-cache"], 2, "exclude each other"),

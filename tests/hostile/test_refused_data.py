@@ -1,9 +1,6 @@
 """Counts, tables, recipes, vocabularies and checkpoints that the fuzzer broke something with, or could have."""
 
-import io
 import json
-import pickle
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +11,6 @@ from fuzz import samples
 from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
-from lab.tests.rooms import load_inst2vec, read_seeds
 from ncc.errors import AssetError, DataError, InputError, IRError
 from tests.rooms import (
     Position,
@@ -171,70 +167,6 @@ def test_recipes(tmp_path, text, message):
     with pytest.raises(InputError, match=message) as refusal:
         load_recipe(tmp_path / "recipe.toml")
     assert len(str(refusal.value)) < 900
-
-
-def _pickled(tmp_path, data):
-    (tmp_path / "dic").write_bytes(pickle.dumps({"ret void": 0}, 2))
-    (tmp_path / "emb").write_bytes(data)
-    return tmp_path / "dic", tmp_path / "emb"
-
-
-# a state that NumPy takes unchecked
-_WITH_STATE = b"\x80\x02cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<%stb."
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"\x80\x02K\x01r\xff\xff\xff\x7f.", "place 2147483647 of the memo in a file of"),
-        (b"\x80\x05\x96" + struct.pack("<Q", 1 << 40) + b".", "expected 1099511627776 bytes"),
-        (b"cnumpy\nndarray\n((I100000\nI100000\nttR.", "not callable"),
-        (b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I100000\nI100000\ntS'b'\ntR.", "before its data"),
-        (b"cnumpy\ndtype\n(S'V2147483647'\ntR.", "an array of 'V2147483647'"),
-        (_WITH_STATE % b"NJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00", "a type of numbers with the state"),
-        (_WITH_STATE % b"NNK\x01J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00", "a type of numbers with the state"),
-        (b"(" * 200_000 + b"t" * 200_000 + b".", "recursion"),
-    ],
-)
-def test_pickles_that_ask_for_memory(tmp_path, data, message):
-    with pytest.raises(AssetError, match=rf"emb: can't be read as pickle .*{message}|emb: holds") as refusal:
-        load_inst2vec(*_pickled(tmp_path, data))
-    assert not isinstance(refusal.value.__cause__, MemoryError)
-
-
-def test_an_array_larger_than_its_file(tmp_path):
-    out = io.BytesIO()
-    np.save(out, np.ones((2, 3)))
-    data = out.getvalue().replace(b"(2, 3), }" + b" " * 12, b"(99999999, 9999), }  ")
-    (tmp_path / "emb.npy").write_bytes(data)
-    with pytest.raises(AssetError, match=r"an array of shape \(99999999, 9999\) in a file of"):
-        load_inst2vec(_pickled(tmp_path, b"")[0], tmp_path / "emb.npy")
-    np.save(tmp_path / "emb.npy", np.full((2, 3), 1e30))
-    with pytest.raises(AssetError, match="whose squares are not"):
-        load_inst2vec(_pickled(tmp_path, b"")[0], tmp_path / "emb.npy")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"a": ' * 50_000, "not JSON"),
-        (
-            '{"Opcodes": {"Add": [1e39]}, "Types": {}, "Arguments": {}}',
-            "Add of opcodes is not a list of finite numbers",
-        ),
-        (json.dumps({"Opcodes": {"Add": [10**400]}, "Types": {}, "Arguments": {}}), "not a list of"),
-        (
-            '{"Opcodes": {"' + "x" * 9_999 + '": "y"}, "Types": {}, "Arguments": {}}',
-            "of opcodes is not a list of numbers",
-        ),
-    ],
-    ids=["depth", "large", "huge", "long name"],
-)
-def test_vocabularies_of_ir2vec(tmp_path, text, message):
-    (tmp_path / "seeds.json").write_text(text)
-    with pytest.raises(AssetError, match=rf"seeds\.json: .*{message}") as refusal:
-        read_seeds(tmp_path / "seeds.json")
-    assert len(str(refusal.value)) < 500
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """``ncc evaluate devmap``: device mapping under every protocol, against controls."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,9 +20,6 @@ def evaluate_devmap(
     network_seeds: Annotated[
         int, typer.Option(min=1, help="Runs of methods that train a recurrent network (a minute per fold).")
     ] = 1,
-    ir2vec: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors; default: made from our embedding.")
-    ] = None,
     *,
     study: Study,
 ) -> None:

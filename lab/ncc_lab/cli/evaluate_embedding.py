@@ -29,9 +29,6 @@ def measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) 
 def evaluate_embedding(
     embedding: EmbeddingFolder = None,
     inst2vec: Inst2vec = None,
-    ir2vec: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="IR2Vec's seed vectors, for the words of the embedding.")
-    ] = None,
     nearest: Annotated[
         list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
     ] = None,
@@ -48,12 +45,9 @@ def evaluate_embedding(
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     import ncc_lab
-    from ncc_lab.vectors.ir2vec import load_ir2vec
 
     check_writable(picture, page, output)
     table = measured_embedding(embedding, inst2vec)
-    if ir2vec:
-        table = load_ir2vec(ir2vec, table.vocabulary, abstraction=table.abstraction)
     scores = ncc_lab.evaluate_embedding(table, nearest=nearest, k=k)
     if picture or page:
         ncc_lab.draw_embedding(table, picture=picture, page=page, method=method)

@@ -95,7 +95,6 @@ def evaluate_devmap(
     seed: int = 204,
     network_seeds: int = 1,
     trees: int = 300,
-    ir2vec: str | Path | None = None,
     jobs: int = 1,
     cache: str | Path | None = None,
     no_cache: bool = False,
@@ -114,7 +113,6 @@ def evaluate_devmap(
         seed: Of the first of them.
         network_seeds: Number of runs of methods that train a recurrent network, a minute a fold.
         trees: Trees of the controls' forests.
-        ir2vec: File of IR2Vec's seed vectors; default those of our embedding.
         jobs: Folds run at a time, each with one thread.
         cache: Folder that keeps results of folds; default the user's cache.
         no_cache: Whether to run every fold, and keep none.
@@ -141,7 +139,7 @@ def evaluate_devmap(
     tables: dict[str, DeviceMappingSamples] = {}
     for name in platforms:
         samples = load_samples(name, data)
-        known = standard_methods(samples, data, num_trees=trees, ir2vec=None if ir2vec is None else Path(ir2vec))
+        known = standard_methods(samples, data, num_trees=trees)
         chosen = [known[one]() for one in choose_methods(method or ("*",), known)]
         legacy = load_legacy_ir(data)
         ir = [legacy[samples.ir_name(row)] for row in range(len(samples))]

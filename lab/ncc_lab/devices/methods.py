@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Final, get_args
 
 import numpy as np
@@ -22,12 +21,12 @@ from ncc_lab.devices.task import DeviceMethod
 from ncc_lab.peers.deeptune import DeepTune
 from ncc_lab.peers.grewe import grewe
 from ncc_lab.peers.inst2vec import Inst2vec, read_statements
-from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees, load_seeds
+from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees
 from ncc_lab.runs import fitted
 
 
 def standard_methods(
-    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES, ir2vec: Path | None = None
+    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES
 ) -> dict[str, Callable[[], DeviceMethod]]:
     """Controls, published methods run again, and ours.
 
@@ -35,7 +34,6 @@ def standard_methods(
         samples: The n samples.
         folder: Data folder; None stands for NCC_DATA, then the cache.
         num_trees: Trees of the controls' forests.
-        ir2vec: IR2Vec's vocabulary, for its method; None stands for the vectors of our embedding.
 
     Returns:
         Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
@@ -57,7 +55,7 @@ def standard_methods(
         return Inst2vec(read_statements(samples, embedding(), folder), embedding())
 
     def make_ir2vec(encoding: Encoding) -> DeviceMethod:
-        return ir2vec_trees(function_vectors(samples, load_seeds(ir2vec), encoding, folder), encoding)
+        return ir2vec_trees(function_vectors(samples, embedding(), encoding, folder), encoding)
 
     def itself(method: DeviceMethod) -> DeviceMethod:
         return method

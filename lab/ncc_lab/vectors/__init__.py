@@ -1,1 +1,1 @@
-"""Reads vocabularies published by other projects as embeddings of ours, so that they can be compared."""
+"""The vocabulary that another project publishes, as an embedding."""

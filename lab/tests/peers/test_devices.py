@@ -3,7 +3,6 @@
 import dataclasses
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from lab.tests.rooms import (
     Method,
     Plan,
     RecurrentTraining,
-    SeedVectors,
     Trees,
     deeptune,
     encode_function,
@@ -25,12 +23,11 @@ from lab.tests.rooms import (
     inst2vec,
     ir2vec,
     ir2vec_trees,
-    load_seeds,
     run_plans,
 )
 from lab.tests.rooms import devices_splits as splits
 from ncc.errors import InputError
-from tests.rooms import Abstraction, DeviceMappingSamples, Embedding, TrainingConfig, Vocabulary, read_module
+from tests.rooms import DeviceMappingSamples, Embedding, TrainingConfig, Vocabulary, load_embedding, read_module
 
 TRAIN, TEST = np.arange(16), np.arange(16, 24)
 LOOP = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2, weight_decay=0.0)
@@ -256,75 +253,49 @@ def test_statements_of_one_source_are_those_of_its_first_row(
         assert statements[row].tolist() == ([0, 1, 0, 1] if same[row] else [0, 3])
 
 
-def seeds_by_hand(texts: tuple[str, ...]) -> SeedVectors:
-    """A direction of its own for each statement, and one each for both kinds of operand."""
-    unit = np.eye(len(texts) + 2)
-    return SeedVectors(lambda text: unit[texts.index(text)], unit[-2], unit[-1], Abstraction())
+def one_hot(texts: tuple[str, ...]) -> Callable[[str], np.ndarray]:
+    """Return a function that gives each statement a direction of its own."""
+    unit = np.eye(len(texts))
+    return lambda text: unit[texts.index(text)]
 
 
 def test_symbolic_vectors_are_sums_over_the_function_and_what_it_calls() -> None:
     module = read_module(MODULE)
-    vector = encode_function(module, 1, seeds_by_hand(module.texts), "symbolic")
-    assert vector[:-2].tolist() == np.bincount(module.text_id).tolist()
-    assert vector[-2:].tolist() == [0, 0]
-    alone = encode_function(module, 0, seeds_by_hand(module.texts), "symbolic")
-    assert alone.sum() == 3
+    vector = encode_function(module, 1, one_hot(module.texts), "symbolic")
+    assert vector.tolist() == np.bincount(module.text_id).tolist()
+    assert encode_function(module, 0, one_hot(module.texts), "symbolic").sum() == 3
 
 
 def test_flow_aware_vectors_hold_their_operands_definitions() -> None:
     module = read_module(MODULE)
-    seeds = seeds_by_hand(module.texts)
+    vector = one_hot(module.texts)
 
-    def own(text: str) -> np.ndarray:
-        (found,) = {full for full in module.texts if text in full}
-        return np.asarray(seeds.statement(found))
+    def of(text: str) -> np.ndarray:
+        (statement,) = {full for full in module.texts if text in full}
+        return vector(statement)
 
-    w = own("fadd")
-    phi = own("phi")  # what comes back from the end of the loop is not known yet
-    q = own("getelementptr") + 0.2 * (phi - seeds.variable)
-    x = own("load") + 0.2 * (q - seeds.pointer)
-    y = own("call") + 0.2 * (x - seeds.variable)
-    store = own("store") + 0.2 * (y - seeds.variable) + 0.2 * (q - seeds.pointer)
-    following = own("add i64") + 0.2 * (phi - seeds.variable)
-    more = own("icmp") + 0.2 * (following - seeds.variable)
-    branch = own("br i1") + 0.2 * (more - seeds.variable)
-    ret = own("ret float") + 0.2 * (w - seeds.variable)
-    plain = own("define float") + own("define void") + own("br label") + own("ret void")
+    w, phi, following = of("fadd"), of("phi"), of("add i64") + 0.2 * of("phi")
+    q = of("getelementptr") + 0.2 * phi
+    x = of("load") + 0.2 * q
+    y = of("call") + 0.2 * x
+    store = of("store") + 0.2 * y + 0.2 * q
+    more = of("icmp") + 0.2 * following
+    branch, ret = of("br i1") + 0.2 * more, of("ret float") + 0.2 * w
+    plain = of("define float") + of("define void") + of("br label") + of("ret void")
     expected = plain + w + ret + phi + q + x + y + store + following + more + branch
-    assert encode_function(module, 1, seeds, "flow-aware") == pytest.approx(expected)
-
-
-def test_seeds_from_a_file_are_taken_out_where_definitions_come_in(tmp_path: Path) -> None:
-    names = ("load", "store", "ret", "floatTy", "voidTy", "pointer", "variable")
-    path = tmp_path / "seeds.txt"
-    path.write_text("\n".join(f"{name}:{row}" for name, row in zip(names, np.eye(7).tolist(), strict=True)))
-    module = read_module(b"define void @f(ptr %p) {\n %x = load float, ptr %p\n store float %x, ptr %p\n ret void\n}\n")
-    symbolic, flow = (encode_function(module, 0, load_seeds(path), kind) for kind in ("symbolic", "flow-aware"))  # type: ignore[arg-type]
-    assert symbolic == pytest.approx([1, 1, 1, 0.5, 1, 0.4, 0.2])
-    # the stored value is the load, not a variable: 0.2 · (load + 0.5 float + 0.2 pointer)
-    assert flow == pytest.approx([1.2, 1, 1, 0.6, 1, 0.44, 0], abs=1e-6)
-
-
-def test_an_embedding_stands_for_seeds() -> None:
-    module = read_module(MODULE)
-    embedding = an_embedding()
-    seeds = SeedVectors.of_embedding(embedding)
-    rows = embedding.look_up(module.texts).word[module.text_id]
-    assert encode_function(module, 1, seeds, "symbolic") == pytest.approx(
-        embedding.vectors[rows].sum(axis=0, dtype=np.float64), abs=1e-5
-    )
-    assert load_seeds().statement("<%ID> = add i32 <%ID>, <%ID>").shape == load_seeds().pointer.shape
+    assert encode_function(module, 1, vector, "flow-aware") == pytest.approx(expected)
 
 
 def test_every_row_gets_the_vector_of_its_kernel(table: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
     module = read_module(MODULE)
-    seeds = seeds_by_hand((*module.texts, "define void <@ID>()"))
+    texts = (*module.texts, "define void <@ID>()")
+    embedding = Embedding(Vocabulary(texts, np.ones(len(texts), np.int64)), np.eye(len(texts), dtype=np.float32))
     legacy = {table.ir_name(row): b"define void @f() {\n  ret void\n}\n" for row in range(len(table))}
     legacy[table.ir_name(3)] = MODULE
     monkeypatch.setattr(ir2vec, "load_legacy_ir", lambda _folder: legacy)
-    vectors = function_vectors(table, seeds, "symbolic")
-    assert vectors.shape == (len(table), len(module.texts) + 3)
-    assert vectors[3] == pytest.approx(encode_function(module, 1, seeds, "symbolic"))
+    vectors = function_vectors(table, embedding, "symbolic")
+    assert vectors.shape == (len(table), len(texts))
+    assert vectors[3] == pytest.approx(encode_function(module, 1, one_hot(texts), "symbolic"))
     assert vectors[0].sum() == 2
 
 
@@ -334,13 +305,13 @@ def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
     with pytest.raises(InputError, match="statements: expected 24 sequences, found 1"):
         Inst2vec([np.zeros(3, np.int64)], an_embedding()).fit(table, TRAIN, np.random.default_rng(0))
     with pytest.raises(InputError, match="no encoding 'none'; expected one of symbolic, flow-aware"):
-        encode_function(read_module(MODULE), 0, seeds_by_hand(()), "none")  # type: ignore[arg-type]
+        encode_function(read_module(MODULE), 0, one_hot(()), "none")  # type: ignore[arg-type]
 
 
 def test_ir2vec_as_published(published: Callable[[str], DeviceMappingSamples]) -> None:
     samples = published("amd")
     folds = list(splits(samples, "published"))[:2]
-    method = ir2vec_trees(function_vectors(samples, load_seeds(), "flow-aware"), "flow-aware")
+    method = ir2vec_trees(function_vectors(samples, load_embedding(), "flow-aware"), "flow-aware")
     (run,) = run_plans(samples, [Plan(method, "published", 204, folds)])
     tested = np.concatenate([test for _, test in folds])
     assert ((run.predicted[tested, 0] > 0) == samples.is_gpu[tested]).mean() == pytest.approx(0.928, abs=0.05)

@@ -1,15 +1,15 @@
-"""Embeddings of other projects: inst2vec's pickles, which must run nothing, other formats, and typed pointers."""
+"""inst2vec's published pickles: an embedding of ours, and nothing that a pickle names is run."""
 
 import functools
-import json
 import os
 import pickle
 import re
+import struct
 
 import numpy as np
 import pytest
 
-from lab.tests.rooms import load_inst2vec, modernise_statement
+from lab.tests.rooms import load_inst2vec, modernize_statement
 from ncc.errors import AssetError
 from tests.rooms import Abstraction
 
@@ -21,7 +21,7 @@ MATRIX = np.array([[0, 0, 2], [3, 0, 0], [0, 4, 0], [1, 1, 0]], np.float32)
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "dic_pickle").write_bytes(pickle.dumps(DICTIONARY))
-    (tmp_path / "emb.p").write_bytes(pickle.dumps(MATRIX))
+    (tmp_path / "emb.p").write_bytes(pickle.dumps(MATRIX, protocol=4))
     return tmp_path / "dic_pickle", tmp_path / "emb.p"
 
 
@@ -34,42 +34,26 @@ def test_published_pickles_become_an_embedding(files):
     assert embedding.vectors == pytest.approx(np.array([[1, 0, 0], [0, 1, 0], [half, half, 0], [0, 0, 1]]))
     assert embedding.abstraction == Abstraction.paper()
     assert embedding.about["num_published_words"] == 4
-    assert embedding.vector("never heard of").tolist() == [0, 0, 1]
 
 
-def test_statements_can_stay_as_they_were_published(files):
-    assert load_inst2vec(*files, modernise=False).vocabulary.words[:2] == (LOAD, "ret void")
-
-
-def test_of_words_that_become_the_same_the_first_row_is_kept(tmp_path):
-    dictionary = {"<%ID> = load i8*, i8** <%ID>": 2, "<%ID> = load i32*, i32** <%ID>": 0, "ret void": 1}
-    (tmp_path / "words.json").write_text(json.dumps(dictionary))
-    np.save(tmp_path / "matrix.npy", np.eye(3))
-    embedding = load_inst2vec(tmp_path / "words.json", tmp_path / "matrix.npy")
-    assert embedding.vocabulary.words == ("<%ID> = load ptr, ptr <%ID>", "ret void", "<unknown>")
-    assert embedding.vectors[:2].tolist() == [[1, 0, 0], [0, 1, 0]]
-    assert embedding.about["num_words"] == 3
-
-
-def test_without_an_unknown_token_the_mean_stands_for_it(tmp_path):
-    (tmp_path / "words.json").write_text(json.dumps(["ret void", "unreachable"]))
-    np.save(tmp_path / "matrix.npy", np.eye(2))
-    embedding = load_inst2vec(tmp_path / "words.json", tmp_path / "matrix.npy")
+def test_of_words_that_become_the_same_the_first_row_stays(files):
+    files[0].write_bytes(pickle.dumps({"load i8*, i8** <%ID>": 2, "load i32*, i32** <%ID>": 0, "ret void": 1}))
+    files[1].write_bytes(pickle.dumps(np.eye(3), protocol=2))
+    embedding = load_inst2vec(*files)
+    assert embedding.vocabulary.words == ("load ptr, ptr <%ID>", "ret void", "<unknown>")
     assert embedding.vocabulary.counts.tolist() == [1, 1, 0]
-    assert embedding.vectors[2] == pytest.approx(np.sqrt([0.5, 0.5]))
+    assert embedding.vectors == pytest.approx(np.array([[1, 0, 0], [0, 1, 0], [np.sqrt(0.5), np.sqrt(0.5), 0]]))
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_every_protocol_can_be_read(files, protocol):
-    numbers = {text: np.int64(row) for text, row in DICTIONARY.items()}
-    files[0].write_bytes(pickle.dumps(numbers, protocol=protocol))
-    files[1].write_bytes(pickle.dumps(MATRIX, protocol=protocol))
+@pytest.mark.parametrize("protocol", range(5))
+def test_every_protocol_of_that_time_is_read(files, protocol):
+    files[0].write_bytes(pickle.dumps(DICTIONARY, protocol=protocol))
+    files[1].write_bytes(pickle.dumps(np.asfortranarray(MATRIX), protocol=protocol))
     assert load_inst2vec(*files).vectors[1].tolist() == [0, 1, 0]
 
 
-def test_pickles_of_an_old_numpy_can_be_read(files):
+def test_pickles_of_an_old_numpy_are_read(files):
     data = pickle.dumps(MATRIX, protocol=2).replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
-    assert b"numpy.core.multiarray\n_reconstruct" in data
     # it wrote the switches of a type as 0 and 1, not False and True
     data, replaced = re.subn(rb"(?<=f4q.)\x89\x88", b"K\x00K\x01", data, flags=re.DOTALL)
     assert replaced == 1
@@ -77,18 +61,8 @@ def test_pickles_of_an_old_numpy_can_be_read(files):
     assert load_inst2vec(*files).vectors[1].tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize(("separator", "name"), [(",", "matrix.csv"), (" ", "matrix.txt"), ("\t", "matrix.txt")])
-def test_text_files_can_be_read(tmp_path, separator, name):
-    rows = "statement,row\n" + "\n".join(f'"{text}",{row}' for text, row in DICTIONARY.items())
-    (tmp_path / "words.csv").write_text(rows)
-    (tmp_path / name).write_text("\n".join(separator.join(map(str, row)) for row in MATRIX.tolist()) + "\n")
-    embedding = load_inst2vec(tmp_path / "words.csv", tmp_path / name)
-    assert embedding.vocabulary.words[1] == "ret void"
-    assert embedding.vectors[1].tolist() == [0, 1, 0]
-
-
 class Hostile:
-    """Runs a command when it is unpickled."""
+    """Runs a function when it is unpickled."""
 
     def __init__(self, function, *arguments) -> None:
         self.call = function, arguments
@@ -97,50 +71,22 @@ class Hostile:
         return self.call
 
 
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [(os.system, "system"), (eval, "eval"), (exec, "exec"), (getattr, "getattr"), (np.load, "load"), (open, "open")],
-)
+@pytest.mark.parametrize("function", [os.system, eval, exec, getattr, np.load, open])
 @pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_a_pickle_that_calls_anything_is_refused(files, tmp_path, function, name, protocol):
+def test_a_pickle_that_calls_anything_is_refused(files, tmp_path, function, protocol):
     victim = tmp_path / "victim"
     hostile = pickle.dumps({"ret void": Hostile(function, f"touch {victim}")}, protocol=protocol)
     for path in files:
         original = path.read_bytes()
         path.write_bytes(hostile)
-        with pytest.raises(
-            AssetError, match=rf"{path.name}: is a pickle that calls \S+\.{name}, which could run any code"
-        ):
+        with pytest.raises(AssetError, match=rf"{path.name}: .*\.{function.__name__}, which could run any code"):
             load_inst2vec(*files)
         path.write_bytes(original)
     assert not victim.exists()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"cbuiltins\neval\n(S'1'\ntR.",
-        b"cos\nsystem\n(S'true'\ntR.",
-        b"cnumpy\nndarray.tofile\n.",
-        b"cnumpy.core.multiarray\nfromfile\n(S'/etc/passwd'\ntR.",
-        b"\x80\x04\x8c\x05numpy\x8c\x0cndarray.dump\x93.",
-        b"cncc.study.vectors\nload_inst2vec\n.",
-    ],
-)
-def test_pickles_written_by_hand_are_refused(files, data):
-    files[1].write_bytes(data)
-    with pytest.raises(AssetError, match=r"emb\.p: is a pickle that calls "):
-        load_inst2vec(*files)
-
-
-@pytest.mark.parametrize(
-    "function",
-    ["numpy._core.numeric\n_frombuffer", "numpy.core.multiarray\n_reconstruct", "numpy\ndtype", "_codecs\nencode"],
-)
-def test_a_pickle_can_t_change_what_it_calls(files, function):
-    files[1].write_bytes(b"c" + function.encode() + b"\n(N}S'__doc__'\nS'changed'\nstb.")
-    with pytest.raises(AssetError, match=r"emb\.p: can't be read as pickle"):
-        load_inst2vec(*files)
+# a dtype's state that NumPy takes unchecked
+_STATE = b"\x80\x02cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<%stb."
 
 
 @pytest.mark.parametrize(
@@ -148,79 +94,58 @@ def test_a_pickle_can_t_change_what_it_calls(files, function):
     [
         b"",
         b"no pickle",
-        pickle.dumps(MATRIX)[:-30],
+        pickle.dumps(MATRIX, protocol=4)[:-30],
+        b"cnumpy\nndarray.tofile\n.",
+        b"cnumpy.core.multiarray\nfromfile\n(S'/etc/passwd'\ntR.",
+        b"\x80\x04\x8c\x05numpy\x8c\x0cndarray.dump\x93.",
+        b"cnumpy\ndtype\n(N}S'__doc__'\nS'changed'\nstb.",
         b"c_codecs\nencode\n(Vx\nVutf-7\ntR.",
         b"cnumpy\ndtype\n(S'nonsense'\ntR.",
+        b"cnumpy\ndtype\n(S'O'\ntR.",
+        b"cnumpy\ndtype\n(S'V2147483647'\ntR.",
+        b"\x80\x02K\x01r\xff\xff\xff\x7f.",
+        b"\x80\x05\x96" + struct.pack("<Q", 1 << 40) + b".",
+        b"cnumpy\nndarray\n((I100000\nI100000\nttR.",
+        _STATE % b"NJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00",
+        _STATE % b"NNK\x01J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00",
+        pickle.dumps(MATRIX, protocol=2).replace(b"K\x04K\x03", b"J\xff\xff\xff\x7fK\x03"),
+        b"(" * 200_000 + b"t" * 200_000 + b".",
         pickle.dumps(functools.reduce(lambda inner, _: [inner, inner], range(40), list[object]([1]))),
     ],
 )
 def test_damaged_pickles_are_refused(files, data):
     files[1].write_bytes(data)
-    with pytest.raises(AssetError, match=r"emb\.p: can't be read as pickle \(.*expected a pickle or one of \.npy"):
+    with pytest.raises(AssetError, match=r"emb\.p: ") as refusal:
         load_inst2vec(*files)
+    assert not isinstance(refusal.value.__cause__, MemoryError)
 
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([1.0, 2.0], r"array of shape \(2,\); expected a matrix"),
-        (np.zeros((0, 3)), r"array of shape \(0, 3\)"),
-        ([["a", "b"]], "holds a list; expected a matrix of numbers"),
-        ([[1.0], [1.0, 2.0]], "holds a list; expected a matrix of numbers"),
-        ({"a": 1}, "holds a dict; expected a matrix of numbers"),
+        (np.array([1.0, 2.0]), r"found shape \(2,\)"),
+        (np.zeros((0, 3)), r"found shape \(0, 3\)"),
+        ([[1.0], [2.0]], "found list"),
         (np.full((4, 2), np.nan), "not finite"),
         (np.full((4, 2), 1e300), "not finite"),
+        (np.full((4, 2), 1e30), "too large to be squared"),
         (np.eye(3), r"dic_pickle: has row 3, but .*emb\.p has only 3 rows"),
     ],
 )
 def test_a_matrix_must_be_one(files, matrix, message):
-    files[1].write_bytes(pickle.dumps(matrix))
+    files[1].write_bytes(pickle.dumps(matrix, protocol=4))
     with pytest.raises(AssetError, match=message):
         load_inst2vec(*files)
 
 
-@pytest.mark.parametrize(
-    ("dictionary", "message"),
-    [
-        ({}, "holds a dict without entries; expected a dictionary"),
-        ([], "holds a list without entries"),
-        ([["ret void"]], "holds a list; expected a dictionary"),
-        (7, "holds a int; expected a dictionary"),
-        ({"ret void": -1}, r"has the entry 'ret void': -1; expected a statement and its row"),
-        ({"ret void": 1.5}, r"has the entry 'ret void': 1\.5"),
-        ({"ret void": "1"}, r"has the entry 'ret void': '1'"),
-        ({1: 1}, "has the entry 1: 1"),
-    ],
-)
-def test_a_dictionary_must_be_one(files, dictionary, message):
+@pytest.mark.parametrize("dictionary", [{}, [], 7, {"a": -1}, {"a": 1.5}, {"a": "1"}, {"a": True}, {1: 1}])
+def test_a_dictionary_must_be_one(files, dictionary):
     files[0].write_bytes(pickle.dumps(dictionary))
-    with pytest.raises(AssetError, match=rf"dic_pickle: {message}"):
+    with pytest.raises(AssetError, match=r"dic_pickle: expected a .* found"):
         load_inst2vec(*files)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        ("words.json", "{", "can't be read as .json"),
-        ("words.csv", "ret void,1,2", "a row of 3 columns where a statement, quoted, and its row number were expected"),
-        ("words.csv", "ret void,1\nunreachable,x", "can't be read as .csv"),
-    ],
-)
-def test_damaged_dictionaries_of_text_are_refused(files, tmp_path, name, data, message):
-    (tmp_path / name).write_text(data)
-    with pytest.raises(AssetError, match=message):
-        load_inst2vec(tmp_path / name, files[1])
-
-
-def test_an_array_of_objects_is_refused(files, tmp_path):
-    np.save(tmp_path / "matrix.npy", np.array([[Hostile(os.system, "true")]], object), allow_pickle=True)
-    with pytest.raises(AssetError, match=r"matrix\.npy: can't be read as \.npy .*allow_pickle"):
-        load_inst2vec(files[0], tmp_path / "matrix.npy")
-
-
-def test_missing_files_are_named(files, tmp_path):
-    with pytest.raises(AssetError, match="nowhere: can't be read: No such file"):
-        load_inst2vec(tmp_path / "nowhere", files[1])
+def test_a_missing_file_is_named(files, tmp_path):
     with pytest.raises(AssetError, match="nowhere: can't be read: No such file"):
         load_inst2vec(files[0], tmp_path / "nowhere")
 
@@ -265,5 +190,5 @@ def test_missing_files_are_named(files, tmp_path):
     ],
 )
 def test_typed_pointers_become_opaque(published, modern):
-    assert modernise_statement(published) == modern
-    assert modernise_statement(modern) == modern
+    assert modernize_statement(published) == modern
+    assert modernize_statement(modern) == modern
