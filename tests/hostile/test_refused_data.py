@@ -1,6 +1,5 @@
 """Counts, tables, recipes, vocabularies and checkpoints that the fuzzer broke something with, or could have."""
 
-import json
 from pathlib import Path
 
 import numpy as np
