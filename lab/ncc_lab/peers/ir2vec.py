@@ -62,7 +62,8 @@ def encode_function(
             weight[definition] += _ARGUMENT_WEIGHT * weight[user]
     count = np.bincount(module.text_id[statements], weight[statements], minlength=len(module.texts))
     texts = np.flatnonzero(count)
-    return count[texts] @ np.stack([vector(module.texts[text]) for text in texts.tolist()]).astype(np.float64)
+    vectors = np.stack([vector(module.texts[text]) for text in texts.tolist()]).astype(np.float64)
+    return np.asarray(count[texts] @ vectors, np.float64)
 
 
 def _uses(module: Module, statements: Ints32) -> tuple[Ints32, Ints32]:
