@@ -34,6 +34,10 @@ PRELOADED = [
 ]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="write answers that differ from the kept ones, and fail")
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two processes share all tests, as each takes a gigabyte; a few tests, or a debugger, have one to themselves."""
     return min(2, os.cpu_count() or 1) if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0

@@ -1,0 +1,67 @@
+"""All that the goldens take from below the public interface of ncc, each in one place."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ncc
+
+# names of rooms: they move, and with them these lines alone
+from ncc.coarsening.features import sample_features
+from ncc.coarsening.samples import load_kernel_ir
+from ncc.coarsening.samples import load_samples as load_coarsening
+from ncc.data import FileState, verify
+from ncc.devices.columns import code_columns
+from ncc.devices.inputs import KernelInputs, describe_kernel
+from ncc.devices.published import load_inputs
+from ncc.devices.samples import load_samples as load_devmap
+from ncc.ir import read_module
+from ncc.kernels.coarsening_features import coarsening_features
+from tests.support.goldens import digest
+
+_KERNELS = Path(ncc.__file__).parent / "measure" / "kernels"
+
+
+def shipped_kernels() -> list[Path]:
+    """The kernels that ncc measures devices with."""
+    return sorted(_KERNELS.glob("*.cl"))
+
+
+def missing_data(dataset: str, name: str) -> str | None:
+    """Says what of a dataset is not there; None if all of it is."""
+    missing = [file.path for file in verify(dataset).files if file.state is FileState.MISSING and name in file.path.name]
+    return f"no local copy of {missing[0]} (set NCC_DATA)" if missing else None
+
+
+def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
+    """Columns of the device head about a kernel in IR, and features of coarsening."""
+    embedding = ncc.load_embedding()
+    module = read_module(Path(path), abstraction=embedding.abstraction)
+    words, _ = embedding.vocabulary.encode(module.texts)
+    inputs = describe_kernel(module, module.first_kernel, embedding.vectors[words[module.text_id]])
+    return {
+        "code": code_columns(inputs)[0].tolist(),
+        "work": inputs.work[0].tolist(),
+        "profile": dict(enumerate(inputs.profile[0].tolist())),
+        "coarsening": coarsening_features(module).tolist(),
+    }
+
+
+def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
+    """Kernels of the published table and columns of their code, each kernel once."""
+    samples = load_devmap(platform)  # type: ignore[arg-type]
+    inputs: KernelInputs = load_inputs(samples, ncc.load_embedding())
+    names, first = np.unique(samples.benchmark, return_index=True)
+    return names.tolist(), code_columns(inputs)[first]
+
+
+def shipped_code(platform: str) -> tuple[list[str], np.ndarray]:
+    """The same as the shipped head of a platform keeps them."""
+    (expert,) = [one for one in ncc.load_device_head(Path(ncc.__file__).parent / "assets" / "devmap" / platform).experts if one.source == "suites"]
+    return list(expert.names), expert.code
+
+
+def coarsening_columns() -> np.ndarray:
+    """Features of the 17 kernels of the published table, a row a sample."""
+    return sample_features(load_coarsening(), load_kernel_ir())

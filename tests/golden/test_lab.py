@@ -1,0 +1,106 @@
+"""Predictions for every row of one cheap method of each of the lab's tasks; on published data where it is at hand.
+
+Of published data the kept answers have numbers alone.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ncc
+from tests.golden import inside
+from tests.support import tiny
+from tests.support.goldens import Goldens, comparable, digest
+from tests.support.verbs import run_here
+
+
+def needs(dataset: str, name: str = "") -> None:
+    """Skips where there is no local copy of a dataset."""
+    if reason := inside.missing_data(dataset, name):
+        pytest.skip(reason)
+
+
+def scored(comparison: Any) -> dict[str, Any]:
+    """What each method predicted for each row, and its figures."""
+    rows = {f"{one.protocol} {one.method}": one.predicted.tolist() for one in comparison.scores}
+    return comparable({"predicted": rows, "figures": comparison.to_dict()})
+
+
+@pytest.mark.parametrize("method", ["opcode*tree*", "Grewe*", "ncc mapper"])
+def test_device_mapping(method: str, goldens: Goldens) -> None:
+    needs("devmap")
+    needs("legacy_ir", "devmap")
+    found = ncc.evaluate_devmap("kernel", "nvidia", method=[method], seeds=1, trees=5, no_cache=True)
+    goldens.check(f"lab-devmap-{method.split()[-1].strip('*')}", scored(found))
+
+
+@pytest.mark.parametrize("method", ["ncc", "Magni*", "opcode histogram (label)"])
+def test_coarsening(method: str, goldens: Goldens) -> None:
+    needs("coarsening")
+    needs("legacy_ir", "coarsening")
+    found = ncc.evaluate_coarsening("kernel", method=[method], seeds=1, trees=5, no_cache=True)
+    goldens.check(f"lab-coarsening-{method.split()[0].strip('*')}", scored(found))
+
+
+def test_classification(goldens: Goldens, tmp_path: Path) -> None:
+    programs = tiny.write_programs(tmp_path / "programs")
+    found = ncc.evaluate_classification(
+        programs, method=["*"], seeds=1, trees=5, levels=("1",), no_cache=True, programs=tmp_path / "kept", epochs=1
+    )
+    goldens.check("lab-classify", scored(found))
+
+
+def test_retrieval(goldens: Goldens, tmp_path: Path) -> None:
+    programs = tiny.write_programs(tmp_path / "programs")
+    found = run_here("evaluate", "retrieval", programs, "--programs", tmp_path / "kept", "--json")
+    goldens.check("lab-retrieval", comparable(found.row))
+
+
+def test_functions(goldens: Goldens, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    for name in ("datasets/samples/sort.c", "tests/frontend/sources/dot.c"):
+        (tmp_path / "project" / Path(name).name).write_bytes(Path(name).read_bytes())
+    found = run_here("evaluate", "functions", tmp_path / "project", "--ir", tmp_path / "ir", "--json")
+    goldens.check("lab-functions", comparable(found.row, roots={str(tmp_path): "FOLDER"}))
+
+
+def test_embedding(goldens: Goldens) -> None:
+    goldens.check("lab-embedding", comparable(run_here("evaluate", "embedding", "--json").row))
+
+
+def test_coverage(goldens: Goldens) -> None:
+    found = run_here("evaluate", "coverage", "tests/data/ir", "--misses", "5", "--json").row
+    goldens.check("lab-coverage", comparable(found))
+
+
+@pytest.mark.full
+def test_times(goldens: Goldens) -> None:
+    needs("devmap")
+    needs("legacy_ir", "devmap")
+    found = ncc.evaluate_times("application", "nvidia", model="trees")
+    goldens.check("lab-times", comparable(found.to_dict() if hasattr(found, "to_dict") else found))
+
+
+@pytest.mark.full
+def test_launches_of_a_gpu(goldens: Goldens) -> None:
+    needs("gpuflop")
+    goldens.check("lab-gpu", comparable({name: ncc.evaluate_gpu(name) for name in ("physics", "median", "sizes")}))
+
+
+@pytest.mark.parametrize("platform", ["amd", "nvidia"])
+def test_code_of_published_kernels_is_what_the_shipped_head_keeps(platform: str) -> None:
+    needs("devmap")
+    needs("legacy_ir", "devmap")
+    names, code = inside.devmap_code(platform)
+    known, kept = inside.shipped_code(platform)
+    rows = [names.index(name) for name in known]
+    assert len(rows) == len(names) == 256
+    np.testing.assert_array_equal(code[rows].astype(np.float16), np.asarray(kept).astype(np.float16))
+
+
+def test_coarsenings_features_of_published_kernels(goldens: Goldens) -> None:
+    needs("coarsening")
+    needs("legacy_ir", "coarsening")
+    goldens.check("lab-coarsening-features", {"columns": comparable(inside.coarsening_columns().T.tolist())})

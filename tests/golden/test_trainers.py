@@ -1,0 +1,95 @@
+"""What is trained on little says and answers what it did."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.cases import IR, MODULES, ROOT, SHIPPED
+from tests.support import tiny
+from tests.support.goldens import Goldens, comparable
+from tests.support.verbs import run_here
+
+
+@pytest.fixture
+def checked(goldens: Goldens, tmp_path: Path) -> Any:
+    """Trains, asks what was trained, and compares both."""
+
+    def check(name: str, train: list[object], *asked: list[object]) -> None:
+        trained = run_here(*train, "-o", tmp_path / "head")
+        assert trained.code == 0, trained.err
+        roots = {str(tmp_path): "FOLDER", f"{ROOT}/": ""}
+        answers = [comparable(run_here(*one, tmp_path / "head", "--json").rows, roots=roots) for one in asked]
+        goldens.check(f"train-{name}", {"card": comparable(trained.row, roots=roots), "answers": answers})
+
+    return check
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    built = run_here("corpus", "build", ROOT / IR, "-o", tmp_path / "corpus", "--jobs", "1")
+    assert built.code == 0, built.err
+    return tmp_path / "corpus"
+
+
+@pytest.fixture
+def kernels() -> list[Path]:
+    return [ROOT / name for name in SHIPPED[:8]]
+
+
+SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("embedding", ["--steps", "3", "--subsample", "0"]),
+        ("embedding-whole", ["--steps", "2", "--no-share-parts"]),
+        ("embedding-gensim", ["--engine", "gensim", "--num-pairs", "5000"]),
+    ],
+)
+def test_an_embedding(name: str, options: list[object], corpus: Path, checked: Any) -> None:
+    checked(
+        name,
+        ["train", "embedding", corpus, *SMALL, *options],
+        ["embed", MODULES[0], "--level", "function", "--embedding"],
+    )
+
+
+def test_an_encoder(checked: Any, tmp_path: Path) -> None:
+    programs = tiny.write_programs(tmp_path / "programs")
+    options = ["--classes", "bits,sums", "--dim", "8", "--least", "2"]
+    checked("encoder", ["train", "encoder", programs, *options], ["embed", *MODULES[:2], "--encoder"])
+
+
+def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
+    programs = tiny.write_programs(tmp_path / "programs", 8)
+    options = ["--model", "lstm", "--classes", "bits,sums", "--dim", "8", "--hidden", "8", "--epochs", "1"]
+    options += ["--steps", "4", "--batch-size", "8", "--function-share", "0"]
+    checked("encoder-lstm", ["train", "encoder", programs, *options], ["embed", MODULES[0], "--encoder"])
+
+
+def test_a_classifier(checked: Any, tmp_path: Path) -> None:
+    programs = tiny.write_programs(tmp_path / "programs")
+    options = ["--levels", "1", "--hidden", "4", "--epochs", "1", "--min-steps", "4", "--batch-size", "16"]
+    inputs = [programs / "bits" / "3.ll", programs / "sums" / "7.ll", MODULES[0]]
+    checked("classify", ["train", "classify", programs, *options], ["classify", *inputs, "--head"])
+
+
+@pytest.mark.parametrize("model", ["gp", "trees"])
+def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: Path) -> None:
+    table = tiny.write_times(tmp_path / "times.csv", kernels)
+    asked = ["predict-device", *kernels[:2], SHIPPED[-1], "--global-size", "65536", "--head"]
+    checked(f"devmap-{model}", ["train", "devmap", table, "--model", model], asked)
+
+
+def test_a_coarsening_head(kernels: list[Path], checked: Any, tmp_path: Path) -> None:
+    table = tiny.write_factors(tmp_path / "factors.csv", kernels)
+    asked = ["predict-coarsening", *kernels[:2], SHIPPED[-1], "--head"]
+    checked("coarsening", ["train", "coarsening", table], asked)
+
+
+def test_a_gpu_head(checked: Any, tmp_path: Path) -> None:
+    table = tiny.write_launches(tmp_path / "launches")
+    asked = ["predict-gpu", table.parent / "p2.cu", ROOT / "datasets/gpu/saxpy.cu", "--grid", "8192", "--block", "256"]
+    checked("gpu", ["train", "gpu", table, "--gpu", "A100"], [*asked, "--head"])

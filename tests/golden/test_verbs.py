@@ -1,0 +1,60 @@
+"""Every verb's JSON over the inputs of `cases`, and what it writes, is what it was."""
+
+from pathlib import Path
+
+import pytest
+
+import ncc
+from tests.golden.cases import CASES, CODE, IR, MODULES, ROOT
+from tests.golden.inside import kernel_columns
+from tests.support.goldens import Goldens, comparable, digest
+from tests.support.verbs import run_here
+
+FUNCTIONS = {MODULES[0]: "total", MODULES[-1]: "blend", CODE[0]: "dot"}
+"""Inputs that are drawn → the function that a picture shows."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_verb_answers_as_it_did(name: str, goldens: Goldens) -> None:
+    finished = run_here(*CASES[name], "--json")
+    goldens.check(name, {"code": finished.code, "rows": comparable(finished.rows)})
+
+
+@pytest.mark.parametrize("pooling", ["encoder", "mean"])
+def test_what_was_indexed_is_found(pooling: str, goldens: Goldens, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    inputs = ["index", *MODULES[:5], CODE[0], CODE[-1], "-o", index, "--pooling", pooling]
+    answers = {
+        "index": run_here(*inputs, "--json").row,
+        "again": run_here(*inputs, "--json").row,
+        "search": run_here("search", index, CODE[0], "--top", "3", "--json").rows,
+        "function": run_here("search", index, MODULES[0], "--function", "main", "--top", "4", "--json").rows,
+        "duplicates": run_here(
+            "search", index, "--duplicates", "--threshold", "0.9", "--min-statements", "4", "--json"
+        ).rows,
+    }
+    goldens.check(f"search-{pooling}", comparable(answers, roots={f"{ROOT}/": "", str(tmp_path): "FOLDER"}))
+
+
+def test_similarities_are_what_they_were(goldens: Goldens) -> None:
+    inputs = MODULES[:5]
+    found = {f"{one} {other}": ncc.similarity(Path(one), Path(other)) for one in inputs for other in inputs if one < other}
+    found["of a source"] = ncc.similarity(Path(MODULES[0]), Path(CODE[0]))
+    goldens.check("similarity", comparable(found))
+
+
+@pytest.mark.parametrize("ending", ["dot", "graphml", "json", "svg", "html"])
+def test_a_graph_is_drawn_as_it_was(ending: str, goldens: Goldens, tmp_path: Path) -> None:
+    found = {}
+    for name in FUNCTIONS:
+        output = tmp_path / f"graph.{ending}"
+        function = ("--function", FUNCTIONS[name]) if ending == "svg" else ()
+        finished = run_here("graph", name, "-o", output, *function)
+        assert finished.code == 0, finished.err
+        found[name] = f"{digest(output.read_bytes())}, {len(output.read_bytes())} bytes"
+    goldens.check(f"graph-{ending}", found)
+
+
+def test_columns_of_kernels_are_what_they_were(goldens: Goldens) -> None:
+    names = [f"{IR}/saxpy.{kind}.ll" for kind in ("clang14", "clang16-typed", "clang22")]
+    goldens.check("columns", comparable({name: kernel_columns(name) for name in names}))

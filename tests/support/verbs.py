@@ -1,0 +1,74 @@
+"""Runs a verb of ``ncc``, in this process or in one of its own, and says what it left."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from typer.testing import CliRunner
+
+from ncc.cli import app
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[Any]:
+        """Standard output as JSON: an object a line, or one over several lines."""
+        if self.out.startswith("{\n"):
+            return [json.loads(self.out)]
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def row(self) -> Any:
+        """The only one, of a command that ended well."""
+        assert self.code == 0, self.err
+        (row,) = self.rows
+        return row
+
+
+def run_here(*arguments: object, stdin: bytes | None = None) -> Finished:
+    """Runs a command in this process; what would be a traceback is raised.
+
+    Args:
+        arguments: Of the command, from the verb on.
+        stdin: What it reads.
+    """
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Finished(result.exit_code, result.stdout, result.stderr)
+
+
+def run_apart(
+    *arguments: object,
+    stdin: bytes | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 300,
+) -> Finished:
+    """Runs a command in a process of its own.
+
+    Args:
+        arguments: Of the command, from the verb on.
+        stdin: What it reads.
+        environment: Variables beside those of this process.
+        timeout: Seconds after which it is killed, and the test fails.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "ncc", *(str(argument) for argument in arguments)],
+        input=stdin if stdin is not None else b"",
+        capture_output=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
+        timeout=timeout,
+        check=False,
+    )
+    return Finished(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
