@@ -59,7 +59,7 @@ def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
 def shipped_code(platform: str) -> tuple[list[str], np.ndarray]:
     """The same as the shipped head of a platform keeps them."""
     (expert,) = [one for one in ncc.load_device_head(Path(ncc.__file__).parent / "assets" / "devmap" / platform).experts if one.source == "suites"]
-    return list(expert.names), expert.code
+    return [name.removeprefix("devmap:") for name in expert.names], expert.code
 
 
 def coarsening_columns() -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.golden.cases import IR, MODULES, ROOT, SHIPPED
+from tests.golden.cases import FEW_KERNELS, IR, MODULES, ROOT
 from tests.support import tiny
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
@@ -34,7 +34,7 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kernels() -> list[Path]:
-    return [ROOT / name for name in SHIPPED[:8]]
+    return [ROOT / name for name in FEW_KERNELS[:8]]
 
 
 SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
@@ -58,34 +58,35 @@ def test_an_embedding(name: str, options: list[object], corpus: Path, checked: A
 
 def test_an_encoder(checked: Any, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs")
-    options = ["--classes", "bits,sums", "--dim", "8", "--least", "2"]
+    functions = tiny.write_programs(tmp_path / "functions", 40) / "sums"
+    options = ["--classes", "bits,sums", "--dim", "8", "--least", "2", "--functions", functions]
     checked("encoder", ["train", "encoder", programs, *options], ["embed", *MODULES[:2], "--encoder"])
 
 
 def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs", 8)
     options = ["--model", "lstm", "--classes", "bits,sums", "--dim", "8", "--hidden", "8", "--epochs", "1"]
-    options += ["--steps", "4", "--batch-size", "8", "--function-share", "0"]
+    options += ["--steps", "4", "--batch-size", "8", "--function-share", "0", "--functions", programs / "sums"]
     checked("encoder-lstm", ["train", "encoder", programs, *options], ["embed", MODULES[0], "--encoder"])
 
 
 def test_a_classifier(checked: Any, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs")
     options = ["--levels", "1", "--hidden", "4", "--epochs", "1", "--min-steps", "4", "--batch-size", "16"]
-    inputs = [programs / "bits" / "3.ll", programs / "sums" / "7.ll", MODULES[0]]
+    inputs = [programs / "bits" / "3.c", programs / "sums" / "7.c", MODULES[0]]
     checked("classify", ["train", "classify", programs, *options], ["classify", *inputs, "--head"])
 
 
-@pytest.mark.parametrize("model", ["gp", "trees"])
+@pytest.mark.parametrize("model", ["gp", pytest.param("trees", marks=pytest.mark.full)])
 def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: Path) -> None:
     table = tiny.write_times(tmp_path / "times.csv", kernels)
-    asked = ["predict-device", *kernels[:2], SHIPPED[-1], "--global-size", "65536", "--head"]
+    asked = ["predict-device", *kernels[:2], FEW_KERNELS[-1], "--global-size", "65536", "--head"]
     checked(f"devmap-{model}", ["train", "devmap", table, "--model", model], asked)
 
 
 def test_a_coarsening_head(kernels: list[Path], checked: Any, tmp_path: Path) -> None:
     table = tiny.write_factors(tmp_path / "factors.csv", kernels)
-    asked = ["predict-coarsening", *kernels[:2], SHIPPED[-1], "--head"]
+    asked = ["predict-coarsening", *kernels[:2], FEW_KERNELS[-1], "--head"]
     checked("coarsening", ["train", "coarsening", table], asked)
 
 

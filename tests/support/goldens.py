@@ -43,6 +43,8 @@ def comparable(value: Any, *, roots: dict[str, str] | None = None) -> Any:
             norms = [float(np.linalg.norm(finite * weight)) for weight in (1, 1 + np.arange(len(flat)) % 13)]
             first = [_rounded(x) for x in flat[:8].tolist()]
             return {"shape": list(array.shape), "norms": [_rounded(norm) for norm in norms], "first": first}
+        if len(value) > MOST_NUMBERS and all(isinstance(each, str) for each in value):
+            return {"length": len(value), "digest": digest([_short(each, roots) for each in value]), "first": _short(value[0], roots)}
         return [comparable(each, roots=roots) for each in value]
     if isinstance(value, float):
         return _rounded(value)
