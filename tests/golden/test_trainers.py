@@ -25,11 +25,12 @@ def checked(goldens: Goldens, tmp_path: Path) -> Any:
     return check
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    built = run_here("corpus", "build", ROOT / IR, "-o", tmp_path / "corpus", "--jobs", "1")
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "corpus"
+    built = run_here("corpus", "build", ROOT / IR, "-o", folder, "--jobs", "1")
     assert built.code == 0, built.err
-    return tmp_path / "corpus"
+    return folder
 
 
 @pytest.fixture
@@ -54,13 +55,6 @@ def test_an_embedding(name: str, options: list[object], corpus: Path, checked: A
         ["train", "embedding", corpus, *SMALL, *options],
         ["embed", MODULES[0], "--level", "function", "--embedding"],
     )
-
-
-def test_an_encoder(checked: Any, tmp_path: Path) -> None:
-    programs = tiny.write_programs(tmp_path / "programs")
-    functions = tiny.write_programs(tmp_path / "functions", 40) / "sums"
-    options = ["--classes", "bits,sums", "--dim", "8", "--least", "2", "--functions", functions]
-    checked("encoder", ["train", "encoder", programs, *options], ["embed", *MODULES[:2], "--encoder"])
 
 
 def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
@@ -90,6 +84,7 @@ def test_a_coarsening_head(kernels: list[Path], checked: Any, tmp_path: Path) ->
     checked("coarsening", ["train", "coarsening", table], asked)
 
 
+@pytest.mark.full
 def test_a_gpu_head(checked: Any, tmp_path: Path) -> None:
     table = tiny.write_launches(tmp_path / "launches")
     asked = ["predict-gpu", table.parent / "p2.cu", ROOT / "datasets/gpu/saxpy.cu", "--grid", "8192", "--block", "256"]
