@@ -35,7 +35,9 @@ PRELOADED = [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-goldens", action="store_true", help="write answers that differ from the kept ones, and fail")
+    parser.addoption(
+        "--update-goldens", action="store_true", help="write answers that differ from the kept ones, and fail"
+    )
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -85,9 +85,10 @@ CASES: Mapping[str, list[object]] = {
         "predict-gpu", *_there("tests/golden/inputs", "[adm]*.cu"), "--grid", "1024", "--block", "256",
         "--program-args", "2048 512", "--explain",
     ],
-    "gpu-argument": ["predict-gpu", f"{DATASETS}/gpu/diffusion.cu", "--grid", "256", "--block", "256", "--arg", "0=777"],
+    "gpu-argument": ["predict-gpu", LAUNCHES[0], "--grid", "256", "--block", "256", "--arg", "0=777"],
     "refused": [
-        "embed", f"{IR}/missing.ll", "tests/data/formats/README.md", f"{IR}/saxpy.clang22.ll", f"{SOURCES}/no_includes.cu",
+        "embed", f"{IR}/missing.ll", "tests/data/formats/README.md", f"{IR}/saxpy.clang22.ll",
+        f"{SOURCES}/no_includes.cu",
     ],
 }  # fmt: skip
 """Name → arguments; ``--json`` is added."""

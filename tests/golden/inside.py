@@ -18,7 +18,6 @@ from ncc.devices.published import load_inputs
 from ncc.devices.samples import load_samples as load_devmap
 from ncc.ir import read_module
 from ncc.kernels.coarsening_features import coarsening_features
-from tests.support.goldens import digest
 
 _KERNELS = Path(ncc.__file__).parent / "measure" / "kernels"
 
@@ -30,7 +29,9 @@ def shipped_kernels() -> list[Path]:
 
 def missing_data(dataset: str, name: str) -> str | None:
     """Says what of a dataset is not there; None if all of it is."""
-    missing = [file.path for file in verify(dataset).files if file.state is FileState.MISSING and name in file.path.name]
+    missing = [
+        file.path for file in verify(dataset).files if file.state is FileState.MISSING and name in file.path.name
+    ]
     return f"no local copy of {missing[0]} (set NCC_DATA)" if missing else None
 
 
@@ -58,7 +59,11 @@ def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
 
 def shipped_code(platform: str) -> tuple[list[str], np.ndarray]:
     """The same as the shipped head of a platform keeps them."""
-    (expert,) = [one for one in ncc.load_device_head(Path(ncc.__file__).parent / "assets" / "devmap" / platform).experts if one.source == "suites"]
+    (expert,) = [
+        one
+        for one in ncc.load_device_head(Path(ncc.__file__).parent / "assets" / "devmap" / platform).experts
+        if one.source == "suites"
+    ]
     return [name.removeprefix("devmap:") for name in expert.names], expert.code
 
 

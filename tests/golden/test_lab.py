@@ -12,7 +12,7 @@ import pytest
 import ncc
 from tests.golden import inside
 from tests.support import tiny
-from tests.support.goldens import Goldens, comparable, digest
+from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
 
 
@@ -48,20 +48,38 @@ def test_coarsening(method: str, goldens: Goldens) -> None:
     needs("coarsening")
     needs("legacy_ir", "coarsening")
     found = ncc.evaluate_coarsening("kernel", method=[method], seeds=1, trees=5, no_cache=True)
-    goldens.check(f"lab-coarsening-{method.split()[0]}", scored(found))
+    goldens.check(f"lab-coarsening-{method.partition(' ')[0]}", scored(found))
 
 
 def test_classification(goldens: Goldens, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs")
     found = ncc.evaluate_classification(
-        programs, method=["opcode*"], seeds=1, trees=5, levels=("1",), no_cache=True, programs=tmp_path / "kept", epochs=1
+        programs,
+        method=["opcode*"],
+        seeds=1,
+        trees=5,
+        levels=("1",),
+        no_cache=True,
+        programs=tmp_path / "kept",
+        epochs=1,
     )
     goldens.check("lab-classify", scored(found))
 
 
 def test_retrieval(goldens: Goldens, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs")
-    found = run_here("evaluate", "retrieval", programs, "--programs", tmp_path / "kept", "--method", "opcode*", "--method", "TF*", "--json")
+    found = run_here(
+        "evaluate",
+        "retrieval",
+        programs,
+        "--programs",
+        tmp_path / "kept",
+        "--method",
+        "opcode*",
+        "--method",
+        "TF*",
+        "--json",
+    )
     goldens.check("lab-retrieval", comparable(found.row))
 
 

@@ -38,7 +38,9 @@ def test_what_was_indexed_is_found(pooling: str, goldens: Goldens, tmp_path: Pat
 
 def test_similarities_are_what_they_were(goldens: Goldens) -> None:
     inputs = MODULES[:5]
-    found = {f"{one} {other}": ncc.similarity(Path(one), Path(other)) for one in inputs for other in inputs if one < other}
+    found = {
+        f"{one} {other}": ncc.similarity(Path(one), Path(other)) for one in inputs for other in inputs if one < other
+    }
     found["of a source"] = ncc.similarity(Path(MODULES[0]), Path(CODE[0]))
     goldens.check("similarity", comparable(found))
 
@@ -46,10 +48,10 @@ def test_similarities_are_what_they_were(goldens: Goldens) -> None:
 @pytest.mark.parametrize("ending", ["dot", "graphml", "json", "svg", "html"])
 def test_a_graph_is_drawn_as_it_was(ending: str, goldens: Goldens, tmp_path: Path) -> None:
     found = {}
-    for name in FUNCTIONS:
+    for name, function in FUNCTIONS.items():
         output = tmp_path / f"graph.{ending}"
-        function = ("--function", FUNCTIONS[name]) if ending == "svg" else ()
-        finished = run_here("graph", name, "-o", output, *function)
+        shown = ("--function", function) if ending == "svg" else ()
+        finished = run_here("graph", name, "-o", output, *shown)
         assert finished.code == 0, finished.err
         found[name] = f"{digest(output.read_bytes())}, {len(output.read_bytes())} bytes"
     goldens.check(f"graph-{ending}", found)

@@ -32,20 +32,16 @@ def comparable(value: Any, *, roots: dict[str, str] | None = None) -> Any:
     if isinstance(value, dict):
         if {"nodes", "edges"} <= value.keys() and len(value["edges"]) > MOST_EDGES:
             return {name: _summed(value[name]) for name in ("nodes", "edges")}
-        if isinstance(kernels := value.get("kernels"), list) and len(kernels) == 1 and kernels[0].items() <= value.items():
+        if (
+            isinstance(kernels := value.get("kernels"), list)
+            and len(kernels) == 1
+            and kernels[0].items() <= value.items()
+        ):
             value = value | {"kernels": "the one above"}
         kept = {str(name): each for name, each in value.items() if not LEFT_OUT.fullmatch(str(name))}
         return {_short(name, roots): comparable(each, roots=roots) for name, each in kept.items()}
     if isinstance(value, list | tuple):
-        if (array := _numbers(value)) is not None and array.size > MOST_NUMBERS:
-            flat = array.ravel()
-            finite = np.where(np.isfinite(flat), flat, 0)
-            norms = [float(np.linalg.norm(finite * weight)) for weight in (1, 1 + np.arange(len(flat)) % 13)]
-            first = [_rounded(x) for x in flat[:8].tolist()]
-            return {"shape": list(array.shape), "norms": [_rounded(norm) for norm in norms], "first": first}
-        if len(value) > MOST_NUMBERS and all(isinstance(each, str) for each in value):
-            return {"length": len(value), "digest": digest([_short(each, roots) for each in value]), "first": _short(value[0], roots)}
-        return [comparable(each, roots=roots) for each in value]
+        return _listed(value, roots)
     if isinstance(value, float):
         return _rounded(value)
     return _short(value, roots) if isinstance(value, str) else value
@@ -104,6 +100,23 @@ class Goldens:
             path.write_text(found if is_text else _lines(found), encoding="utf-8")
         head = f"{path.name}: {'written' if self.update else 'kept answer differs'}, {len(told)} differences"
         pytest.fail("\n".join([head, *told[:MOST_DIFFERENCES]]), pytrace=False)
+
+
+def _listed(value: list[Any] | tuple[Any, ...], roots: dict[str, str] | None) -> Any:
+    """A list as it is kept."""
+    if (array := _numbers(value)) is not None and array.size > MOST_NUMBERS:
+        flat = array.ravel()
+        finite = np.where(np.isfinite(flat), flat, 0)
+        norms = [float(np.linalg.norm(finite * weight)) for weight in (1, 1 + np.arange(len(flat)) % 13)]
+        first = [_rounded(x) for x in flat[:8].tolist()]
+        return {"shape": list(array.shape), "norms": [_rounded(norm) for norm in norms], "first": first}
+    if len(value) > MOST_NUMBERS and all(isinstance(each, str) for each in value):
+        return {
+            "length": len(value),
+            "digest": digest([_short(each, roots) for each in value]),
+            "first": _short(value[0], roots),
+        }
+    return [comparable(each, roots=roots) for each in value]
 
 
 def _lines(value: Any) -> str:
