@@ -91,6 +91,7 @@ def test_functions(goldens: Goldens, tmp_path: Path) -> None:
     goldens.check("lab-functions", comparable(found.row, roots={str(tmp_path): "FOLDER"}))
 
 
+@pytest.mark.full
 def test_embedding(goldens: Goldens) -> None:
     goldens.check("lab-embedding", comparable(run_here("evaluate", "embedding", "--json").row))
 

@@ -49,7 +49,7 @@ SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
     ("name", "options"),
     [
         ("embedding", ["--steps", "3", "--subsample", "0"]),
-        ("embedding-whole", ["--steps", "2", "--no-share-parts"]),
+        pytest.param("embedding-whole", ["--steps", "2", "--no-share-parts"], marks=pytest.mark.full),
         ("embedding-gensim", ["--engine", "gensim", "--num-pairs", "5000"]),
     ],
 )
