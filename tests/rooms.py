@@ -193,6 +193,7 @@ from ncc.tasks.coarsening.samples import (
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
 from ncc.tasks.coarsening.table import read_times as coarsening_read_times
 from ncc.tasks.coarsening.train import Candidate, ChosenLine, LineGrid, fit_lines
+from ncc.tasks.devices.columns import code_columns
 from ncc.tasks.devices.constants import fit_constants
 from ncc.tasks.devices.curve import DeviceCurve, plot_curves, predict_device_curve
 from ncc.tasks.devices.devices_head import TimesHead, faded

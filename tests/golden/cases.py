@@ -10,7 +10,7 @@ from tests.golden import inside
 
 ROOT = Path(__file__).parents[2]
 IR = "tests/data/ir"
-SOURCES = "tests/frontend/sources"
+SOURCES = "tests/ir/frontend/sources"
 DATASETS = "datasets"
 
 

@@ -6,20 +6,22 @@ from typing import Any
 import numpy as np
 
 import ncc
+from tests.rooms import (
+    FileState,
+    KernelInputs,
+    coarsening_features,
+    code_columns,
+    describe_kernel,
+    load_inputs,
+    load_kernel_ir,
+    read_module,
+    sample_features,
+    verify,
+)
+from tests.rooms import coarsening_load_samples as load_coarsening
+from tests.rooms import devices_load_samples as load_devmap
 
-# names of rooms: they move, and with them these lines alone
-from ncc.coarsening.features import sample_features
-from ncc.coarsening.samples import load_kernel_ir
-from ncc.coarsening.samples import load_samples as load_coarsening
-from ncc.data import FileState, verify
-from ncc.devices.columns import code_columns
-from ncc.devices.inputs import KernelInputs, describe_kernel
-from ncc.devices.published import load_inputs
-from ncc.devices.samples import load_samples as load_devmap
-from ncc.ir import read_module
-from ncc.kernels.coarsening_features import coarsening_features
-
-_KERNELS = Path(ncc.__file__).parent / "measure" / "kernels"
+_KERNELS = Path(ncc.__file__).parent / "kernels" / "measure" / "kernels"
 
 
 def shipped_kernels() -> list[Path]:

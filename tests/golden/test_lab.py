@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ncc
+import ncc_lab
 from tests.golden import inside
 from tests.support import tiny
 from tests.support.goldens import Goldens, comparable
@@ -39,7 +39,7 @@ def scored(comparison: Any) -> dict[str, Any]:
 def test_device_mapping(name: str, method: str, goldens: Goldens) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    found = ncc.evaluate_devmap("kernel", "nvidia", method=[method], seeds=1, trees=5, no_cache=True)
+    found = ncc_lab.evaluate_devmap("kernel", "nvidia", method=[method], seeds=1, trees=5, no_cache=True)
     goldens.check(f"lab-devmap-{name}", scored(found))
 
 
@@ -47,13 +47,13 @@ def test_device_mapping(name: str, method: str, goldens: Goldens) -> None:
 def test_coarsening(method: str, goldens: Goldens) -> None:
     needs("coarsening")
     needs("legacy_ir", "coarsening")
-    found = ncc.evaluate_coarsening("kernel", method=[method], seeds=1, trees=5, no_cache=True)
+    found = ncc_lab.evaluate_coarsening("kernel", method=[method], seeds=1, trees=5, no_cache=True)
     goldens.check(f"lab-coarsening-{method.partition(' ')[0]}", scored(found))
 
 
 def test_classification(goldens: Goldens, tmp_path: Path) -> None:
     programs = tiny.write_programs(tmp_path / "programs")
-    found = ncc.evaluate_classification(
+    found = ncc_lab.evaluate_classification(
         programs,
         method=["opcode*"],
         seeds=1,
@@ -85,7 +85,7 @@ def test_retrieval(goldens: Goldens, tmp_path: Path) -> None:
 
 def test_functions(goldens: Goldens, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
-    for name in ("datasets/samples/sort.c", "tests/frontend/sources/dot.c"):
+    for name in ("datasets/samples/sort.c", "tests/ir/frontend/sources/dot.c"):
         (tmp_path / "project" / Path(name).name).write_bytes(Path(name).read_bytes())
     found = run_here("evaluate", "functions", tmp_path / "project", "--ir", tmp_path / "ir", "--json")
     goldens.check("lab-functions", comparable(found.row, roots={str(tmp_path): "FOLDER"}))
@@ -105,14 +105,14 @@ def test_coverage(goldens: Goldens) -> None:
 def test_times(goldens: Goldens) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    found = ncc.evaluate_times("application", "nvidia", model="trees")
+    found = ncc_lab.evaluate_times("application", "nvidia", model="trees")
     goldens.check("lab-times", comparable(found.to_dict() if hasattr(found, "to_dict") else found))
 
 
 @pytest.mark.full
 def test_launches_of_a_gpu(goldens: Goldens) -> None:
     needs("gpuflop")
-    goldens.check("lab-gpu", comparable({name: ncc.evaluate_gpu(name) for name in ("physics", "median", "sizes")}))
+    goldens.check("lab-gpu", comparable({name: ncc_lab.evaluate_gpu(name) for name in ("physics", "median", "sizes")}))
 
 
 @pytest.mark.full

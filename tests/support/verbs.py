@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from ncc.cli import app
+from tests.rooms import app
 
 
 @dataclass(frozen=True)
