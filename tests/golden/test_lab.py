@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import ncc_lab
-from tests.golden import inside
-from tests.support import tiny
+from tests.golden import inside, small
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
 
@@ -52,7 +51,7 @@ def test_coarsening(method: str, goldens: Goldens) -> None:
 
 
 def test_classification(goldens: Goldens, tmp_path: Path) -> None:
-    programs = tiny.write_programs(tmp_path / "programs")
+    programs = small.write_programs(tmp_path / "programs")
     found = ncc_lab.evaluate_classification(
         programs,
         method=["opcode*"],
@@ -67,7 +66,7 @@ def test_classification(goldens: Goldens, tmp_path: Path) -> None:
 
 
 def test_retrieval(goldens: Goldens, tmp_path: Path) -> None:
-    programs = tiny.write_programs(tmp_path / "programs")
+    programs = small.write_programs(tmp_path / "programs")
     found = run_here(
         "evaluate",
         "retrieval",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.golden import small
 from tests.golden.cases import FEW_KERNELS, IR, MODULES, ROOT
-from tests.support import tiny
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_apart, run_here
 
@@ -62,7 +62,7 @@ def test_an_embedding(name: str, options: list[object], corpus: Path, checked: A
 
 
 def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
-    programs = tiny.write_programs(tmp_path / "programs", 8)
+    programs = small.write_programs(tmp_path / "programs", 8)
     options: list[object] = [
         "--model",
         "lstm",
@@ -80,7 +80,7 @@ def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
 
 
 def test_a_classifier(checked: Any, tmp_path: Path) -> None:
-    programs = tiny.write_programs(tmp_path / "programs")
+    programs = small.write_programs(tmp_path / "programs")
     options = ["--levels", "1", "--hidden", "4", "--epochs", "1", "--min-steps", "4", "--batch-size", "16"]
     inputs = [programs / "bits" / "3.c", programs / "sums" / "7.c", MODULES[0]]
     checked("classify", ["train", "classify", programs, *options], ["classify", *inputs, "--head"], apart=True)
@@ -88,19 +88,19 @@ def test_a_classifier(checked: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["gp", pytest.param("trees", marks=pytest.mark.full)])
 def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: Path) -> None:
-    table = tiny.write_times(tmp_path / "times.csv", kernels)
+    table = small.write_times(tmp_path / "times.csv", kernels)
     asked = ["predict-device", *kernels[:2], FEW_KERNELS[-1], "--global-size", "65536", "--head"]
     checked(f"devmap-{model}", ["train", "devmap", table, "--model", model], asked)
 
 
 def test_a_coarsening_head(kernels: list[Path], checked: Any, tmp_path: Path) -> None:
-    table = tiny.write_factors(tmp_path / "factors.csv", kernels)
+    table = small.write_factors(tmp_path / "factors.csv", kernels)
     asked = ["predict-coarsening", *kernels[:2], FEW_KERNELS[-1], "--head"]
     checked("coarsening", ["train", "coarsening", table], asked)
 
 
 @pytest.mark.full
 def test_a_gpu_head(checked: Any, tmp_path: Path) -> None:
-    table = tiny.write_launches(tmp_path / "launches")
+    table = small.write_launches(tmp_path / "launches")
     asked = ["predict-gpu", table.parent / "p2.cu", ROOT / "datasets/gpu/saxpy.cu", "--grid", "8192", "--block", "256"]
     checked("gpu", ["train", "gpu", table, "--gpu", "A100"], [*asked, "--head"])
