@@ -19,6 +19,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.support.tiny import Tiny, tiny_world
+
 hypothesis.settings.register_profile("ncc", deadline=None)
 hypothesis.settings.load_profile("ncc")
 
@@ -173,6 +175,13 @@ def forget_hash() -> Callable[[Path], None]:
         card.write_text(json.dumps(about, ensure_ascii=False))
 
     return forget
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """A small world of programs, kernels and models, one for all processes."""
+    folder = tmp_path_factory.getbasetemp()
+    return tiny_world(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder)
 
 
 @pytest.fixture

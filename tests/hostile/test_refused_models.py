@@ -1,4 +1,4 @@
-"""Models that the fuzzer broke something with, or could have: each is refused, and the message says where and why."""
+"""Values inside models that the fuzzer broke something with, or could have, and that the contract does not make."""
 
 import re
 from typing import Any
@@ -40,75 +40,12 @@ def _refused(load, where, message):
     assert len(str(refusal.value)) < 700
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[" * 100_000, r"\.json: not JSON \(.*recursion"),
-        ('{"a":' * 50_000, r"\.json: not JSON \(.*recursion"),
-        ('{"format_version": true}', r"format version True"),
-        ('{"format_version": 1.0}', r"format version 1\.0"),
-        ('{"format_version": ' + "9" * 5_000 + "}", r"\.json: not JSON"),
-        ('{"format_version": "' + "x" * 5_000 + '"}', r"format version 'x"),
-    ],
-    ids=["deep list", "deep object", "true", "float", "digits", "long text"],
-)
-def test_cards_that_are_no_json_of_ours(made, kind, text, message):
-    where, load = made(kind)
-    where.text(text)
-    _refused(load, where, message)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("old", "new"), [(b"F16", b"BF16"), (b"F32", b"F8_E5M2"), (b"F64", b"C64"), (b"F16", b"F8_E4M3")]
-)
-def test_numbers_of_a_type_that_numpy_lacks_or_ncc_never_writes(made, kind, old, new):
-    where, load = made(kind)
-    data = (where.path / f"{where.stem}.safetensors").read_bytes()
-    old = old if b'"' + old + b'"' in data else next(name for name in (b"F64", b"F16", b"F32") if name in data)
-    where.types(old, new)
-    _refused(load, where, rf"safetensors: ('.*' has numbers of type {new.decode()}|not a safetensors file)")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("keep", [0, 7, 8, 100, -1])
-def test_arrays_that_end_too_soon(made, kind, keep):
-    where, load = made(kind)
-    path = where.path / f"{where.stem}.safetensors"
-    path.write_bytes(path.read_bytes()[:keep])
-    _refused(load, where, r"\.safetensors: not a safetensors file .*; the file is damaged")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [2**64 - 1, 2**63, 10**8, 2**32])
-def test_a_header_longer_than_its_file(made, kind, length):
-    where, load = made(kind)
-    path = where.path / f"{where.stem}.safetensors"
-    path.write_bytes(length.to_bytes(8, "little") + path.read_bytes()[8:])
-    _refused(load, where, r"not a safetensors file")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["json", "safetensors"])
-def test_devices_that_never_end_are_not_read(made, kind, name):
-    where, load = made(kind)
-    path = where.path / f"{where.stem}.{name}"
-    path.unlink()
-    path.symlink_to("/dev/zero")
-    _refused(load, where, rf"\.{name}: can't be read")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"words": lambda words: [3, *words[1:]]}, "Expected `str`, got `int`"),
-        ({"words": "ret void"}, "Expected `array`, got `str`"),
-        ({"words": []}, "there are no words"),
         ({"words": lambda words: ["\ud800", *words[1:]]}, "surrogates not allowed"),
         ({"words": lambda words: words[:-1]}, "one count for each"),
-        ({"about": 3}, "Expected `object`, got `int`"),
-        ({"abstraction": []}, "list.* has no attribute"),
         ({"abstraction": {"max_struct_fields": "4"}}, r"got `str` - at `\$\.max_struct_fields`"),
         ({"abstraction": {"max_struct_fields": 2**40}}, "max_struct_fields is 1099511627776"),
         ({"abstraction": {"max_struct_fields": 1.5}}, r"got `float` - at `\$\.max_struct_fields`"),
@@ -128,8 +65,6 @@ def test_cards_of_embeddings(made, changes, message):
         ({"vectors": lambda v: v.reshape(-1)}, "vectors are float16 of shape"),
         ({"vectors": lambda v: v[:, :0]}, "vectors are float16 of shape"),
         ({"vectors": lambda v: v.astype(np.int16)}, "vectors are int16"),
-        ({"vectors": lambda v: v[1:]}, "vectors of shape"),
-        ({"vectors": lambda v: np.where(v == v[0, 0], np.float16(np.nan), v)}, "not all finite"),
         ({"vectors": lambda v: v.astype(np.float32) * np.float32(1e30)}, "not all finite, with finite squares"),
         ({"vectors": lambda v: v.astype(np.float64) * 1e300}, "not all finite"),
         ({"counts": lambda c: c.astype(np.float64)}, "counts are not whole numbers"),
@@ -146,7 +81,6 @@ def test_arrays_of_embeddings(made, changes, message):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"physics": lambda a: a * np.nan},
         {"physics": lambda a: a * 1e4},
         {"physics": lambda a: a[:, 1:]},
         {"astray__ratio": lambda a: a[::-1]},
@@ -172,7 +106,6 @@ def test_arrays_of_heads_of_times(made, changes):
         {"devices": ["CPU"]},
         {"devices": ["CPU", "CPU"]},
         {"group": 0.0},
-        {"experts": lambda experts: []},
         {"experts": lambda experts: [experts[0] | {"reach": [0.5, 0.2]}, experts[1]]},
         {"experts": lambda experts: [experts[0] | {"strange": 0.1}, experts[1]]},
         {"experts": lambda experts: [experts[0] | {"fade": -1.0}, experts[1]]},
@@ -201,7 +134,6 @@ def test_an_answer_beyond_all_measure_is_refused(made):
         {"factors": [1, 2.0, 4, 8]},
         {"factors": [1, 2, 2, 8]},
         {"factors": [1, 4, 2, 8]},
-        {"factors": "1248"},
         {"factors": [True, 2, 4, 8]},
         {"devices": "ab"},
         {"devices": ["one", "one"]},
@@ -209,7 +141,6 @@ def test_an_answer_beyond_all_measure_is_refused(made):
         {"feature_names": {"a": 1}},
         {"feature": ["a"]},
         {"scale": ["log"]},
-        {"about": 7},
     ],
 )
 def test_cards_of_coarsening_heads(made, changes):
@@ -233,19 +164,11 @@ def test_speedups_beyond_all_numbers(made, scale, slope):
     [
         {"layers": 10**9},
         {"layers": 0},
-        {"layers": True},
         {"layers": 1.0},
-        {"longest": "20"},
         {"temperature": 1e-300},
-        {"temperature": "1"},
-        {"threshold": "0.5"},
         {"ngram_factor": 1e300},
         {"classes": "abc"},
         {"classes": [1, 2, 3]},
-        {"classes": []},
-        {"embedding_id": None},
-        {"about": ["levels"]},
-        {"levels": []},
         {"levels": "-O1"},
         {"levels": ["-fplugin=x.so"]},
         {"levels": ["-O1 -fplugin=x.so"]},
@@ -265,7 +188,6 @@ def test_cards_of_classifiers(made, changes):
         {"output__bias": lambda a: a.astype(np.float64) + 1e300},
         {"vectors": lambda a: a.astype(np.int32)},
         {"vectors": lambda a: a[:, :0]},
-        {"vectors": lambda a: a[None]},
         {"ngrams__scale": lambda a: a * np.float32(1e36)},
         {"row": lambda a: a + np.int32(10**6)},
         {"row": lambda a: a[:0]},

@@ -13,35 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ncc.errors import InputError
+from tests.oracles.contexts import slow_contexts
 from tests.rooms import MAX_WIDTH, XFG, build_xfg, context_pairs, count_contexts, native, read_module
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]
-
-
-def brute_force(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
-    nodes_of: dict[int, set[int]] = {}
-    statements_at: dict[int, set[int]] = {}
-    for source, target, statement in zip(
-        graph.source.tolist(), graph.target.tolist(), graph.statement.tolist(), strict=True
-    ):
-        nodes_of.setdefault(statement, set()).update((source, target))
-        statements_at.setdefault(source, set()).add(statement)
-        statements_at.setdefault(target, set()).add(statement)
-    if max_degree is not None:
-        statements_at = {node: near for node, near in statements_at.items() if len(near) <= max_degree}
-    counts: Counter[tuple[int, int]] = Counter()
-    for center in range(graph.module.num_statements):
-        met = frontier = {center}
-        for _ in range(width):
-            frontier = {
-                other for near in frontier for node in nodes_of.get(near, ()) for other in statements_at.get(node, ())
-            } - met
-            met = met | frontier
-        for context in met - {center}:
-            if labels[center] >= 0 and labels[context] >= 0:
-                counts[labels[center], labels[context]] += 1
-    return counts
 
 
 def counted(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> Counter[tuple[int, int]]:
@@ -54,7 +30,7 @@ def counted(graph: XFG, labels: list[int], width: int, max_degree: int | None = 
 
 def check(graph: XFG, labels: list[int], width: int, max_degree: int | None = None) -> None:
     found = counted(graph, labels, width, max_degree)
-    assert found == brute_force(graph, labels, width, max_degree)
+    assert found == slow_contexts(graph, labels, width, max_degree)
     assert all(found[context, center] == count for (center, context), count in found.items())
 
 

@@ -348,7 +348,7 @@ def test_no_file_is_refused(tmp_path):
 BUILD = """
 import sys
 from ncc.learning.corpus import build as building
-from ncc.learning.corpus import load_recipe
+from ncc.learning.corpus.recipe import load_recipe
 building.BATCH_FILES = 1
 if __name__ == "__main__":
     building.build_corpus(load_recipe(sys.argv[1]), sys.argv[2], jobs=1)

@@ -192,12 +192,6 @@ def _edit_arrays(folder, edit):
     save_file(arrays, folder / "counts.safetensors")
 
 
-def _edit_json(folder, edit):
-    about = json.loads((folder / "counts.json").read_text())
-    edit(about)
-    (folder / "counts.json").write_text(json.dumps(about))
-
-
 def _shorter(name):
     return lambda arrays: arrays.update({name: arrays[name][:-1].copy()})
 
@@ -217,47 +211,3 @@ def test_an_index_out_of_range_is_refused(saved, name, value):
     with pytest.raises(AssetError, match="names a statement that is not there") as refusal:
         load_counts(saved)
     assert str(saved) in str(refusal.value)
-
-
-@pytest.mark.parametrize("missing", ["statements", "center", "context", "count"])
-def test_a_column_that_is_missing_is_named(saved, missing):
-    _edit_arrays(saved, lambda arrays: arrays.pop(missing))
-    with pytest.raises(AssetError, match=rf"counts\.safetensors: lacks {missing}"):
-        load_counts(saved)
-
-
-@pytest.mark.parametrize("missing", ["texts", "width", "num_files", "num_lines"])
-def test_a_field_that_is_missing_is_named(saved, missing):
-    _edit_json(saved, lambda about: about.pop(missing))
-    with pytest.raises(AssetError, match=f"{missing}.*damaged") as refusal:
-        load_counts(saved)
-    assert str(saved) in str(refusal.value)
-
-
-@pytest.mark.parametrize("version", [0, 2, "1", None])
-def test_another_format_version_is_refused(saved, version):
-    _edit_json(saved, lambda about: about.update(format_version=version))
-    with pytest.raises(AssetError, match=rf"counts\.json: format version {version!r}; this ncc reads version 1"):
-        load_counts(saved)
-
-
-@pytest.mark.parametrize("keep", [0, 4, 100, -1])
-def test_truncated_arrays_are_refused(saved, keep):
-    path = saved / "counts.safetensors"
-    path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(AssetError, match=r"counts\.safetensors: not a safetensors file .* damaged"):
-        load_counts(saved)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'"text"'])
-def test_damaged_json_is_refused(saved, content):
-    (saved / "counts.json").write_bytes(content)
-    with pytest.raises(AssetError, match=r"counts\.json"):
-        load_counts(saved)
-
-
-@pytest.mark.parametrize("name", ["counts.json", "counts.safetensors"])
-def test_a_missing_file_is_named(saved, name):
-    (saved / name).unlink()
-    with pytest.raises(AssetError, match=f"{name}: can't be read: No such file"):
-        load_counts(saved)

@@ -212,14 +212,6 @@ def test_reading_the_same_files_gives_the_same_fingerprint(saved):
     assert load_embedding(saved).fingerprint == load_embedding(saved).fingerprint
 
 
-@pytest.mark.parametrize("keep", [0, 7, 200, -2])
-def test_truncated_vectors_are_refused(saved, keep):
-    path = saved / "embedding.safetensors"
-    path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(AssetError, match=r"embedding\.safetensors: not a safetensors file"):
-        load_embedding(saved)
-
-
 def _edit(folder, edit):
     card = json.loads((folder / "embedding.json").read_text())
     edit(card)
@@ -231,12 +223,8 @@ def _edit(folder, edit):
     [
         lambda card: card["words"].pop(),
         lambda card: card["words"].__setitem__(0, card["words"][1]),
-        lambda card: card.pop("words"),
-        lambda card: card.pop("abstraction"),
         lambda card: card["abstraction"].update(unheard_of=True),
         lambda card: card["abstraction"].update(max_struct_fields=-1),
-        lambda card: card.pop("about"),
-        lambda card: card.update(words=None),
     ],
 )
 def test_a_damaged_card_is_refused(saved, edit):
@@ -244,28 +232,6 @@ def test_a_damaged_card_is_refused(saved, edit):
     with pytest.raises(AssetError, match="don't fit together") as refusal:
         load_embedding(saved)
     assert str(saved) in str(refusal.value)
-
-
-def test_another_format_version_is_refused(saved):
-    _edit(saved, lambda card: card.update(format_version=9))
-    with pytest.raises(AssetError, match=r"embedding\.json: format version 9; this ncc reads version 1"):
-        load_embedding(saved)
-
-
-@pytest.mark.parametrize("replace", [{"vectors": np.zeros(4, np.float16)}, {"counts": np.zeros((2, 2), np.int64)}])
-def test_arrays_of_another_shape_are_refused(saved, replace):
-    arrays = load_file(saved / "embedding.safetensors")
-    save_file(arrays | replace, saved / "embedding.safetensors")
-    with pytest.raises(AssetError, match="don't fit together"):
-        load_embedding(saved)
-
-
-def test_vectors_that_are_not_finite_are_refused(saved):
-    arrays = load_file(saved / "embedding.safetensors")
-    arrays["vectors"][2, 2] = np.inf
-    save_file(arrays, saved / "embedding.safetensors")
-    with np.errstate(invalid="ignore"), pytest.raises(AssetError, match="not all finite"):
-        load_embedding(saved)
 
 
 def test_memory_is_taken_for_the_arrays_that_are_wanted_alone(saved):
@@ -278,11 +244,6 @@ def test_memory_is_taken_for_the_arrays_that_are_wanted_alone(saved):
     finally:
         tracemalloc.stop()
     assert peak < 2**25
-
-
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(AssetError, match=r"nowhere.*embedding\.json: can't be read: No such file"):
-        load_embedding(tmp_path / "nowhere")
 
 
 def test_the_shipped_embedding_is_read_once_and_knows_every_opcode():

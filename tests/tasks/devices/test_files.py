@@ -1,11 +1,11 @@
-"""Files of device heads: what is written is read again, and what is of no use is refused."""
+"""Device heads of other models are to be trained again; those that ship say how good they are."""
 
 import json
 
 import pytest
 
 from fuzz.samples import times_head
-from ncc.errors import AssetError, OutputError
+from ncc.errors import AssetError
 from tests.rooms import PLATFORMS, TimesHead, load_device_head, save_device_head
 
 
@@ -15,38 +15,11 @@ def saved(tmp_path):
     return tmp_path
 
 
-def test_a_second_round_trip_changes_no_bit(saved, tmp_path):
-    save_device_head(load_device_head(saved), tmp_path / "once")
-    save_device_head(load_device_head(tmp_path / "once"), tmp_path / "twice")
-    for name in ("head.json", "head.safetensors"):
-        assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
-
-
-def test_a_folder_that_can_not_be_written_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="file: can't be written"):
-        save_device_head(times_head(), tmp_path / "file")
-
-
-@pytest.mark.parametrize("name", ["head.json", "head.safetensors"])
-def test_a_missing_file_is_named(saved, name):
-    (saved / name).unlink()
-    with pytest.raises(AssetError, match="can't be read") as refusal:
-        load_device_head(saved)
-    assert str(saved / name) in str(refusal.value)
-
-
 def _edited(folder, **changes):
     card = json.loads((folder / "head.json").read_text()) | changes
     card = {name: value for name, value in card.items() if value is not None}
     (folder / "head.json").write_text(json.dumps(card))
     return folder
-
-
-@pytest.mark.parametrize("version", [1, 3, "2", None])
-def test_another_format_version_is_refused(saved, version):
-    with pytest.raises(AssetError, match=rf"head\.json: format version {version!r}; this ncc reads version 2"):
-        load_device_head(_edited(saved, format_version=version))
 
 
 @pytest.mark.parametrize("model", [None, "gp", "forest"])
