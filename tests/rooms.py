@@ -193,6 +193,8 @@ from ncc.tasks.coarsening.samples import (
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
 from ncc.tasks.coarsening.table import read_times as coarsening_read_times
 from ncc.tasks.coarsening.train import Candidate, ChosenLine, LineGrid, fit_lines
+from ncc.tasks.devices import calibrate as own_machine
+from ncc.tasks.devices import train as train_head
 from ncc.tasks.devices.columns import code_columns
 from ncc.tasks.devices.constants import fit_constants
 from ncc.tasks.devices.curve import DeviceCurve, plot_curves, predict_device_curve
@@ -208,6 +210,7 @@ from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED
 from ncc.tasks.devices.predict import predict_device
 from ncc.tasks.devices.published import DeviceMappingSamples, Platform, load_legacy_ir, read_table
 from ncc.tasks.devices.published import load_samples as devices_load_samples
+from ncc.tasks.devices.train import train_devmap
 from ncc.tasks.devices.work import NUM_KINDS, WORK_WIDTH, counts_at, work_at
 from ncc.tasks.gpus.expressions import call_known, evaluate_expression, split_arguments
 from ncc.tasks.gpus.host import HostCode

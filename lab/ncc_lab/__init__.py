@@ -19,7 +19,7 @@ _HOMES = {
     "ncc_lab.retrieval.functions": ("evaluate_functions",),
     "ncc_lab.retrieval.programs": ("evaluate_retrieval",),
     "ncc_lab.scaling.sweep": ("bench_scaling",),
-    "ncc.tasks.devices.times": ("evaluate_times",),
+    "ncc_lab.devices.times": ("evaluate_times",),
 }
 """Where a public name is defined."""
 

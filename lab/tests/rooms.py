@@ -5,10 +5,6 @@ from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
 from ncc.tasks.classification import tuning
 from ncc.tasks.classification.train_head import fit_classifier
 from ncc.tasks.coarsening.train_head import fit_coarsening_head, train_coarsening
-from ncc.tasks.devices import calibrate as own_machine
-from ncc.tasks.devices import times
-from ncc.tasks.devices import train as train_head
-from ncc.tasks.devices.train import train_devmap
 from ncc_lab.classification import comparison as classification_comparison
 from ncc_lab.classification.comparison import all_methods as classification_all_methods
 from ncc_lab.classification.comparison import compare_classifiers
@@ -34,7 +30,7 @@ from ncc_lab.coarsening.protocols import splits as coarsening_splits
 from ncc_lab.coarsening.task import CoarseningMethod, ThreadCoarsening
 from ncc_lab.controls import Constant, Majority
 from ncc_lab.devices import comparison as devices_comparison
-from ncc_lab.devices import methods
+from ncc_lab.devices import methods, times
 from ncc_lab.devices.comparison import DeviceComparison, evaluate_devmap
 from ncc_lab.devices.controls import MajorityDevice, Trees, learned_controls
 from ncc_lab.devices.controls import standard_controls as devices_standard_controls

@@ -102,7 +102,6 @@ _HOMES = {
         "DevicePrediction",
         "predict_device",
     ),
-    "ncc.tasks.devices.times": ("evaluate_times",),
     "ncc.tasks.devices.train": ("train_devmap",),
     "ncc.tasks.gpus.head": (
         "load_gpu_head",

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lab.tests.rooms import train_head
-from tests.rooms import Abstraction, load_abstraction, load_counts, load_device_head, load_embedding, only_writer
+from tests.rooms import (
+    Abstraction,
+    load_abstraction,
+    load_counts,
+    load_device_head,
+    load_embedding,
+    only_writer,
+    train_head,
+)
 
 FORMATS = Path(__file__).parents[1] / "data" / "formats"
 

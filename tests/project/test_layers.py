@@ -18,7 +18,6 @@ UPWARD = {
     ("ncc.tasks.classification.train_head", "lab"),
     ("ncc.tasks.classification.tuning", "lab"),
     ("ncc.tasks.coarsening.train_head", "lab"),
-    ("ncc.tasks.devices.times", "lab"),
 }
 """Imports that point upwards, module and room; to be emptied."""
 

@@ -1,26 +1,36 @@
 """``ncc train devmap``: a device head from the published times or a user's table, with its scores in the card."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
+from ncc.arrays import Floats, Ints, Split
 from ncc.errors import DataError, InputError
 from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
+from ncc.tasks.devices.columns import launch_columns
+from ncc.tasks.devices.constants import own_constants
 from ncc.tasks.devices.devices_head import TimesHead
 from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.tasks.devices.features import KernelInputs, kernel_inputs
+from ncc.tasks.devices.features import KernelInputs, RatioPrediction, kernel_inputs
 from ncc.tasks.devices.files import save_device_head
 from ncc.tasks.devices.fit import MODELS as TIMES_MODELS
-from ncc.tasks.devices.fit import fit_times
+from ncc.tasks.devices.fit import LaunchSamples, Trials, fit_times, hold_out, owners
 from ncc.tasks.devices.published import Platform
-from ncc.tasks.devices.times import TimesScore, num_folds, score_controls, score_times
 
 MODELS = ("times", *TIMES_MODELS)
 _LEAST_KERNELS = 8
+_MANY_LAUNCHES = 4000
+_BINS = 10
 _PUBLISHED = {"suites": "gp", "clgen": "trees"}
 
 
@@ -163,3 +173,162 @@ def _from_published(
         seconds=round(time.perf_counter() - start, 1),
     )
     return head
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimesScore:
+    """Scores of predicted times on launches held out.
+
+    Attributes:
+        accuracy: Share of launches given to their faster device.
+        geomean_speedup: Over the device that is faster in most launches, geometric mean.
+        factors: Device → median factor between predicted and measured time.
+        coverage: Share of measured log ratios in the 80 % interval.
+        calibration_error: Mean distance between confidence and accuracy over ten bins of confidence.
+        confidence: Mean of it.
+        familiar: Share of launches that the head calls familiar.
+        num_launches: Number of launches.
+    """
+
+    accuracy: float
+    geomean_speedup: float
+    factors: Mapping[str, float]
+    coverage: float
+    calibration_error: float
+    confidence: float
+    familiar: float
+    num_launches: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        return asdict(self) | {"factors": dict(self.factors)}
+
+    def __str__(self) -> str:
+        factors = ", ".join(f"{name} {factor:.2f}" for name, factor in self.factors.items())
+        return (
+            f"accuracy {self.accuracy:.1%}, factor of times {factors}, coverage {self.coverage:.1%}, "
+            f"calibration error {self.calibration_error:.3f}"
+        )
+
+
+class HeldOut(NamedTuple):
+    """A fold: the head fitted to its training launches, and its answers about the others.
+
+    Attributes:
+        train, test: (n,) and (m,) rows.
+        head: Fitted to the training rows.
+        trained, asked: Both as models learn them.
+        trials: Parts of the training rows that were held out to fit the head.
+        answers: The head's about the test rows.
+    """
+
+    train: Ints
+    test: Ints
+    head: TimesHead
+    trained: LaunchSamples
+    asked: LaunchSamples
+    trials: Trials
+    answers: list[RatioPrediction]
+
+
+def hold_out_folds(
+    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, *, seed: int, published: bool
+) -> Iterator[HeldOut]:
+    """Fit a head to each split's training launches and ask it about the others.
+
+    Args:
+        table: The n launches.
+        inputs: Of their kernels, n rows.
+        splits: Rows to train on and to ask about.
+        model: "gp", "trees" or "lstm".
+        seed: Of training.
+        published: The launches are those of `SOURCES`; how the suites were measured is then known of rows held out.
+    """
+    known: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
+    is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
+    for train, test in splits:
+        constants = own_constants(table.rows(train), inputs.rows(train), known.get("sources"))
+        trained, asked = (LaunchSamples.of(table.rows(one), inputs.rows(one), constants) for one in (train, test))
+        trials = hold_out(trained, model, seed)  # type: ignore[arg-type]
+        of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
+        head = fit_times(trained.table, inputs.rows(train), model=model, seed=seed, trials=of_all, **known)  # type: ignore[arg-type]
+        answers = head.predict(inputs.rows(test), asked.table.sizes, "suites" if is_suite else None)
+        yield HeldOut(train, test, head, trained, asked, trials, answers)
+
+
+def score_times(
+    table: LaunchTimes,
+    inputs: KernelInputs,
+    unit: LaunchUnit,
+    model: str,
+    *,
+    seed: int = 204,
+    most: int | None = None,
+    published: bool = False,
+) -> TimesScore:
+    """Score a model with kernels, families or suites held out, `most` folds at most; else as `hold_out_folds`."""
+    splits = islice(launch_folds(table, unit, model, seed), most)
+    folds = hold_out_folds(table, inputs, splits, model, seed=seed, published=published)
+    answers = {row: answer for fold in folds for row, answer in zip(fold.test.tolist(), fold.answers, strict=True)}
+    return measure_times(table, answers)
+
+
+def num_folds(table: LaunchTimes, model: str) -> int:
+    """Return 10, or 4 if a model takes long."""
+    return 4 if len(table) > _MANY_LAUNCHES or model == "lstm" else 10
+
+
+def launch_folds(table: LaunchTimes, unit: LaunchUnit, model: str, seed: int) -> Iterator[Split]:
+    """Split launches by kernel or family into `num_folds`, or by suite, each held out by itself."""
+    groups = table.groups(unit)
+    number = len(set(groups)) if unit == "suite" else min(num_folds(table, model), len(set(groups)))
+    return balanced_folds(groups, number, seed)
+
+
+def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) -> TimesScore:
+    """Score answers by row of the table."""
+    rows = np.array(sorted(answers))
+    said = [answers[row] for row in rows.tolist()]
+    logs = table.log_times[rows]
+    # of more than two devices the first is compared with the fastest of the others
+    measured = logs[:, 0] - logs[:, 1:].min(axis=1)
+    ratio, probability = np.array([(one.log_ratio, one.probability_gpu) for one in said]).T
+    low, high = np.array([one.interval for one in said]).T
+    confidence = np.maximum(probability, 1 - probability)
+    times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
+    right = (ratio > 0) == (measured > 0)
+    static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
+    factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()
+    return TimesScore(
+        accuracy=round(float(right.mean()), 4),
+        geomean_speedup=round(float(np.exp((np.where(ratio > 0, measured, 0) - static).mean())), 4),
+        factors={name: round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)},
+        coverage=round(float(((low <= measured) & (measured <= high)).mean()), 4),
+        calibration_error=round(calibration_error(confidence, right, _BINS, 0.5), 4),
+        confidence=round(float(confidence.mean()), 4),
+        familiar=round(float(np.mean([one.familiar for one in said])), 4),
+        num_launches=len(rows),
+    )
+
+
+def score_controls(
+    table: LaunchTimes, inputs: KernelInputs, unit: LaunchUnit, *, seed: int = 204
+) -> dict[str, dict[str, float]]:
+    """Score controls that know no code: the median time, and extra trees on sizes."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    logs = table.log_times
+    sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
+    predicted = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
+    for train, test in launch_folds(table, unit, "", seed):
+        predicted["median"][test] = np.median(logs[train], axis=0)
+        trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
+        predicted["sizes only"][test] = trees.predict(sizes[test])
+    return {name: _score_logs(table, logs, one) for name, one in predicted.items()}
+
+
+def _score_logs(table: LaunchTimes, logs: Floats, predicted: Floats) -> dict[str, float]:
+    factors = np.exp(np.median(np.abs(predicted - logs), axis=0)).tolist()
+    right = (predicted.argmin(axis=1) == logs.argmin(axis=1)).mean()
+    named = {f"factor {name}": round(one, 4) for name, one in zip(table.devices, factors, strict=True)}
+    return {"accuracy": round(float(right), 4)} | named

@@ -6,9 +6,8 @@ import math
 import pytest
 
 import ncc
-from lab.tests.rooms import own_machine
 from ncc.errors import InputError, NccError
-from tests.rooms import SHIPPED_KERNELS, Bench, Device, MeasuredTable, MeasuredTime
+from tests.rooms import SHIPPED_KERNELS, Bench, Device, MeasuredTable, MeasuredTime, own_machine
 
 FILES = [SHIPPED_KERNELS / f"{name}.cl" for name in ("vectors", "polynomials")]
 DEVICES = [Device(name, "CPU", "none", 1, 1024, 2**30, 2**15) for name in ("slow start", "slow work")]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import train_devmap
 from ncc.errors import AssetError, DataError, InputError
 from tests.fixtures.tables import write_times
 from tests.rooms import (
@@ -25,6 +24,7 @@ from tests.rooms import (
     load_device_head,
     predict_device,
     save_device_head,
+    train_devmap,
     work_at,
 )
 

@@ -1,0 +1,122 @@
+"""Evaluates predicted times: with kernels, families and suites held out, and from one source to another.
+
+Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverage of intervals).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+
+from ncc.arrays import Ints, Split
+from ncc.errors import InputError
+from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit
+from ncc.learning.embedding.embedding import load_embedding
+from ncc.learning.heads.calibration_error import accuracy_of_surest
+from ncc.tasks.devices.columns import launch_physics
+from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
+from ncc.tasks.devices.features import KernelInputs, RatioPrediction
+from ncc.tasks.devices.fit import MODELS, targets_of
+from ncc.tasks.devices.train import HeldOut, TimesScore, hold_out_folds, launch_folds, measure_times, score_controls
+from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
+
+PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
+
+
+def evaluate_times(
+    protocol: str = "all",
+    platform: Literal["amd", "nvidia"] = "amd",
+    *,
+    model: str = "all",
+    seed: int = 204,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Evaluates predicted times under every protocol, against controls.
+
+    Args:
+        protocol: "kernel", "application" and "suite" hold out parts of the suites, "clgen-kernel" a quarter of CLgen's
+            kernels after the other; "clgen-to-suites" and "suites-to-clgen" ask about the other source. Or "all".
+        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        model: "gp", "trees", "lstm", or "all".
+        seed: Of folds and of training.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each protocol.
+
+    Returns:
+        Protocol → method → its figures: `ncc.tasks.devices.train.TimesScore`, ``risk``, the error rate among the most
+        confident 10, 20, … 100 % of launches, and what other intervals around its answers are worth, see
+        `ncc_lab.devices.intervals`.
+
+    Raises:
+        InputError: There is no such protocol or model.
+        DataError: The tables or the IR are missing or damaged.
+    """
+    if protocol not in ("all", *PROTOCOLS) or model not in ("all", *MODELS):
+        raise InputError(
+            f"no protocol {protocol!r} or no model {model!r}; expected {', '.join(PROTOCOLS)} and {', '.join(MODELS)}"
+        )
+    embedding = load_embedding(None)
+    suites = suite_launches(platform, embedding, data)
+    protocols = PROTOCOLS if protocol == "all" else (protocol,)
+    clgen = clgen_launches(platform, embedding, data) if any("clgen" in one for one in protocols) else None
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name in protocols:
+        found[name] = {}
+        both = combine(suites, clgen) if clgen and "-to-" in name else None
+        table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
+        unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
+        for one in MODELS if model == "all" else (model,):
+            splits = [_between(table, name)] if both else launch_folds(table, unit, one, seed)
+            score, rest = _score(table, inputs, splits, one, seed)
+            found[name][f"ncc times, {one}"] = score.to_dict() | rest
+            if progress:
+                progress(f"{platform}, {name}, {one}: {score}")
+        if not both:
+            found[name] |= score_controls(table, inputs, unit, seed=seed)
+    return found
+
+
+def _between(table: LaunchTimes, protocol: str) -> Split:
+    """One source of kernels to train on, and the other to ask about."""
+    is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
+    train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
+    return np.flatnonzero(train), np.flatnonzero(test)
+
+
+def _score(
+    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int
+) -> tuple[TimesScore, dict[str, Any]]:
+    """Scores of answers about parts held out, and figures beside: their risk, and each kind of interval around them."""
+    answers: dict[int, RatioPrediction] = {}
+    claims: dict[str, list[tuple[Ints, Claims]]] = {}
+    is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
+    for fold in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
+        answers.update(zip(fold.test.tolist(), fold.answers, strict=True))
+        for name, claim in _claims(fold, inputs, model, seed, is_suite).items():
+            claims.setdefault(name, []).append((fold.test, claim))
+    measured = targets_of(table)[:, 1:].max(axis=1)
+    intervals = {}
+    for name, parts in claims.items():
+        rows = np.concatenate([one for one, _ in parts])
+        joined = Claims(*(np.concatenate(arrays) for arrays in zip(*(some for _, some in parts), strict=True)))
+        intervals[name] = asdict(score_claims(joined, measured[rows]))
+    return measure_times(table, answers), {"risk": _risk(measured, answers), "intervals": intervals}
+
+
+def _claims(fold: HeldOut, inputs: KernelInputs, model: str, seed: int, is_suite: bool) -> dict[str, Claims]:
+    trained = fold.trained
+    groups = group_trials(trained, fold.trials, model, seed)  # type: ignore[arg-type]
+    physics = (
+        None if is_suite else fold.head.physics.targets(launch_physics(inputs.rows(fold.train), trained.table.sizes))
+    )
+    return compare_intervals(fold.head, trained, (fold.trials, groups), fold.asked, fold.answers, physics)
+
+
+def _risk(measured: np.ndarray, answers: dict[int, RatioPrediction]) -> list[float]:
+    """Error rate among the most confident 10, 20, … 100 % of launches."""
+    rows = np.array(sorted(answers))
+    ratio, probability = np.array([(answers[row].log_ratio, answers[row].probability_gpu) for row in rows.tolist()]).T
+    right = (ratio > 0) == (measured[rows] > 0)
+    return [round(1 - one, 4) for one in accuracy_of_surest(right, np.maximum(probability, 1 - probability))]
