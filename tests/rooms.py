@@ -94,6 +94,7 @@ from ncc.learning.encoder.network_numpy import NumpyNetwork
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLERS, IdfPooler, MeanPooler, load_pooler
+from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.kept import Compiler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
@@ -169,7 +170,9 @@ from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.refit import refit_classifier
 from ncc.tasks.classification.scoring import probabilities
 from ncc.tasks.classification.search import SearchTrial, search
+from ncc.tasks.classification.split import near_duplicates, split_programs, split_samples
 from ncc.tasks.classification.train import CombinedMethod
+from ncc.tasks.classification.train_head import fit_classifier, fit_temperature, fit_threshold
 from ncc.tasks.coarsening.coarsening_features import opcode_histograms as coarsening_opcode_histograms
 from ncc.tasks.coarsening.coarsening_features import sample_features
 from ncc.tasks.coarsening.features import FEATURE_NAMES as COARSENING_FEATURE_NAMES

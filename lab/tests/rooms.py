@@ -3,7 +3,6 @@
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
 from ncc.tasks.classification import tuning
-from ncc.tasks.classification.train_head import fit_classifier
 from ncc.tasks.coarsening.train_head import fit_coarsening_head, train_coarsening
 from ncc_lab.classification import comparison as classification_comparison
 from ncc_lab.classification.comparison import all_methods as classification_all_methods
@@ -11,11 +10,9 @@ from ncc_lab.classification.comparison import compare_classifiers
 from ncc_lab.classification.controls import count_controls
 from ncc_lab.classification.controls import labels_of as classification_labels_of
 from ncc_lab.classification.frozen import frozen_methods
-from ncc_lab.classification.metrics import fit_temperature, fit_threshold
 from ncc_lab.classification.metrics import measure as classification_measure
-from ncc_lab.classification.protocols import near_duplicates, split_programs
 from ncc_lab.classification.robustness import measure_head
-from ncc_lab.classification.task import Classification, ClassificationMethod, first_of_each, load_split
+from ncc_lab.classification.task import Classification, ClassificationMethod, first_of_each
 from ncc_lab.coarsening import comparison as coarsening_comparison
 from ncc_lab.coarsening.comparison import CoarseningComparison, evaluate_coarsening
 from ncc_lab.coarsening.comparison import all_methods as coarsening_all_methods

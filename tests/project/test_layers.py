@@ -15,8 +15,6 @@ UPWARD = {
     ("ncc.api.training", "lab"),
     ("ncc.learning.encoder.train", "tasks/classification"),
     ("ncc.learning.programs.kept", "learning/corpus"),
-    ("ncc.tasks.classification.train_head", "lab"),
-    ("ncc.tasks.classification.tuning", "lab"),
     ("ncc.tasks.coarsening.train_head", "lab"),
 }
 """Imports that point upwards, module and room; to be emptied."""

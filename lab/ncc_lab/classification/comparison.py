@@ -13,8 +13,7 @@ from ncc.learning.programs.loading import labelled_files, load_labelled_programs
 from ncc_lab.classification.controls import count_controls, labels_of
 from ncc_lab.classification.frozen import frozen_methods
 from ncc_lab.classification.metrics import ClassificationMetrics
-from ncc_lab.classification.protocols import PROTOCOLS
-from ncc_lab.classification.task import Classification, ClassificationMethod
+from ncc_lab.classification.task import PROTOCOLS, Classification, ClassificationMethod
 from ncc_lab.controls import Majority
 from ncc_lab.evaluation import Comparison, Score, choose, choose_methods, evaluate_all, runs_folder, seeds_from
 from ncc_lab.report.classification import classes_table, draw_confusion, scores_table

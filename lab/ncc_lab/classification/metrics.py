@@ -83,28 +83,3 @@ def measure(
         num_twins=int(twins.sum()),
         confusion=np.sum([confusion_matrix(label, found, labels=classes) for found in chosen], axis=0),
     )
-
-
-def fit_temperature(probability: Floats, label: Ints) -> float:
-    """The number that logarithms of probabilities are best divided by: the least cross-entropy on programs held out.
-
-    Reference: Guo et al. 2017 ("On calibration of modern neural networks").
-
-    Args:
-        probability: (n, num_classes) float64.
-        label: (n,) int64.
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import log_softmax
-
-    scores = np.log(np.maximum(probability, 1e-12))
-
-    def loss(log_temperature: float) -> float:
-        return float(-log_softmax(scores / np.exp(log_temperature), axis=1)[np.arange(len(label)), label].mean())
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
-
-
-def fit_threshold(probability: Floats, share: float = 0.01) -> float:
-    """The confidence that all but a share of the programs of known classes reach: (n, num_classes) float64."""
-    return float(np.quantile(probability.max(axis=1), share))

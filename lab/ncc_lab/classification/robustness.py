@@ -19,8 +19,8 @@ from ncc.learning.programs.loading import labelled_files, programs_cache, tell_b
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.files import load_classifier
 from ncc.tasks.classification.head import ClassifierHead
+from ncc.tasks.classification.split import split_samples
 from ncc_lab.classification.metrics import measure
-from ncc_lab.classification.task import load_split
 from ncc_lab.report.table import Cell, Row, Table, Tabular, show
 
 _MISTAKES = 8
@@ -166,11 +166,11 @@ def measure_head(
         raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
     load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
     usual = load(files, head.levels, options=options)
-    split, groups = load_split(usual)
+    split = split_samples(usual)
     test = usual.row[split.test]
     answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])
     usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
-    usually_right[test], group[test] = answers.chosen == files.label[test], groups[split.test]
+    usually_right[test], group[test] = answers.chosen == files.label[test], split.group[split.test]
 
     def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> RobustnessScore:
         """Of the answers for some of the files."""

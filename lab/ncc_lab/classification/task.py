@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.errors import InputError
 from ncc.learning.heads.figures import Bootstrap
 from ncc.learning.programs.labelled import ProgramSamples
+from ncc.tasks.classification.split import ProgramSplit, split_samples
 from ncc_lab.classification.metrics import ClassificationMetrics, measure
-from ncc_lab.classification.protocols import PROTOCOLS, ProgramSplit, near_duplicates, split_programs
 from ncc_lab.evaluation import SEED, Score, Task
 from ncc_lab.runs import Method
 
 ClassificationMethod = Method[ProgramSamples]
 """What can be measured: it predicts (m, num_classes) float64, a probability for each class."""
 
+PROTOCOLS = ("grouped", "published")
 _FEW_DRAWS = Bootstrap(num_resamples=500)
 
 ClassificationScore = Score[ClassificationMetrics]
@@ -33,26 +33,28 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
     def __init__(self, samples: ProgramSamples) -> None:
         super().__init__(samples)
         self.widths = (len(samples.classes),)
-        self._splits: dict[str, tuple[ProgramSplit, Ints]] = {}
+        self._splits: dict[str, ProgramSplit] = {}
 
     def folds(self, protocol: str, _seed: int, /) -> Sequence[Split]:
         """Return one fold: three fifths of the programs, or fewer, and the last fifth."""
-        split, _ = self._split(protocol)
+        split = self._split(protocol)
         _, _, per_class = protocol.partition("/")
         train = first_of_each(self.samples.label, split.train, int(per_class)) if per_class else split.train
         return [(train, split.test)]
 
     def groups(self, protocol: str) -> Ints:
         """Return the number of each program's group of near-duplicates."""
-        return self._split(protocol)[1]
+        return self._split(protocol).group
 
     def measure(
         self, protocol: str, predicted: Floats, rows: Ints, bootstrap: Bootstrap | None = None
     ) -> ClassificationMetrics:
         """Score the probabilities for the test programs."""
-        split, groups = self._split(protocol)
+        split = self._split(protocol)
         assert np.array_equal(rows, split.test)
-        metrics = measure(predicted, self.samples.label[rows], groups[rows], split.twins, bootstrap or _FEW_DRAWS)
+        metrics = measure(
+            predicted, self.samples.label[rows], split.group[rows], split.has_duplicate, bootstrap or _FEW_DRAWS
+        )
         ((train, _),) = self.folds(protocol, SEED)
         return replace(metrics, num_training=len(train))
 
@@ -60,24 +62,11 @@ class Classification(Task[ProgramSamples, ClassificationMetrics]):
         """Return 1 for the class of each program and 0 for all others."""
         return np.eye(len(self.samples.classes))[self.samples.label]
 
-    def _split(self, protocol: str) -> tuple[ProgramSplit, Ints]:
+    def _split(self, protocol: str) -> ProgramSplit:
         name, _, _ = protocol.partition("/")
         if name not in self._splits:
-            self._splits[name] = load_split(self.samples, name)
+            self._splits[name] = split_samples(self.samples, is_grouped=name == "grouped")
         return self._splits[name]
-
-
-def load_split(samples: ProgramSamples, protocol: str = "grouped") -> tuple[ProgramSplit, Ints]:
-    """The split of a protocol, and each program's group of near-duplicates, by the first level.
-
-    Raises:
-        InputError: A part of the split is empty.
-    """
-    groups = near_duplicates(next(iter(samples.views.values())))
-    split = split_programs(samples.label, groups, protocol, SEED)
-    if not min(len(split.train), len(split.valid), len(split.test)):
-        raise InputError(f"{len(samples)} programs of {len(samples.classes)} classes are too few to be split 3:1:1")
-    return split, groups
 
 
 def first_of_each(label: Ints, rows: Ints, per_class: int) -> Ints:

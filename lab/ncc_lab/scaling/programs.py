@@ -10,8 +10,8 @@ from ncc.arrays import Ints
 from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.learning.programs.labelled import ProgramSamples, find_labelled_files, load_programs
 from ncc.learning.programs.loading import level_names, programs_cache, programs_folder
-from ncc_lab.classification.protocols import ProgramSplit
-from ncc_lab.classification.task import first_of_each, load_split
+from ncc.tasks.classification.split import ProgramSplit, split_samples
+from ncc_lab.classification.task import first_of_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class ProgramSource:
             cache=Path(self.cache),
             progress=progress,
         )
-        split, _ = load_split(samples)
+        split = split_samples(samples)
         return Programs(embedding, samples, split)
 
 

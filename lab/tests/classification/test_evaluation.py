@@ -13,7 +13,6 @@ from lab.tests.rooms import (
     count_controls,
     evaluate,
     frozen_methods,
-    load_split,
 )
 from lab.tests.rooms import classification_all_methods as all_methods
 from lab.tests.rooms import classification_labels_of as labels_of
@@ -26,6 +25,7 @@ from tests.rooms import (
     load_embedding,
     program_encoder,
     program_head,
+    split_samples,
 )
 
 SMALL = NetworkTraining(
@@ -47,18 +47,18 @@ def test_controls_know_the_programs_that_they_learnt_from(samples, control):
     score = evaluate(Classification(samples), control, "grouped")
     assert score.metrics.accuracy.value > 0.5
     assert np.array_equal(samples.views["-O1"].text_id, before)
-    assert score.num_samples == len(load_split(samples)[0].test)
+    assert score.num_samples == len(split_samples(samples).test)
 
 
 def test_the_floor_is_the_largest_class(samples):
     floor = evaluate(Classification(samples), Majority(labels_of), "grouped")
-    split, _ = load_split(samples)
+    split = split_samples(samples)
     largest = np.bincount(samples.label[split.train]).argmax()
     assert floor.metrics.accuracy.value == pytest.approx((samples.label[split.test] == largest).mean())
 
 
 def test_nobody_sees_the_answers_of_the_test_programs(samples):
-    split, _ = load_split(samples)
+    split = split_samples(samples)
 
     class Spy(Majority):
         name = "spy"

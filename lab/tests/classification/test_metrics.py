@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from lab.tests.rooms import classification_measure as measure
-from lab.tests.rooms import fit_temperature, fit_threshold
 
 
 def test_scores_of_five_programs():
@@ -30,17 +28,3 @@ def test_top_five_counts_ranks():
     found = measure(probability[None], np.array([4, 5]), np.arange(2), np.zeros(2, bool))
     assert found.top5.value == 0.5
     assert found.accuracy.value == 0.0
-
-
-def test_temperature_mends_overconfidence():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=(4000, 5))
-    label = np.array([rng.choice(5, p=softmax(row)) for row in scores])
-    assert fit_temperature(softmax(4 * scores, axis=1), label) == pytest.approx(4, rel=0.1)
-    assert fit_temperature(softmax(scores / 2, axis=1), label) == pytest.approx(0.5, rel=0.1)
-
-
-def test_the_threshold_leaves_a_share_below():
-    probability = np.stack([np.linspace(0.5, 1, 1001), np.linspace(0.5, 0, 1001)], axis=1)
-    threshold = fit_threshold(probability)
-    assert (probability.max(axis=1) < threshold).mean() == pytest.approx(0.01, abs=1e-3)

@@ -5,8 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.tests.rooms import load_split, tuning
-from tests.rooms import NetworkMethod, NetworkTraining, TrainingConfig, load_embedding, program_encoder, program_head
+from lab.tests.rooms import tuning
+from tests.rooms import (
+    NetworkMethod,
+    NetworkTraining,
+    TrainingConfig,
+    load_embedding,
+    program_encoder,
+    program_head,
+    split_samples,
+)
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 
@@ -19,7 +27,7 @@ SMALL = NetworkTraining(
 
 
 def test_the_best_of_the_trials_is_taken(samples, tmp_path, monkeypatch):
-    split, _ = load_split(samples)
+    split = split_samples(samples)
     fitted = []
 
     class Watched(NetworkMethod):

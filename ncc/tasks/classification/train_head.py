@@ -13,17 +13,20 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import load_labelled_programs
 from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
 from ncc.system.files.writing import check_folder
 from ncc.tasks.classification.files import load_classifier, save_classifier
 from ncc.tasks.classification.head import ClassifierHead
-from ncc_lab.classification.metrics import fit_temperature, fit_threshold, measure
-from ncc_lab.classification.task import load_split
+from ncc.tasks.classification.split import split_samples
 
 if TYPE_CHECKING:
     from ncc.tasks.classification.network import NetworkMethod, NetworkTraining
+
+_CALIBRATION_BINS = 15
+"""Of equal width, as in Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
 
 
 def train_classifier(
@@ -204,7 +207,7 @@ def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int 
     from ncc.tasks.classification.scoring import probabilities
     from ncc.tasks.classification.train import fit_combined  # with torch
 
-    split, groups = load_split(samples)
+    split = split_samples(samples)
     method = fit_combined(network, samples, split.train, seed)
     if method is None:
         return None
@@ -215,12 +218,8 @@ def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int 
         answers.append(probabilities(valid))
     temperature = fit_temperature(np.concatenate(answers), np.tile(samples.label[split.valid], len(answers)))
     by_level = {level: probabilities([scores]) for level, scores in zip(levels, test, strict=True)}
-    together = measure(
-        probabilities([scores / temperature for scores in test])[None],
-        samples.label[split.test],
-        groups[split.test],
-        split.twins,
-    )
+    together = probabilities([scores / temperature for scores in test])
+    right = together.argmax(axis=1) == samples.label[split.test]
     return method.to_head(
         samples,
         seed,
@@ -230,13 +229,38 @@ def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int 
             "training": len(split.train),
             "test": len(split.test),
             "test_accuracy": {
-                "all levels together": round(together.accuracy.value, 4),
+                "all levels together": round(float(right.mean()), 4),
                 **{level: round(_accuracy(found, samples.label[split.test]), 4) for level, found in by_level.items()},
             },
-            "calibration_error": round(together.calibration_error, 4),
+            "calibration_error": round(calibration_error(together.max(axis=1), right, _CALIBRATION_BINS), 4),
         },
     )
 
 
 def _accuracy(probability: Floats, label: Ints) -> float:
     return float((probability.argmax(axis=1) == label).mean())
+
+
+def fit_temperature(probability: Floats, label: Ints) -> float:
+    """The number that logarithms of probabilities are best divided by: the least cross-entropy on programs held out.
+
+    Reference: Guo et al. 2017 ("On calibration of modern neural networks").
+
+    Args:
+        probability: (n, num_classes) float64.
+        label: (n,) int64.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    scores = np.log(np.maximum(probability, 1e-12))
+
+    def loss(log_temperature: float) -> float:
+        return float(-log_softmax(scores / np.exp(log_temperature), axis=1)[np.arange(len(label)), label].mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
+
+
+def fit_threshold(probability: Floats, share: float = 0.01) -> float:
+    """The confidence that all but a share of the programs of known classes reach: (n, num_classes) float64."""
+    return float(np.quantile(probability.max(axis=1), share))

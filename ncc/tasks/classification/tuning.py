@@ -11,7 +11,7 @@ from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.tasks.classification.network import NetworkMethod, NetworkTraining
 from ncc.tasks.classification.search import SearchTrial, search
-from ncc_lab.classification.task import load_split
+from ncc.tasks.classification.split import split_samples
 
 if TYPE_CHECKING:
     import optuna
@@ -49,7 +49,7 @@ def tune_training(
     Raises:
         NccError: As for `ncc.tasks.classification.search.search`.
     """
-    split, _ = load_split(samples)
+    split = split_samples(samples)
     level = next(iter(samples.views))
 
     def objective(trial: "optuna.Trial") -> float:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import ncc
-from lab.tests.rooms import load_split
 from ncc.errors import AssetError, CompileError, InputError
 from tests.rooms import (
     ClassifierHead,
@@ -28,6 +27,7 @@ from tests.rooms import (
     load_programs,
     program_encoder,
     program_head,
+    split_samples,
     verify,
 )
 
@@ -248,7 +248,7 @@ def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path
     head, embedding = load_classifier(), load_embedding()
     files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
     samples = load_programs(files, head.levels, abstraction=embedding.abstraction, cache=tmp_path, jobs=2)
-    split, _ = load_split(samples)
+    split = split_samples(samples)
     right = [
         classify(files.paths[samples.row[row]]).classes[0].label == samples.classes[samples.label[row]]
         for row in split.test.tolist()

@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
-from lab.tests.rooms import classification_measure as measure
-from lab.tests.rooms import fit_classifier, load_split, measure_head
-from ncc.errors import AssetError, InputError
+from ncc.errors import AssetError
 from tests.rooms import (
     CombinedMethod,
-    CompileOptions,
     NetworkMethod,
     NetworkTraining,
     NgramMethod,
     TrainingConfig,
+    calibration_error,
     encoded_programs,
-    find_labelled_files,
     fit,
+    fit_classifier,
+    fit_temperature,
+    fit_threshold,
     load_classifier,
     load_embedding,
     probabilities,
@@ -27,6 +28,7 @@ from tests.rooms import (
     program_head,
     refit_classifier,
     save_classifier,
+    split_samples,
 )
 
 SMALL = NetworkTraining(
@@ -57,7 +59,7 @@ def refitted(samples, embedding, head):
 def method(samples, embedding):
     """What the head is made of, trained once more."""
     method = CombinedMethod(NetworkMethod(embedding, SMALL), NgramMethod(embedding))
-    method.fit(samples, load_split(samples)[0].train, np.random.default_rng(204))
+    method.fit(samples, split_samples(samples).train, np.random.default_rng(204))
     return method
 
 
@@ -78,7 +80,7 @@ def test_a_head_ships_what_was_trained(samples, embedding, head, method, tmp_pat
     assert loaded.levels == ("-O1", "-O0")
     assert loaded.embedding_id == embedding.fingerprint
     assert min(loaded.about["test_accuracy"].values()) >= 0.8
-    rows = load_split(samples)[0].test
+    rows = split_samples(samples).test
     scores = {level: method.scores(samples, level, rows) for level in samples.views}
     assert method.predict(samples, rows) == pytest.approx(probabilities(list(scores.values())))
     programs = {level: list(encoded_programs(table.rows(rows), embedding)) for level, table in samples.views.items()}
@@ -113,7 +115,7 @@ def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
 
 
 def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
-    split, groups = load_split(mixed)
+    split = split_samples(mixed)
     about, test = json.loads(json.dumps(mixed_head.about)), split.test
     assert about["programs"] == len(mixed) == 40
     assert (about["training"], about["test"]) == (len(split.train), len(test))
@@ -124,7 +126,7 @@ def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
     assert about["test_accuracy"] == {name: pytest.approx(hits.mean(), abs=1e-4) for name, hits in right.items()}
     shares = {name: probabilities([found / mixed_head.temperature]) for name, found in scores.items()}
     errors = {
-        name: measure(share[None], mixed.label[test], groups[test], split.twins).calibration_error
+        name: calibration_error(share.max(axis=1), share.argmax(axis=1) == mixed.label[test], bins=15)
         for name, share in shares.items()
     }
     assert about["calibration_error"] == pytest.approx(errors["all levels together"], abs=1e-4)
@@ -132,7 +134,7 @@ def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
 
 
 def test_answers_are_calibrated_on_programs_held_out(mixed, embedding, mixed_head):
-    rows = load_split(mixed)[0].valid
+    rows = split_samples(mixed).valid
     scores = _scores(mixed_head, mixed, embedding, rows)
     answers, truth = np.concatenate(list(scores.values())), np.tile(mixed.label[rows], 3)
 
@@ -249,26 +251,15 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     assert epochs == [1, 2, 1, 2]
 
 
-def test_a_head_is_measured_at_a_level_that_it_has_not_seen(classes, cache, embedding, head, refitted):
-    files = find_labelled_files(classes)
-    variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
-    together, usual, unseen = measure_head(head, embedding, files, variants, cache=cache)
-    assert together.level == "usual"
-    assert together.accuracy == together.usual_accuracy
-    assert round(together.accuracy, 4) == head.about["test_accuracy"]["all levels together"]
-    assert round(usual.accuracy, 4) == head.about["test_accuracy"]["-O1"]
-    assert usual.usual_accuracy == unseen.usual_accuracy == together.accuracy
-    assert together.interval[0] <= together.accuracy <= together.interval[1]
-    assert unseen.level == "-O3"
-    assert unseen.accuracy >= 0.6
-    assert unseen.num_samples == usual.num_samples == head.about["test"]
-    for score in (usual, unseen):
-        assert sum(count for _, _, count in score.confused) == round((1 - score.accuracy) * score.num_samples)
-    with pytest.raises(AssetError, match="other classes"):
-        measure_head(head, embedding, replace(files, classes=("a", "b")), variants, cache=cache)
-    with pytest.raises(AssetError, match="another embedding"):
-        measure_head(replace(head, embedding_id="another"), embedding, files, variants, cache=cache)
-    with pytest.raises(AssetError, match="trained on all programs"):
-        measure_head(refitted, embedding, files, variants, cache=cache)
-    with pytest.raises(InputError, match="does not say how many programs"):
-        measure_head(replace(head, about={}), embedding, files, variants, cache=cache)
+def test_temperature_mends_overconfidence():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(4000, 5))
+    label = np.array([rng.choice(5, p=softmax(row)) for row in scores])
+    assert fit_temperature(softmax(4 * scores, axis=1), label) == pytest.approx(4, rel=0.1)
+    assert fit_temperature(softmax(scores / 2, axis=1), label) == pytest.approx(0.5, rel=0.1)
+
+
+def test_the_threshold_leaves_a_share_below():
+    probability = np.stack([np.linspace(0.5, 1, 1001), np.linspace(0.5, 0, 1001)], axis=1)
+    threshold = fit_threshold(probability)
+    assert (probability.max(axis=1) < threshold).mean() == pytest.approx(0.01, abs=1e-3)

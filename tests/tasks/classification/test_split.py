@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.tests.rooms import near_duplicates, split_programs
-from ncc.errors import InputError
-from tests.rooms import ProgramTable
+from tests.rooms import ProgramTable, near_duplicates, split_programs
 
 
 def _table(sequences):
@@ -32,34 +30,29 @@ def test_near_duplicates_have_the_same_statements_in_the_same_order():
 def test_a_grouped_split_keeps_groups_together(num_classes, groups, seed):
     group = np.array(groups)
     label = np.arange(len(group)) % num_classes
-    split = split_programs(label, group, "grouped", seed)
+    split = split_programs(label, group, seed)
     sides = [split.train, split.valid, split.test]
     assert np.sort(np.concatenate(sides)).tolist() == list(range(len(group)))
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert not set(group[sides[one]]) & set(group[sides[other]])
-    assert not split.twins.any()
+    assert not split.has_duplicate.any()
 
 
-@pytest.mark.parametrize("protocol", ["grouped", "published"])
-def test_every_class_is_split_three_to_one_to_one(protocol):
+@pytest.mark.parametrize("is_grouped", [True, False])
+def test_every_class_is_split_three_to_one_to_one(is_grouped):
     label = np.repeat(np.arange(4), 100)
-    split = split_programs(label, np.arange(400), protocol, 204)
+    split = split_programs(label, np.arange(400), 204, is_grouped=is_grouped)
     for rows, count in ((split.train, 60), (split.valid, 20), (split.test, 20)):
         assert np.bincount(label[rows]).tolist() == [count] * 4
-    again = split_programs(label, np.arange(400), protocol, 204)
+    again = split_programs(label, np.arange(400), 204, is_grouped=is_grouped)
     assert again.test.tolist() == split.test.tolist()
-    assert split_programs(label, np.arange(400), protocol, 205).test.tolist() != split.test.tolist()
+    assert split_programs(label, np.arange(400), 205, is_grouped=is_grouped).test.tolist() != split.test.tolist()
 
 
-def test_the_published_split_lets_twins_through_and_counts_them():
+def test_a_split_program_by_program_lets_duplicates_through_and_counts_them():
     label = np.zeros(100, np.int64)
     group = np.repeat(np.arange(50), 2)
-    split = split_programs(label, group, "published", 204)
+    split = split_programs(label, group, 204, is_grouped=False)
     known = set(group[np.concatenate([split.train, split.valid])])
-    assert split.twins.tolist() == [int(number) in known for number in group[split.test]]
-    assert split.twins.any()
-
-
-def test_an_unknown_protocol_is_refused():
-    with pytest.raises(InputError, match="expected one of grouped, published"):
-        split_programs(np.zeros(5, np.int64), np.arange(5), "random", 1)
+    assert split.has_duplicate.tolist() == [int(number) in known for number in group[split.test]]
+    assert split.has_duplicate.any()
