@@ -169,7 +169,6 @@ from ncc.tasks.classification.ngrams import NgramModel, hashed_ngrams
 from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.refit import refit_classifier
 from ncc.tasks.classification.scoring import probabilities
-from ncc.tasks.classification.search import SearchTrial, search
 from ncc.tasks.classification.split import near_duplicates, split_programs, split_samples
 from ncc.tasks.classification.train import CombinedMethod
 from ncc.tasks.classification.train_head import fit_classifier, fit_temperature, fit_threshold

@@ -2,7 +2,6 @@
 
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
-from ncc.tasks.classification import tuning
 from ncc.tasks.coarsening.train_head import fit_coarsening_head, train_coarsening
 from ncc_lab.classification import comparison as classification_comparison
 from ncc_lab.classification.comparison import all_methods as classification_all_methods

@@ -69,9 +69,6 @@ def train_classify(
         typer.Option(metavar="none|fp16|bf16|topk|int8|int4|powersgd", help="How mirrored gradients are sent."),
     ] = "none",
     accumulate: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
-    search: Annotated[
-        int, typer.Option(metavar="N", min=0, help="First try so many sets of hyper-parameters, and take the best.")
-    ] = 0,
     seed: Seed = 204,
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
     device: TorchDevice = "cpu",

@@ -195,26 +195,12 @@ def test_wrong_usage_is_refused(ncc, programs, kept, arguments, message, code):
         (("--strategy", "gossip"), "strategy is 'gossip'", 2),
         (("--strategy", "local", "--compression", "topk"), "mirrored", 2),
         (("--accumulate", "0"), "accumulate", 2),
-        (("--search", "1", "--refit", "head"), "--search and --refit don't go together", 2),
     ],
 )
 def test_training_that_can_not_be_is_refused(ncc, programs, kept, tmp_path, arguments, message, code):
     finished = ncc("train", "classify", programs, "-o", tmp_path, "--cache", kept / "programs", *arguments)
     assert finished.code == code
     assert message in finished.err
-
-
-def test_hyper_parameters_are_searched_for_first(ncc, programs, kept, tmp_path):
-    pytest.importorskip("optuna", reason="optuna is not installed")
-    what = ("--epochs", "1", "--batch-size", "16", "--min-steps", "1", "--levels", "1", "--search", "2")
-    finished = ncc("train", "classify", programs, "-o", tmp_path, "--cache", kept / "programs", *what)
-    assert finished.code == 0, finished.err
-    assert "trial 1: complete" in finished.err
-    about = json.loads(finished.out)
-    best = max(about["search"], key=lambda trial: trial["value"])
-    assert len(about["search"]) == 2
-    assert about["options"]["encoder"]["hidden"] == best["parameters"]["hidden"]
-    assert about["options"]["loop"]["learning_rate"] == best["parameters"]["learning_rate"]
 
 
 def test_a_folder_without_classes_is_refused(ncc, tmp_path):

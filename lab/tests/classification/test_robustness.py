@@ -30,7 +30,9 @@ SMALL = NetworkTraining(
 def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, cache):
     embedding = load_embedding()
     head = fit_classifier(samples, NetworkMethod(embedding, SMALL))
+    assert head
     refitted = refit_classifier(samples, NetworkMethod(embedding, SMALL, begin_with=head.network), head)
+    assert refitted
     files = find_labelled_files(classes)
     variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
     together, usual, unseen = measure_head(head, embedding, files, variants, cache=cache)

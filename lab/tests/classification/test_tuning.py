@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.tests.rooms import tuning
 from tests.rooms import (
     NetworkMethod,
     NetworkTraining,
@@ -17,6 +16,8 @@ from tests.rooms import (
 )
 
 pytest.importorskip("optuna", reason="optuna is not installed")
+tuning = pytest.importorskip("ncc_lab.classification.tuning")
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
 SMALL = NetworkTraining(
     encoder=program_encoder(hidden=8, buckets=64),
@@ -26,7 +27,7 @@ SMALL = NetworkTraining(
 )
 
 
-def test_the_best_of_the_trials_is_taken(samples, tmp_path, monkeypatch):
+def test_a_search_judges_on_validation_programs_and_resumes(samples, tmp_path, monkeypatch):
     split = split_samples(samples)
     fitted = []
 
@@ -35,14 +36,20 @@ def test_the_best_of_the_trials_is_taken(samples, tmp_path, monkeypatch):
             assert (samples.label[split.test] == -1).all()
             assert np.array_equal(train_idx, split.train)
             fitted.append(self.training)
+            if len(fitted) == 2:
+                raise KeyboardInterrupt
             super().fit(samples, train_idx, rng)
 
     monkeypatch.setattr(tuning, "NetworkMethod", Watched)
     one_level = replace(samples, views={"-O1": samples.views["-O1"]})
-    best, trials = tuning.tune_training(one_level, load_embedding(), SMALL, 3, tmp_path / "study")
-    assert [trial["number"] for trial in trials] == [0, 1, 2]
-    values = [trial["value"] for trial in trials]
+    arguments = (one_level, load_embedding(), SMALL, 3, tmp_path / "study", 204)
+    with pytest.raises(KeyboardInterrupt):
+        tuning.tune_training(*arguments)
+    best, study = tuning.tune_training(*arguments)
+    del fitted[1]  # the trial that was cut off; another one has taken its place
+    values = [trial.value for trial in study.trials if trial.value is not None]
+    assert len(fitted) == len(values) == 3
+    assert fitted[1].loop.learning_rate != fitted[0].loop.learning_rate
     assert best == fitted[int(np.argmax(values))]
-    assert best.loop.learning_rate == trials[int(np.argmax(values))]["parameters"]["learning_rate"]
     assert best.encoder.buckets == 64
     assert all(0 <= value <= 1 for value in values)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import load_labelled_programs
@@ -23,7 +22,7 @@ from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.split import split_samples
 
 if TYPE_CHECKING:
-    from ncc.tasks.classification.network import NetworkMethod, NetworkTraining
+    from ncc.tasks.classification.network import NetworkMethod
 
 _CALIBRATION_BINS = 15
 """Of equal width, as in Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
@@ -50,7 +49,6 @@ def train_classifier(
     sync_every: int = 8,
     compression: str = "none",
     accumulate: int = 1,
-    search: int = 0,
     seed: int = 204,
     jobs: int = 1,
     device: str = "cpu",
@@ -83,7 +81,6 @@ def train_classifier(
         sync_every: Steps between averages of local weights.
         compression: How mirrored gradients are sent: "none", "fp16", "bf16", "topk", "int8", "int4" or "powersgd".
         accumulate: Pieces that a rank's part of a batch is computed in.
-        search: Number of sets of hyper-parameters to try first, to take the best.
         seed: Of everything that is drawn.
         jobs: Compilers at a time.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
@@ -111,10 +108,6 @@ def train_classifier(
     from ncc.tasks.classification.refit import refit_classifier
 
     place = None if output is None else Path(output)
-    if search and refit:
-        raise InputError("--search and --refit don't go together: a classifier that is trained further keeps its sizes")
-    if search and not place:
-        raise InputError("a search needs a folder for its trials; expected output, found None")
     check_folder(place)
     measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
     loop = TrainingConfig(
@@ -133,15 +126,12 @@ def train_classifier(
         seed=seed,
     )
     checkpoint = place / "checkpoint.pt" if place else None
-    about = dict(about or {})
     with process_group(device) as own_device, sole_training(place), torch_threads(1):
         embedding = load_embedding(embedding)
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options
         )
         how = NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, cut=cut, loop=loop)
-        if search and place:
-            how, about["search"] = _search(samples, embedding, how, search, place, own_device, progress)
         tell = progress if progress and rank_and_world()[0] == 0 else None
         network = NetworkMethod(
             embedding,
@@ -156,41 +146,13 @@ def train_classifier(
         else:
             head = fit_classifier(samples, network, seed)
         if head:
-            head.about.update(about)
+            head.about.update(about or {})
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if place:
                 save_classifier(head, place)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head
-
-
-def _search(
-    samples: ProgramSamples,
-    embedding: Embedding,
-    training: "NetworkTraining",
-    num_trials: int,
-    folder: Path,
-    device: str,
-    progress: Callable[[str], None] | None,
-) -> tuple["NetworkTraining", list[dict[str, Any]]]:
-    """The best of so many trials, and all of them."""
-    from ncc.tasks.classification.tuning import tune_training
-
-    if rank_and_world()[1] > 1:
-        raise NccError("--search runs on one rank: search first, then train with what it found")
-    return tune_training(
-        samples,
-        embedding,
-        training,
-        num_trials,
-        folder / "search.journal",
-        device=device,
-        seed=training.loop.seed,
-        progress=lambda trial: (
-            progress(f"trial {trial.number}: {trial.state} {trial.value} with {trial.parameters}") if progress else None
-        ),
-    )
 
 
 def fit_classifier(samples: ProgramSamples, network: "NetworkMethod", seed: int = 204) -> ClassifierHead | None:
