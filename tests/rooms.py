@@ -93,7 +93,7 @@ from ncc.learning.encoder.network_model import LONGEST, ProgramNetwork, program_
 from ncc.learning.encoder.network_numpy import NumpyNetwork
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
-from ncc.learning.encoder.pooling import POOLERS, IdfPooler, MeanPooler, load_pooler
+from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_pooler
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.kept import Compiler

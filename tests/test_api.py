@@ -362,8 +362,8 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
         assert ncc.similarity(a, other) == pytest.approx(cosine, abs=1e-6)
         assert ncc.similarity(a, tree) == pytest.approx(1)
     assert ncc.similarity(path, IR / "legacy.ll", pooling="mean") > cosine
-    with pytest.raises(InputError, match=r"pooling encoder-\w+ can't be compared with those of idf-"):
-        ncc.similarity(tree, ncc.embed(path, pooling="idf"))
+    with pytest.raises(InputError, match=r"pooling encoder-\w+ can't be compared with those of mean-"):
+        ncc.similarity(tree, ncc.embed(path, pooling="mean"))
     with pytest.raises(InputError, match=r"shapes \(3,\) and \(256,\)"):
         ncc.similarity(np.zeros(3), tree)
 

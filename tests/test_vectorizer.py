@@ -18,13 +18,13 @@ TEXTS = [SUM.format(name="f", number=n) for n in (2, 3)] + [FIND.format(name="f"
 
 
 def test_rows_are_the_vectors_of_programs():
-    made = ncc.CodeVectorizer("idf").fit_transform([TREE, str(TREE), TREE.read_text()])
-    assert made == pytest.approx(np.stack([ncc.embed(TREE, pooling="idf").vector] * 3), abs=1e-6)
+    made = ncc.CodeVectorizer("mean").fit_transform([TREE, str(TREE), TREE.read_text()])
+    assert made == pytest.approx(np.stack([ncc.embed(TREE, pooling="mean").vector] * 3), abs=1e-6)
     assert ncc.CodeVectorizer().transform([]).shape == (0, 256)
 
 
 def test_it_has_the_manners_of_an_estimator():
-    vectorizer = ncc.CodeVectorizer("idf", language="c", on_error="zeros")
+    vectorizer = ncc.CodeVectorizer("mean", language="c", on_error="zeros")
     again = clone(vectorizer)
     assert again.get_params() == vectorizer.get_params()
     assert set(again.get_params()) == {"pooling", "embedding", "encoder", "options", "language", "jobs", "on_error"}
@@ -32,12 +32,12 @@ def test_it_has_the_manners_of_an_estimator():
     assert again.fit(TEXTS) is again
     copy = pickle.loads(pickle.dumps(again))
     assert np.array_equal(copy.transform(TEXTS), again.transform(TEXTS))
-    assert list(copy.get_feature_names_out())[:2] == ["idf0", "idf1"]
+    assert list(copy.get_feature_names_out())[:2] == ["mean0", "mean1"]
     assert len(copy.get_feature_names_out()) == 200
 
 
 def test_it_stands_in_a_pipeline():
-    model = make_pipeline(ncc.CodeVectorizer("idf", language="c"), LogisticRegression())
+    model = make_pipeline(ncc.CodeVectorizer("mean", language="c"), LogisticRegression())
     model.fit(TEXTS, ["sum", "sum", "find", "find"])
     texts = [SUM.format(name="g", number=9), FIND.format(name="g", number=9)]
     assert list(pickle.loads(pickle.dumps(model)).predict(texts)) == ["sum", "find"]

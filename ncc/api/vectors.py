@@ -181,9 +181,8 @@ def embed(
         embedding: Vectors of statements, or their folder; default those that ship with ncc.
         encoder: For pooling by the encoder, one of your own, or its folder; default the one that ships with ncc.
         pooling: How vectors of functions and of the module are made: by the "encoder", from patterns of the code; or of
-            the vectors of statements, by their "mean", or by "idf", which weights them by how rare they were in the
-            corpus, subtracts the corpus's mean and scales to length 1. Default the encoder, and the mean where an
-            embedding alone is given.
+            the vectors of statements, by their "mean". Default the encoder, and the mean where an embedding alone is
+            given.
 
     Returns:
         Vectors of statements, functions and the module, float32, and what was read.

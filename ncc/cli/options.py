@@ -36,7 +36,7 @@ PoolingName = Annotated[
     str | None,
     typer.Option(
         "--pooling",
-        metavar="encoder|mean|idf",
+        metavar="encoder|mean",
         help="How a function's or module's vector is made; default: encoder, or mean with an embedding of your own.",
     ),
 ]

@@ -32,7 +32,7 @@ def train_calibration(
 ) -> None:
     """Calibrate similarities: the same functions at several optimisation levels against different functions.
 
-    ncc train calibration sources -o calibration.json --pooling idf
+    ncc train calibration sources -o calibration.json --pooling mean
     """
     given = arguments_of(locals()) | {"levels": split_list(levels)}
     from ncc import api

@@ -16,10 +16,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_an_index_is_made_and_searched(ncc, folder):
-    made = ncc("index", "code", "-o", "index", "--pooling", "idf")
+    made = ncc("index", "code", "-o", "index", "--pooling", "mean")
     assert (made.code, made.out) == (
         0,
-        "index: 3 functions of 3 files; 3 read, 0 gone, 0 failed; by pooling idf\n",
+        "index: 3 functions of 3 files; 3 read, 0 gone, 0 failed; by pooling mean\n",
     )
     found = ncc("search", "index", "query.c", "--top", "2")
     assert (found.code, found.err) == (0, "")
@@ -28,12 +28,12 @@ def test_an_index_is_made_and_searched(ncc, folder):
     assert {line.split("  ")[2] for line in lines[1:]} == {"first_sum", "second_sum"}
     assert {line.split("  ")[3] for line in lines[1:]} == {"code/a.c:2-8", "code/b.c:4-10"}
     (row,) = map(json.loads, ncc("search", "index", "query.c", "--function", "mine", "--json").out.splitlines())
-    assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "idf", 3)
+    assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "mean", 3)
     assert {"file", "function", "demangled", "first_line", "last_line", "similarity", "share"} <= set(row["matches"][0])
 
 
 def test_groups_are_printed_and_written(ncc, folder):
-    ncc("index", "code", "-o", "index", "--pooling", "idf")
+    ncc("index", "code", "-o", "index")
     found = ncc("search", "index", "--duplicates", "--threshold", "0.9", "-o", "similar.html", "--source")
     lines = found.out.splitlines()
     assert lines[0].startswith("1 group with similarity ≥ 0.9 (about ")
@@ -43,7 +43,7 @@ def test_groups_are_printed_and_written(ncc, folder):
     assert "int second_sum(const int *a, int n) {" in page
     (row,) = map(json.loads, ncc("search", "index", "--duplicates", "--threshold", "0.9", "--json").out.splitlines())
     assert {one["function"] for one in row["functions"]} == {"first_sum", "second_sum"}
-    assert (row["pooling"], row["threshold"]) == ("idf", 0.9)
+    assert (row["pooling"], row["threshold"]) == ("encoder", 0.9)
 
 
 def test_a_file_that_fails_is_told(ncc, folder):
@@ -61,7 +61,7 @@ def test_a_file_that_fails_is_told(ncc, folder):
         (["search", "index"], "give a file to search for, or --duplicates"),
         (["search", "index", "query.c", "--duplicates"], "give a file to search for or --duplicates, not both"),
         (["search", "index", "query.c", "-o", "page.txt"], "page.txt: extension '.txt' is not .html"),
-        (["index", "code", "-o", "index", "--pooling", "sum"], "pooling is 'sum'; expected one of mean, idf"),
+        (["index", "code", "-o", "index", "--pooling", "sum"], "pooling is 'sum'; expected one of mean, encoder"),
         (["train", "calibration", "code", "-o", "x.json", "--levels", "0"], "levels are 0; expected two or more"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_is_missing_fails_but_is_no_wrong_use(ncc, folder, arguments, messa
 
 
 def test_a_calibration_is_made(ncc, folder):
-    finished = ncc("train", "calibration", "code", "-o", "x.json", "--pooling", "idf")
+    finished = ncc("train", "calibration", "code", "-o", "x.json", "--pooling", "mean")
     assert finished.code == 0
     assert "9 pairs of the same function" in finished.out
     assert json.loads((folder / "x.json").read_text())["about"]["levels"] == ["1", "2", "s"]

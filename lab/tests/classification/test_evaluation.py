@@ -136,7 +136,6 @@ def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
     found = frozen_methods(find_labelled_files(classes), list(samples.views), load_embedding(), cache)
     assert {method.name for method in found} >= {
         "ncc, --pooling mean + linear model",
-        "ncc, --pooling idf + linear model",
         "ncc, --pooling encoder, and n-grams + linear models",
         "patterns of code + linear model",
         "patterns of code, and n-grams + linear models",

@@ -7,12 +7,12 @@ different ones can't be compared.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
-from ncc.arrays import Floats, Floats32, Ints
+from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
@@ -70,14 +70,9 @@ class Pooler(ABC):
 
 @dataclass(frozen=True, eq=False)
 class MeanPooler(Pooler):
-    """The mean over statements, each as heavy as its word."""
+    """The mean over statements."""
 
     name: ClassVar[str] = "mean"
-
-    @cached_property
-    def weight(self) -> Floats:
-        """(num_words,) float64, above 0."""
-        return np.ones(len(self.embedding.vocabulary))
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
@@ -86,47 +81,16 @@ class MeanPooler(Pooler):
         word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
         table = self.embedding.vectors
         if functions is None:
-            share = np.bincount(word, minlength=len(table)) * self.weight
-            share /= share.sum()
+            share = np.bincount(word, minlength=len(table)) / len(word)
             used = np.flatnonzero(share)
             return (share[used] @ table[used].astype(np.float64)).astype(np.float32)[None, :]
         if not len(functions):
             return np.zeros((0, self.dim), np.float32)
         parts = [word[module.function_start[number] : module.function_start[number + 1]] for number in functions]
-        starts = np.cumsum([0, *map(len, parts)])[:-1]
-        words = np.concatenate(parts)
-        sums = np.add.reduceat(table[words] * self.weight[words, None], starts, axis=0)
-        return (sums / np.add.reduceat(self.weight[words], starts)[:, None]).astype(np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class IdfPooler(MeanPooler):
-    """The mean in which statements weigh the more the rarer they were in the corpus, less the corpus's own; length 1.
-
-    Weights and the corpus's mean follow from the counts and vectors of the embedding's words.
-    """
-
-    name: ClassVar[str] = "idf"
-
-    @cached_property
-    def weight(self) -> Floats:
-        """(num_words,) float64, the inverse frequency of each word on a logarithmic scale."""
-        counts = self.embedding.vocabulary.counts
-        return np.log1p(max(int(counts.sum()), 1) / (1.0 + counts))
-
-    @cached_property
-    def background(self) -> Floats:
-        """(dim,) float64, the corpus's mean by the same weights."""
-        share = self.embedding.vocabulary.counts * self.weight
-        return (share / max(share.sum(), 1.0)) @ self.embedding.vectors
-
-    def vectors(
-        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> Floats32:
-        """As `Pooler.vectors` says; rows of length 1."""
-        centred = super().vectors(module, functions, lookup=lookup) - self.background
-        length = np.linalg.norm(centred, axis=1, keepdims=True)
-        return (centred / np.maximum(length, 1e-12)).astype(np.float32)
+        counts = np.array([len(part) for part in parts])
+        starts = np.cumsum([0, *counts])[:-1]
+        sums = np.add.reduceat(table[np.concatenate(parts)].astype(np.float64), starts, axis=0)
+        return (sums / counts[:, None]).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +190,7 @@ class LSTMPooler(Pooler):
         return found
 
 
-POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, IdfPooler, EncoderPooler)}
+POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, EncoderPooler)}
 """By their names."""
 
 

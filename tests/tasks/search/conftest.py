@@ -43,4 +43,4 @@ def code(tmp_path) -> Path:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory) -> ncc.Index:
     folder = tmp_path_factory.mktemp("made")
-    return ncc.index(write_code(folder / "code"), folder / "index", pooling="idf")
+    return ncc.index(write_code(folder / "code"), folder / "index")

@@ -60,7 +60,7 @@ def test_a_calibration_is_written_and_read(noisy, tmp_path):
     save_calibration(made, tmp_path / "x-1.json")
     assert load_calibration(tmp_path / "x-1.json") == made
     assert shipped_calibration("x-2") is None
-    assert shipped_calibration("../search/idf") is None
+    assert shipped_calibration("../search/mean") is None
     about = json.loads((tmp_path / "x-1.json").read_text())
     for number, change in enumerate(({"same": [1.0]}, {"other": "x"}, {"similarity": [0.0] * 256})):
         (tmp_path / f"y-{number}.json").write_text(json.dumps(about | change))
@@ -71,16 +71,16 @@ def test_a_calibration_is_written_and_read(noisy, tmp_path):
 def test_functions_at_several_levels_calibrate(tmp_path):
     code = write_code(tmp_path / "code")
     (code / "bad.c").write_text("int f( {\n")
-    made = ncc.train_calibration(code, tmp_path / "out.json", pooling="idf", levels=("0", "1", "2"))
+    made = ncc.train_calibration(code, tmp_path / "out.json", pooling="mean", levels=("0", "1", "2"))
     assert made.about["same_pairs"] == 9
     assert made.about["num_files"] == 3
-    index = ncc.index(code, tmp_path / "index", pooling="idf")
+    index = ncc.index(code, tmp_path / "index", pooling="mean")
     assert index.calibration != made
     own = ncc.load_index(tmp_path / "index", calibration=tmp_path / "out.json")
     assert own.calibration == made
     assert own.duplicates().threshold == (made.threshold(0.9, len(own)) or 0.98)
-    with pytest.raises(InputError, match="the calibration is of idf-"):
-        other = ncc.index(code / "a.c", tmp_path / "other", pooling="mean")
+    with pytest.raises(InputError, match="the calibration is of mean-"):
+        other = ncc.index(code / "a.c", tmp_path / "other")
         ncc.load_index(other.store.folder, calibration=made)
     with pytest.raises(InputError, match="two or more different"):
         ncc.train_calibration(code, levels=("0", "0"))

@@ -27,10 +27,10 @@ def test_every_function_is_there_with_its_place_and_vector(made):
     assert [Path(path).name for path in frame["file"]] == ["a.c", "a.c", "b.c"]
     assert (frame["num_statements"] > 5).all()
     assert len(made) == 3
-    assert made.vectors.shape == (3, 200)
+    assert made.vectors.shape == (3, 256)
     assert np.linalg.norm(made.vectors.astype(float), axis=1) == pytest.approx(1, abs=1e-3)
     assert (made.report.num_files, made.report.num_read, made.report.failures) == (3, 3, {})
-    code = ncc.embed(frame["file"][0], pooling="idf")
+    code = ncc.embed(frame["file"][0])
     assert made.vectors[:2] == pytest.approx(code.functions, abs=1e-3)
 
 
@@ -41,7 +41,7 @@ def test_the_nearest_are_those_of_the_largest_inner_products(made, tmp_path):
     assert [found.function for found in sums][2:] == ["find"]
     assert {found.function for found in sums[:2] if found} == {"first_sum", "second_sum"}
     assert finds[0].function == "find"
-    vector = ncc.embed(query, pooling="idf").functions[0]
+    vector = ncc.embed(query).functions[0]
     products = np.sort(made.vectors.astype(np.float32) @ vector)[::-1]
     assert [found.similarity for found in sums] == pytest.approx(products, abs=2e-3)
     (one,) = made.search(query, function="seek", top=1)
@@ -68,7 +68,7 @@ def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
         made.search(path, function="third")
     with pytest.raises(InputError, match="top is 0"):
         made.search(path, top=0)
-    with pytest.raises(InputError, match=r"shape \(3,\); the index has 200 dimensions"):
+    with pytest.raises(InputError, match=r"shape \(3,\); the index has 256 dimensions"):
         made.search(np.zeros(3))
     types = Path(path).with_name("types.c")
     with pytest.raises(InputError, match="no function is emitted"):
@@ -225,8 +225,8 @@ def test_what_can_not_be_indexed_says_why(code, tmp_path):
     with pytest.raises(OutputError, match="is a file"):
         ncc.index(code, code / "a.c")
     ncc.index(code, tmp_path / "index")
-    with pytest.raises(InputError, match=r"has vectors of encoder-\w+, which can't be compared with those of idf-"):
-        ncc.index(code, tmp_path / "index", pooling="idf")
+    with pytest.raises(InputError, match=r"has vectors of encoder-\w+, which can't be compared with those of mean-"):
+        ncc.index(code, tmp_path / "index", pooling="mean")
     with pytest.raises(NccError, match=r"no Dask scheduler answers|needs dask"):
         ncc.index(code, tmp_path / "other", scheduler="nowhere")
 
@@ -260,14 +260,14 @@ def test_vectors_are_a_faiss_index(made):
     import faiss
 
     index = faiss.read_index(str(made.store.folder / "vectors-1.faiss"))
-    assert (index.ntotal, index.d, index.metric_type) == (3, 200, faiss.METRIC_INNER_PRODUCT)
+    assert (index.ntotal, index.d, index.metric_type) == (3, 256, faiss.METRIC_INNER_PRODUCT)
     assert np.array_equal(index.reconstruct_n(0, 3).astype(np.float16), made.vectors)
     rows = np.frombuffer(faiss.serialize_index(index).tobytes()[-made.vectors.nbytes :], np.float16)
     assert np.array_equal(rows.reshape(made.vectors.shape), made.vectors)
 
 
 def test_results_show_themselves(made):
-    assert repr(made).endswith("3 functions of 3 files, by idf)")
+    assert repr(made).endswith("3 functions of 3 files, by encoder)")
     (answer,) = made.search(made.to_dataframe()["file"][0], function="find")
     groups = made.duplicates(0.9)
     assert repr(answer) == "Matches(2 functions near 'find')"
