@@ -21,11 +21,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ncc.learning.encoder.batches import encode_programs
 from ncc.learning.encoder.network_model import program_encoder
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.graphs import GraphedSteps
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, encode_programs, program_data
+from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, program_data
 from ncc_lab.scaling.programs import Programs, ProgramSource
 
 

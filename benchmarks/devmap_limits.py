@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from ncc.arrays import Split
-from ncc.learning.data import cache_folder
+from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.devices.devices_published import load_inputs

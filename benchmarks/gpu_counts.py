@@ -23,7 +23,7 @@ from ncc.errors import NccError
 from ncc.kernels.launch import Launch
 from ncc.kernels.names import find_kernel
 from ncc.kernels.profile import LaunchedKernel
-from ncc.learning import data
+from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.gpus.columns import count_launch
 from ncc.tasks.gpus.host import ReadArguments

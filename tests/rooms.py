@@ -57,16 +57,16 @@ from ncc.kernels.reading import read_kernels
 from ncc.kernels.registers import register_of
 from ncc.kernels.strides import constant_operand
 from ncc.kernels.work import count_kernel
-from ncc.learning import data
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.build import CorpusReport, build_corpus
 from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Attempt, Recipe, Source, load_recipe
-from ncc.learning.data import archives, extracted, locate, verify
+from ncc.learning.data import archives
+from ncc.learning.data import registry as data
 from ncc.learning.data.archives import extract_archive, iter_members
 from ncc.learning.data.cards import DatasetCard, DatasetFile
-from ncc.learning.data.registry import FileState, Registry
+from ncc.learning.data.registry import FileState, Registry, extracted, locate, verify
 from ncc.learning.embedding.backoff import BackoffLevel, generalise, in_newer_steps, of_any_version, opcode_of
 from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts, width_folder
@@ -81,7 +81,7 @@ from ncc.learning.embedding.skipgram_model import _add_gradients
 from ncc.learning.embedding.subwords import part_matrix, parts_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
-from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
 from ncc.learning.encoder.encoders import load_encoder, save_encoder
@@ -160,7 +160,6 @@ from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.network import (
     NetworkMethod,
     NetworkTraining,
-    encode_programs,
     paper_training,
     program_data,
 )

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from fuzz.folders import put
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
-from ncc.learning.data import iter_members
-from ncc.learning.data.archives import extract_archive
+from ncc.learning.data.archives import extract_archive, iter_members
 from ncc.system.files.models import read_compressed
 
 __all__ = ["TARGETS"]

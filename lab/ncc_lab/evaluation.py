@@ -15,7 +15,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
-from ncc.learning.data import cache_folder
+from ncc.learning.data.registry import cache_folder
 from ncc.learning.heads.figures import Bootstrap, Estimate
 from ncc.system.files.pages import render_page
 from ncc.system.files.writing import check_folder

@@ -12,7 +12,7 @@ DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of '
 
 def data_list() -> None:
     """List the datasets, where they come from and whether you have them."""
-    from ncc.learning.data import dataset_names, describe, verify
+    from ncc.learning.data.registry import dataset_names, describe, verify
 
     rows = [(name, "here" if verify(name).usable else "missing", describe(name).title) for name in dataset_names()]
     print_rows(rows, ("name", "state", "title"))
@@ -20,7 +20,7 @@ def data_list() -> None:
 
 def data_fetch(name: DatasetName, data: DataFolder = None) -> None:
     """Print where a dataset's files are, or say where to get them."""
-    from ncc.learning.data import fetch
+    from ncc.learning.data.registry import fetch
 
     for path in fetch(name, data):
         print_answer(str(path))
@@ -28,7 +28,7 @@ def data_fetch(name: DatasetName, data: DataFolder = None) -> None:
 
 def data_verify(name: DatasetName, data: DataFolder = None) -> None:
     """Check a dataset's files against their checksums."""
-    from ncc.learning.data import verify
+    from ncc.learning.data.registry import verify
 
     state = verify(name, data)
     print_rows([(status.state.value, str(status.path)) for status in state.files], ("state", "file"))

@@ -32,7 +32,7 @@ def _facts() -> dict[str, Any]:
     from ncc.ir.frontend.compilers import find_compiler
     from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
     from ncc.ir.reader.objects import IR_EXTENSIONS
-    from ncc.learning.data import data_folder
+    from ncc.learning.data.registry import data_folder
     from ncc.system.sandbox.confine import describe_confinement
     from ncc.tasks.devices.files import PLATFORMS
 

@@ -14,7 +14,7 @@ from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
 from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Recipe, load_recipe
-from ncc.learning.data import cache_folder
+from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.heads.figures import Estimate, estimate
 from ncc.learning.programs.kept import Compiler

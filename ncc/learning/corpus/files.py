@@ -12,6 +12,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import load_commands
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.corpus.recipe import Recipe, Source
+from ncc.learning.programs.kept import Attempts
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class CorpusFile:
 
     path: str
     source: str
-    attempts: tuple[tuple[CompileOptions, str | None], ...]
+    attempts: Attempts
     folder: str = field(default="", repr=False)
 
 
@@ -91,9 +92,7 @@ def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
         raise InputError(f"{problem}: {error}") from error
 
 
-def _attempts(
-    source: Source, folder: Path, level: str, flags: tuple[str, ...]
-) -> tuple[tuple[CompileOptions, str | None], ...]:
+def _attempts(source: Source, folder: Path, level: str, flags: tuple[str, ...]) -> Attempts:
     options = CompileOptions(
         optimization=level,
         include_paths=tuple(str(folder / _with_variables(source, path)) for path in source.include_paths),

@@ -12,14 +12,42 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import platformdirs
+
 from ncc.errors import DataError, InputError
 from ncc.learning.data.archives import extract_archive
 from ncc.learning.data.cards import DatasetCard, DatasetFile, load_cards
-from ncc.learning.data.folders import cache_folder, data_folder
 
 _LOG = logging.getLogger(__name__)
 
 Folder = str | os.PathLike[str] | None
+
+
+def cache_folder() -> Path:
+    """Return the folder that ncc may write to; it need not exist yet.
+
+    Returns:
+        The folder named by the environment variable NCC_CACHE, else the platform's cache folder.
+    """
+    if chosen := os.environ.get("NCC_CACHE"):
+        return Path(chosen).expanduser()
+    return platformdirs.user_cache_path("ncc")
+
+
+def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder that holds the datasets, one sub-folder each; it need not exist.
+
+    Args:
+        folder: The caller's choice, which wins over the environment.
+
+    Returns:
+        `folder`, else the folder named by the environment variable NCC_DATA, else `cache_folder()`.
+    """
+    if folder is not None:
+        return Path(folder).expanduser()
+    if chosen := os.environ.get("NCC_DATA"):
+        return Path(chosen).expanduser()
+    return cache_folder()
 
 
 class FileState(Enum):
@@ -175,3 +203,13 @@ def _mismatch_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:
         f"{file.sha256} ({file.size_bytes} bytes). The file is damaged or of another version: "
         f"get it again from {card.source}"
     )
+
+
+_REGISTRY = Registry()
+
+dataset_names = _REGISTRY.dataset_names
+describe = _REGISTRY.describe
+extracted = _REGISTRY.extracted
+fetch = _REGISTRY.fetch
+locate = _REGISTRY.locate
+verify = _REGISTRY.verify

@@ -12,8 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.arrays import Floats, Floats32, Ints
+from ncc.arrays import Floats, Floats32, Ints, Ints32
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.encoder.network_model import LONGEST
+from ncc.learning.programs.table import ProgramTable
 
 CUTS = ("samples", "tokens")
 """What batches have alike: samples, or words with padding; then lengths in a batch differ by `_BUCKET` at most."""
@@ -148,6 +151,23 @@ class Sequences:
         if self.few_shapes:
             found, offsets = _padded(found, offsets)
         return SequenceBatch(torch.where(inside, words[place], 0).long(), lengths, found, offsets, numbers, owners)
+
+
+def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
+    """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
+
+    Args:
+        table: The programs.
+        embedding: Where statements are looked up.
+        buckets: Rows of the table that literals are hashed into; 0 reads none.
+        row: (num_words,) int32 row of a network's vectors for each word; None where it has those of the embedding.
+    """
+    word = embedding.look_up(table.texts).word
+    word = (word if row is None else row[word])[table.text_id]
+    if not buckets:
+        none = np.zeros(len(table.text_id) + 1, np.int64)
+        return Sequences(table.start, word, none, np.zeros(0, np.int64), LONGEST)
+    return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), LONGEST)
 
 
 def _padded(literals: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:

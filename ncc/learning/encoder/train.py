@@ -311,8 +311,8 @@ def _sequences(
     buckets: int,
 ) -> "tuple[Sequences, Ints, Bools]":
     """Sequences of programs, then of functions; the label of each; and which are functions."""
+    from ncc.learning.encoder.batches import encode_programs
     from ncc.learning.programs.table import concatenate, describe_program, table_of_functions
-    from ncc.tasks.classification.network import encode_programs
 
     tables, labels = [], []
     for module, label in programs:

@@ -1,20 +1,35 @@
-"""Compiles a file of a corpus: by the first attempt that works, or from the IR that an earlier build kept."""
+"""Compiles a file by the first attempt that works, or reads the IR that an earlier run kept."""
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.precompiled import with_header
-from ncc.learning.corpus.files import CorpusFile
 from ncc.system.files.models import read_compressed, write_compressed
 from ncc.system.files.reading import read_file
+
+Attempts = tuple[tuple[CompileOptions, str | None], ...]
+"""Options to try in order, each with a header to put before the file or None; none for a file of IR."""
+
+
+class Compilable(Protocol):
+    """A file, the folder that it may read ("" for that of the file alone), and how to compile it."""
+
+    @property
+    def path(self) -> str: ...  # noqa: D102
+    @property
+    def folder(self) -> str: ...  # noqa: D102
+    @property
+    def attempts(self) -> Attempts: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """Compiles files of a corpus.
+    """Compiles files.
 
     Attributes:
         headers: Folder for precompiled headers.
@@ -24,7 +39,7 @@ class Compiler:
     headers: Path
     kept: Path | None = None
 
-    def ir_of(self, file: CorpusFile) -> bytes:
+    def ir_of(self, file: Compilable) -> bytes:
         """The IR of a file.
 
         Raises:
@@ -41,7 +56,7 @@ class Compiler:
             write_compressed(kept, ir)
         return ir
 
-    def _compile(self, file: CorpusFile) -> bytes:
+    def _compile(self, file: Compilable) -> bytes:
         folder = [file.folder] if file.folder else []
         for attempt, (options, header) in enumerate(file.attempts):
             try:
@@ -52,9 +67,9 @@ class Compiler:
             except NccError:
                 if attempt == len(file.attempts) - 1:
                     raise
-        raise AssertionError("a file of a corpus has at least one attempt")
+        raise AssertionError("source has at least one attempt")
 
-    def _place(self, file: CorpusFile) -> Path | None:
+    def _place(self, file: Compilable) -> Path | None:
         if not self.kept:
             return None
         digest = hashlib.sha256(repr((file.path, file.attempts)).encode())

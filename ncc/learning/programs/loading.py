@@ -8,7 +8,7 @@ import numpy as np
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.learning.data import cache_folder, extracted
+from ncc.learning.data.registry import cache_folder, extracted
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
 from ncc.learning.training.ranks import rank_and_world

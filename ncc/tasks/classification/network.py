@@ -12,10 +12,10 @@ from torch import nn
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.batches import CUTS, SequenceData, Sequences, network_outputs
+from ncc.learning.encoder.batches import CUTS, SequenceData, Sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
+from ncc.learning.encoder.network_model import ProgramNetwork, program_encoder, program_head
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
@@ -77,23 +77,6 @@ def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraini
         all_levels=False,
         loop=TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True),
     )
-
-
-def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
-    """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
-
-    Args:
-        table: The programs.
-        embedding: Where statements are looked up.
-        buckets: Rows of the table that literals are hashed into; 0 reads none.
-        row: (num_words,) int32 row of a network's vectors for each word; None where it has those of the embedding.
-    """
-    word = embedding.look_up(table.texts).word
-    word = (word if row is None else row[word])[table.text_id]
-    if not buckets:
-        none = np.zeros(len(table.text_id) + 1, np.int64)
-        return Sequences(table.start, word, none, np.zeros(0, np.int64), LONGEST)
-    return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), LONGEST)
 
 
 def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, cut: str = "samples") -> SequenceData:

@@ -11,7 +11,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_program
 from ncc.kernels.reading import Source
-from ncc.learning.data import cache_folder
+from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.pages import html_table

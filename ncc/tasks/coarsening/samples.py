@@ -15,8 +15,8 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import DataError, InputError
-from ncc.learning.data import iter_members, locate
-from ncc.learning.data.registry import Folder
+from ncc.learning.data.archives import iter_members
+from ncc.learning.data.registry import Folder, locate
 from ncc.learning.data.tables import check_names, read_rows
 
 CoarseningUnit = Literal["kernel", "source", "device"]

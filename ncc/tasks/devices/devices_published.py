@@ -10,8 +10,8 @@ from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.measure.devices_table import LaunchTimes
-from ncc.learning.data import iter_members, locate
-from ncc.learning.data.registry import Folder
+from ncc.learning.data.archives import iter_members
+from ncc.learning.data.registry import Folder, locate
 from ncc.learning.data.tables import read_rows
 from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.devices.features import KernelInputs, describe_kernel

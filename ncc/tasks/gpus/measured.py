@@ -19,7 +19,7 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.names import find_kernel
-from ncc.learning import data
+from ncc.learning.data import registry as data
 from ncc.system.files.models import write_atomically
 from ncc.tasks.gpus.cards import Card
 from ncc.tasks.gpus.columns import columns_of, count_launch

@@ -10,7 +10,7 @@ import numpy as np
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.learning import data as registry
+from ncc.learning.data import registry
 from ncc.system.files.models import write_atomically
 from ncc.system.files.writing import check_folder
 from ncc.tasks.gpus.cards import MEASURED, find_card
