@@ -88,7 +88,6 @@ CASES: Mapping[str, list[object]] = {
     "gpu-argument": ["predict-gpu", LAUNCHES[0], "--grid", "256", "--block", "256", "--arg", "0=777"],
     "refused": [
         "embed", f"{IR}/missing.ll", "tests/data/formats/README.md", f"{IR}/saxpy.clang22.ll",
-        f"{SOURCES}/no_includes.cu",
     ],
 }  # fmt: skip
 """Name → arguments; ``--json`` is added."""
