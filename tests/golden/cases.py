@@ -57,7 +57,6 @@ CASES: Mapping[str, list[object]] = {
     "embed-functions": ["embed", *MODULES[:3], CODE[0], "--level", "function"],
     "embed-statements": ["embed", *MODULES[:4], "--level", "statement"],
     "embed-mean": ["embed", *MODULES[:4], "--pooling", "mean"],
-    "embed-idf": ["embed", *MODULES[:2], "--level", "function", "--pooling", "idf"],
     "embed-own": ["embed", *MODULES[:2], "--level", "function", "--embedding", "tests/data/formats/embedding-v1"],
     "graph": ["graph", *MODULES],
     "graph-sources": ["graph", CODE[0], *CODE[2:]],
