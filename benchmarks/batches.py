@@ -1,14 +1,10 @@
 """What batches are worth: by words against by samples, and how the learning rate follows their size.
 
     python benchmarks/batches.py [FOLDER] [--programs CACHE] [--classes 32] [--per-class 25] [--factors 4] [-o FILE]
-    python benchmarks/batches.py [FOLDER] [--programs CACHE] --graphs [-o FILE]
 
 The classifier's network is trained by one process on some of POJ-104's programs and asked about its validation
 programs. A batch of w times the size is what w ranks make together; its learning rate follows the rules of
 `ncc.learning.training.config.RATE_RULES`. Times are the processor's, so that a busy machine changes them little.
-
-With ``--graphs`` nothing is trained: it counts the shapes of batches as GPUs get them, and how many of a training's
-steps CUDA graphs would compute (see `ncc.learning.training.graphs`, which is asked).
 """
 
 import argparse
@@ -24,7 +20,6 @@ import torch
 from ncc.learning.encoder.batches import encode_programs
 from ncc.learning.encoder.network_model import program_encoder
 from ncc.learning.training.config import TrainingStatistics
-from ncc.learning.training.graphs import GraphedSteps
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, program_data
 from ncc_lab.scaling.programs import Programs, ProgramSource
@@ -46,26 +41,6 @@ def padding(programs: Programs, rows: np.ndarray, training: NetworkTraining) -> 
     batches = data.batches(training.loop.batch_size, np.random.default_rng(0))
     shapes = [data.batch(batch)[0] for batch in batches]
     return sum(one.words.numel() for one in shapes) / sum(int(one.lengths.sum()) for one in shapes) - 1
-
-
-def graphs(programs: Programs, rows: np.ndarray, training: NetworkTraining) -> dict[str, int]:
-    """What CUDA graphs would do for a training, with batches padded for them and as they come."""
-    table = next(iter(programs.samples.views.values()))
-    views = [encode_programs(table, programs.embedding, training.encoder.buckets)]
-    found: dict[str, int] = {}
-    for name, few_shapes in (("as they come", False), ("padded", True)):
-        data = program_data(views, programs.samples.label, rows, training.cut).to("cpu", few_shapes=few_shapes)
-        steps = GraphedSteps(lambda *_: torch.zeros(()), torch.nn.Linear(1, 1), lambda run: (run(), lambda: None))
-        shapes, found["steps"] = set(), 0
-        for epoch in range(training.loop.epochs):
-            for samples in data.batches(training.loop.batch_size, np.random.default_rng([204, epoch])):
-                batch, target = data.batch(samples)
-                steps((*batch, target), 1.0)
-                shapes.add(tuple(tensor.shape for tensor in batch))
-                found["steps"] += 1
-        found |= {f"shapes, {name}": len(shapes), f"graphs, {name}": steps.num_graphs}
-        found[f"steps by graphs, {name}"] = steps.num_replays
-    return found
 
 
 def measure(
@@ -91,7 +66,6 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--factors", nargs="*", type=int, default=[4], help="batches of so many ranks")
     parser.add_argument("--seeds", nargs="*", type=int, default=[204, 205, 206])
-    parser.add_argument("--graphs", action="store_true", help="count what CUDA graphs would compute, and train nothing")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -110,13 +84,6 @@ def main() -> None:
     settings |= {"num_training": len(rows), "num_validation": len(valid), "padding_of_all": every}
     print(json.dumps(settings), flush=True)
     found: list[dict] = []
-    if options.graphs:
-        for cut, size in itertools.product(("samples", "tokens"), (options.batch_size, 1024)):
-            training = training_of(cut, 1, "none", options)
-            training = replace(training, loop=replace(training.loop, batch_size=size))
-            found.append({"cut": cut, "batch_size": size, **graphs(programs, programs.split.train, training)})
-            print(json.dumps(found[-1]), flush=True)
-        options.seeds = []
     for seed, (cut, factor, rule) in itertools.product(options.seeds, asked):
         training = training_of(cut, factor, rule, options)
         loop = training.loop

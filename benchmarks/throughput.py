@@ -83,15 +83,13 @@ def head_rate(device: str, batch_size: int, options: argparse.Namespace) -> floa
     vectors = np.random.default_rng(0).normal(0, DIM**-0.5, (ROWS, DIM)).astype(np.float32)
     network = EncoderNetwork(vectors, CLASSES, program_encoder(), program_head()).to(device)
     data = Programs(options.steps * batch_size, options.length)
-    config = TrainingConfig(epochs=2, batch_size=batch_size, mixed_precision=True, cuda_graphs=options.cuda_graphs)
+    config = TrainingConfig(epochs=2, batch_size=batch_size, mixed_precision=True)
     rates = []
     for _ in range(1 + options.repeats):
         statistics = TrainingStatistics()
         train(network, data, nn.functional.cross_entropy, config, statistics=statistics)
-        second = statistics.seconds_of_steps[options.steps :]  # in the first epoch graphs are captured
+        second = statistics.seconds_of_steps[options.steps :]
         rates.append(batch_size * options.length * len(second) / sum(second))
-    if options.cuda_graphs:
-        print(f"{device}: batch {batch_size}: {statistics.replays} of {statistics.steps} steps by a CUDA graph")
     return max(rates[1:])
 
 
@@ -174,7 +172,6 @@ def main() -> None:
     parser.add_argument("--num-words", type=int, default=16384, help="of the skip-gram")
     parser.add_argument("--steps", type=int, default=8, help="of a run of the head")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--cuda-graphs", action="store_true", help="of the head's steps, on a GPU")
     parser.add_argument("--threads", type=int, default=1, help="of the processor")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
@@ -183,9 +180,7 @@ def main() -> None:
     show_ratios(rows)
     if options.output:
         figures = {"command": command_line("python benchmarks/throughput.py"), **environment()}
-        settings = {
-            key: getattr(options, key) for key in ("length", "num_words", "steps", "repeats", "threads", "cuda_graphs")
-        }
+        settings = {key: getattr(options, key) for key in ("length", "num_words", "steps", "repeats", "threads")}
         options.output.write_text(json.dumps(figures | settings | {"devices": rows}, indent=1) + "\n")
 
 

@@ -110,7 +110,6 @@ from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfi
 from ncc.learning.training.draws import Draws
 from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint
 from ncc.learning.training.exchange import Exchange
-from ncc.learning.training.graphs import GraphedSteps
 from ncc.learning.training.loop import train
 from ncc.learning.training.optimizer import ClippedAdamW
 from ncc.learning.training.precision import Precision, shared_precisions

@@ -72,10 +72,6 @@ def train_classify(
     seed: Seed = 204,
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
     device: TorchDevice = "cpu",
-    cuda_graphs: Annotated[
-        bool,
-        typer.Option("--cuda-graphs", help="On a GPU, launch batches of shapes that come again as graphs, if right."),
-    ] = False,
     cache: ProgramsCache = None,
     data: DataFolder = None,
     *,

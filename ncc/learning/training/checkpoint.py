@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT_VERSION = 2
 
-_FREE_OPTIONS = {"checkpoint_every_s", "cuda_graphs"}
+_FREE_OPTIONS = {"checkpoint_every_s"}
 """Options in which a run may differ from the one that it goes on from."""
 
 

@@ -41,8 +41,6 @@ class TrainingConfig:
         accumulate: Pieces that a rank's part of a batch is cut into, to need less memory; their gradients are summed.
             Batch normalisation sees pieces.
         checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
-        cuda_graphs: On a GPU, compute batches of shapes that come again by CUDA graphs, where these turn out to give
-            what is computed without (see `ncc.learning.training.graphs`).
     """
 
     epochs: int = 30
@@ -61,7 +59,6 @@ class TrainingConfig:
     sync_every: int = 8
     accumulate: int = 1
     checkpoint_every_s: float = 60.0
-    cuda_graphs: bool = False
 
     def __post_init__(self) -> None:
         """Checks the ranges."""
@@ -104,8 +101,6 @@ class TrainingStatistics:
             checkpoints are left out: they are a few bytes a step, or sent once.
         samples: Samples trained on, by all ranks together, counted again in each epoch.
         steps: Batches, cut over the ranks, that were trained on.
-        graphs: CUDA graphs that were captured, and held what was asked of them.
-        replays: Batches, or pieces of them, that they computed.
         seconds_in_steps: Time in steps, with gathering their samples: by the clock, or as a GPU's own queue sees it.
         seconds_of_steps: The same, of each step.
         seconds_in_data: The part of it that gathers samples and moves them to the device; a GPU's waiting for them.
@@ -117,8 +112,6 @@ class TrainingStatistics:
     bytes_sent: int = 0
     samples: int = 0
     steps: int = 0
-    graphs: int = 0
-    replays: int = 0
     seconds_in_steps: float = 0.0
     seconds_of_steps: list[float] = field(default_factory=list)
     seconds_in_data: float = 0.0

@@ -20,11 +20,12 @@ from ncc.learning.training.checkpoint import CheckpointClock, Checkpoints, Posit
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.draws import Draws
 from ncc.learning.training.exchange import from_first_rank
-from ncc.learning.training.graphs import Compute, GraphedSteps
 from ncc.learning.training.phases import PhaseTimer
 from ncc.learning.training.precision import Precision, shared_precisions
 from ncc.learning.training.ranks import check_alike, rank_and_world, sum_over_ranks
 from ncc.learning.training.strategies import Strategy, make_strategy
+
+Compute = Callable[[Sequence[Tensor], float], Tensor]
 
 
 class TrainingData(Protocol):
@@ -115,13 +116,10 @@ def train(
                     position = checkpoints.load(precisions)
             statistics.precision = position.precision.value
             compute = _computation(model, loss, position.precision, device)
-            graphed = GraphedSteps(compute, model) if config.cuda_graphs and device.type == "cuda" else None
-            run = _Run(data, graphed or compute, config, strategy, checkpoints, timer, device)
+            run = _Run(data, compute, config, strategy, checkpoints, timer, device)
             with position.precision.products():
                 losses = run.all_epochs(position, progress)
             statistics.bytes_sent += strategy.exchange.bytes_sent
-            if graphed:
-                statistics.graphs, statistics.replays = graphed.num_graphs, graphed.num_replays
         model.eval()
     return losses
 

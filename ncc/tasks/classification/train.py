@@ -55,7 +55,6 @@ class CombinedMethod(SummedMethod):
                 "seed": seed,
                 "options": asdict(self.network.training),
                 "precision": self.network.statistics.precision,
-                "cuda_graphs": self.network.statistics.graphs,
             },
         )
 

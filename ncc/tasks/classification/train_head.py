@@ -52,7 +52,6 @@ def train_classifier(
     seed: int = 204,
     jobs: int = 1,
     device: str = "cpu",
-    cuda_graphs: bool = False,
     cache: str | Path | None = None,
     data: str | None = None,
     options: CompileOptions | None = None,
@@ -84,7 +83,6 @@ def train_classifier(
         seed: Of everything that is drawn.
         jobs: Compilers at a time.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
-        cuda_graphs: Whether GPUs compute batches of shapes that come again by graphs, once these proved right.
         cache: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
         options: How programs are compiled, but for the level.
@@ -122,7 +120,6 @@ def train_classifier(
         sync_every=sync_every,
         compression=compression,
         accumulate=accumulate,
-        cuda_graphs=cuda_graphs,
         seed=seed,
     )
     checkpoint = place / "checkpoint.pt" if place else None
