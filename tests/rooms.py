@@ -105,7 +105,7 @@ from ncc.learning.programs.reading import ProgramReader, file_key
 from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program
 from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import CheckpointClock, Position
-from ncc.learning.training.compression import CHUNK, LowRank, Quantized, TopK, make_compression
+from ncc.learning.training.compression import CHUNK, Quantized, TopK, make_compression
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.draws import Draws
 from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint

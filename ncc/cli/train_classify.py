@@ -66,7 +66,7 @@ def train_classify(
     sync_every: Annotated[int, typer.Option(help="Steps between averages of local weights.")] = 8,
     compression: Annotated[
         str,
-        typer.Option(metavar="none|fp16|bf16|topk|int8|int4|powersgd", help="How mirrored gradients are sent."),
+        typer.Option(metavar="none|fp16|bf16|topk|int8|int4", help="How mirrored gradients are sent."),
     ] = "none",
     accumulate: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
     seed: Seed = 204,

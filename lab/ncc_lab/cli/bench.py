@@ -35,7 +35,7 @@ def bench_scaling(
     compression: Annotated[
         str,
         typer.Option(
-            metavar="NAMES", help="none, fp16, bf16, topk, int8, int4, powersgd: how mirrored ranks compress gradients."
+            metavar="NAMES", help="none, fp16, bf16, topk, int8, int4: how mirrored ranks compress gradients."
         ),
     ] = "none",
     batch_size: Annotated[

@@ -3,12 +3,10 @@
 References: Stich et al. 2018 ("Sparsified SGD with memory"), algorithm 1, and Lin et al. 2018 ("Deep gradient
 compression"), without its corrections for momentum; Alistarh et al. 2017 ("QSGD: communication-efficient SGD via
 gradient quantization and encoding"), in its variant where chunks of a gradient have scales of their own, without its
-variable-length code; Vogels et al. 2019 ("PowerSGD: practical low-rank gradient compression for distributed
-optimization"), algorithms 1 and 2.
+variable-length code.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -16,13 +14,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ncc.learning.training.config import TrainingConfig
-from ncc.learning.training.exchange import Exchange, flatten, views_like
+from ncc.learning.training.exchange import Exchange
 
 CHUNK = 2048
 """Entries that share a scale when they are quantised."""
-
-RANK = 2
-"""Columns of PowerSGD's thin matrices: the paper's choice for its language model is 4, for its images 2."""
 
 
 class Compression(ABC):
@@ -43,12 +38,11 @@ class Compression(ABC):
         self.step = 0
 
     @abstractmethod
-    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:
+    def sum(self, gradient: Tensor) -> None:
         """Replaces a flat float32 gradient by about its sum over all ranks, the same on all of them.
 
         Args:
             gradient: Those of some parameters, one after the other, or of parts of them.
-            parameters: Tensors of these shapes.
         """
 
 
@@ -60,7 +54,7 @@ class Halved(Compression):
         super().__init__(exchange)
         self._dtype = dtype
 
-    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+    def sum(self, gradient: Tensor) -> None:
         """As `Compression.sum` says."""
         sent = gradient.to(self._dtype)
         self.exchange.sum(sent)
@@ -85,7 +79,7 @@ class TopK(Compression):
         """Entries sent of a gradient: rounded down, so that no more is sent than was asked for, but at least one."""
         return max(1, int(self._share * size))
 
-    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+    def sum(self, gradient: Tensor) -> None:
         """As `Compression.sum` says."""
         messages = self.exchange.gather(self.message(gradient))
         gradient.zero_()
@@ -118,7 +112,7 @@ class Quantized(Compression):
         self._levels = 2 ** (bits - 1) - 1
         self._seed = seed
 
-    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:  # noqa: ARG002
+    def sum(self, gradient: Tensor) -> None:
         """As `Compression.sum` says."""
         world, generator = self.exchange.world, self.generator(gradient.device)
         parts = pad(gradient, (0, -len(gradient) % world)).view(world, -1)
@@ -161,56 +155,6 @@ class Quantized(Compression):
         return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
 
 
-class LowRank(Compression):
-    """PowerSGD: each matrix's gradient as a product of two thin ones, with error feedback; the rest as it is.
-
-    Errors and thin matrices are not part of a checkpoint: a run that goes on from one begins with none.
-    """
-
-    whole = True
-
-    def __init__(self, exchange: Exchange, seed: int) -> None:
-        """Begins with thin matrices drawn from a seed."""
-        super().__init__(exchange)
-        self._seed = seed
-        self._errors: list[Tensor] = []
-        self._thin: list[Tensor] = []
-
-    def sum(self, gradient: Tensor, parameters: Sequence[Tensor]) -> None:
-        """As `Compression.sum` says."""
-        views = views_like(gradient, parameters)
-        matrices = [view for view in views if _is_worth_it(view)]
-        rest = [view for view in views if not _is_worth_it(view)]
-        if not self._thin:
-            generator = torch.Generator().manual_seed(self._seed)
-            widths = [matrix.shape[1] for matrix in matrices]
-            self._thin = [torch.randn(width, RANK, generator=generator).to(gradient.device) for width in widths]
-            self._errors = [torch.zeros_like(matrix) for matrix in matrices]
-        for matrix, error in zip(matrices, self._errors, strict=True):
-            matrix.add_(error)
-        left = [matrix @ thin for matrix, thin in zip(matrices, self._thin, strict=True)]
-        self._sum_all([*left, *rest])
-        left = [torch.linalg.qr(tall).Q for tall in left]
-        self._thin = [matrix.T @ tall for matrix, tall in zip(matrices, left, strict=True)]
-        self._sum_all(self._thin)
-        for matrix, error, tall, thin in zip(matrices, self._errors, left, self._thin, strict=True):
-            whole = tall @ thin.T
-            torch.sub(matrix, whole / self.exchange.world, out=error)
-            matrix.copy_(whole)
-
-    def _sum_all(self, tensors: Sequence[Tensor]) -> None:
-        if tensors:
-            flat = flatten(tensors)
-            self.exchange.sum(flat)
-            for tensor, value in zip(tensors, views_like(flat, tensors), strict=True):
-                tensor.copy_(value)
-
-
-def _is_worth_it(gradient: Tensor) -> bool:
-    """Whether two thin matrices are less than half as large."""
-    return gradient.ndim == 2 and 2 * RANK * sum(gradient.shape) < gradient.numel()
-
-
 def make_compression(config: TrainingConfig, exchange: Exchange) -> Compression | None:
     """The compression that a configuration names; None where gradients are sent as they are.
 
@@ -225,7 +169,5 @@ def make_compression(config: TrainingConfig, exchange: Exchange) -> Compression 
             return Quantized(exchange, 8 if name == "int8" else 4, config.seed)
         case "topk":
             return TopK(exchange, config.topk_share)
-        case "powersgd":
-            return LowRank(exchange, config.seed)
         case _:
             return None

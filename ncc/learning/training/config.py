@@ -7,7 +7,7 @@ from ncc.errors import InputError
 STRATEGIES = ("mirrored", "central", "stale", "local")
 """Ways of sharing the work among ranks; see `ncc.learning.training.strategies`."""
 
-COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8", "int4", "powersgd")
+COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8", "int4")
 """Ways of sending gradients in fewer bytes; see `ncc.learning.training.compression`."""
 
 RATE_RULES = ("sqrt", "linear", "none")

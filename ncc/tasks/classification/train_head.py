@@ -78,7 +78,7 @@ def train_classifier(
         strategy: How ranks share the work: "mirrored", "central", "stale" or "local".
         staleness: Steps that a stale gradient may be late.
         sync_every: Steps between averages of local weights.
-        compression: How mirrored gradients are sent: "none", "fp16", "bf16", "topk", "int8", "int4" or "powersgd".
+        compression: How mirrored gradients are sent: "none", "fp16", "bf16", "topk", "int8" or "int4".
         accumulate: Pieces that a rank's part of a batch is computed in.
         seed: Of everything that is drawn.
         jobs: Compilers at a time.

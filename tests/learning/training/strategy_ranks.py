@@ -44,7 +44,6 @@ LOOSE: dict[str, dict] = {
     "topk": {"compression": "topk"},
     "int8": {"compression": "int8"},
     "int4": {"compression": "int4"},
-    "powersgd": {"compression": "powersgd"},
 }
 """Name → options of trainings that come to about the same loss."""
 
@@ -252,12 +251,12 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
         for name, options in EXACT.items():
             leave(options, folder / f"{name}.stopped.pt")
         cases["loose"] = {name: loose(options) for name, options in LOOSE.items()}
-        cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk", "powersgd")}
+        cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk",)}
         cases["twice"] = {"mirrored": twice({})}
         cases["mixed"] = {"float32": mixed(rank)}
         cases["each"] = {"none": result(network(), Samples(), batch_size=4, batch_of_all=False, rate_rule="none")}
         cases["tables"] = {"sparse": tables(KnownWords()), "dense": tables(Words())}
-        compressed = ("bf16", "int8", "topk", "powersgd")
+        compressed = ("bf16", "int8", "topk")
         cases["tables"] |= {name: tables(KnownWords(), compression=name) for name in compressed}
     return cases
 

@@ -219,7 +219,7 @@ def test_gradients_are_clipped():
         ({"clip": 0.0}, "learning_rate and clip must be above 0"),
         ({"weight_decay": -1.0}, "weight_decay 0 or more"),
         ({"strategy": "psychic"}, "strategy is 'psychic'; expected one of mirrored, central, stale, local"),
-        ({"compression": "zip"}, "compression is 'zip'; expected one of none, fp16, bf16, topk, int8, int4, powersgd"),
+        ({"compression": "zip"}, "compression is 'zip'; expected one of none, fp16, bf16, topk, int8, int4"),
         ({"compression": "fp16", "strategy": "local"}, "compression 'fp16' needs strategy 'mirrored', not 'local'"),
         ({"topk_share": 0.0}, "topk_share is 0.0; expected above 0 and at most 1"),
         ({"topk_share": 1.5}, "topk_share is 1.5; expected above 0 and at most 1"),

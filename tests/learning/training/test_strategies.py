@@ -147,7 +147,6 @@ def test_an_empty_part_has_no_pieces():
     assert BatchPart(torch.arange(0).numpy(), 3).pieces(2) == []
 
 
-MATRIX = 64 * 64
 COMPRESSED = {  # bytes a step
     "fp16": 2 * WEIGHTS,
     "bf16": 2 * WEIGHTS,
@@ -160,11 +159,6 @@ COMPRESSED = {  # bytes a step
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_compressed_bytes_are_those_of_arithmetic(two, name):
     assert two[0]["loose"][name]["statistics"]["bytes_sent"] == LOOSE_STEPS * COMPRESSED[name]
-
-
-def test_power_sgd_sends_two_thin_matrices_for_the_one_that_is_worth_it(two):
-    step = 4 * (WEIGHTS - MATRIX + 2 * (64 + 64))
-    assert two[0]["loose"]["powersgd"]["statistics"]["bytes_sent"] == LOOSE_STEPS * step
 
 
 @pytest.mark.parametrize("name", ["loose", "wide"])

@@ -54,7 +54,7 @@ class Mirrored(Strategy):
         flat = flatten(sent)
         if self._compression:
             self._compression.step += 1
-            self._compression.sum(flat, sent)
+            self._compression.sum(flat)
         else:
             self.exchange.sum(flat)
         sums = views_like(flat, sent)
