@@ -108,7 +108,6 @@ from ncc.learning.training.checkpoint import CheckpointClock, Position
 from ncc.learning.training.compression import CHUNK, Quantized, TopK, make_compression
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.draws import Draws
-from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint
 from ncc.learning.training.exchange import Exchange
 from ncc.learning.training.loop import train
 from ncc.learning.training.optimizer import ClippedAdamW

@@ -47,7 +47,7 @@ _MODULES = {
     "models": ("embedding", "mapper", "coarsening", "classifier", "predict-device", "predict-coarsening"),
     "counts": ("counts", "merge", "report"),
     "tables": ("devmap-table", "coarsening-tables", "recipe"),
-    "checkpoints": ("checkpoint", "embedding-checkpoint"),
+    "checkpoints": ("checkpoint",),
     "archives": ("tar", "gzip"),
     "source": ("opencl", "c"),
     "planted": tuple(f"planted-{what}" for what in ("abort", "hang", "raise", "memory", "swell", "exit")),

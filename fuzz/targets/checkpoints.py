@@ -1,4 +1,4 @@
-"""Checkpoints of trainings, of networks (torch's files) and of embeddings."""
+"""Checkpoints of training networks, files of torch."""
 
 import io
 import random
@@ -8,26 +8,21 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import torch
 from torch import nn
 
-from fuzz.folders import Files, mutate_files, put, scratch_folder, unpack
+from fuzz.folders import put, scratch_folder
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
-from fuzz.targets.models import saved
 from ncc.learning.training.checkpoint import Checkpoints, Position
 from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.draws import Draws
-from ncc.learning.training.embedding_checkpoint import load_checkpoint, save_checkpoint
 from ncc.learning.training.precision import Precision
 from ncc.learning.training.strategies import make_strategy
 
 __all__ = ["TARGETS"]
 
 _CPU = torch.device("cpu")
-_FINGERPRINT = "0123456789abcdef"
-_SHAPES = {"contexts": (5, 3), "own": (5, 3)}
 # opcodes of pickle, and names that a checkpoint has no need of
 _WORDS = (
     b"c__builtin__\neval\n", b"ctorch\nload\n", b"cos\nsystem\n", b"R", b".", b"q\xff", b"r\xff\xff\xff\x0f", b"K\x00",
@@ -88,27 +83,4 @@ def _load_network(data: bytes) -> None:
         Draws(204, len(position.losses), 0, _CPU).load_state_dict(position.draws)
 
 
-def _embeddings() -> list[Files]:
-    rng = np.random.default_rng(0)
-    state = {
-        f"{name}{suffix}": rng.normal(size=shape).astype(np.float32)
-        for name, shape in _SHAPES.items()
-        for suffix in ("", ".mean", ".variance")
-    }
-    return [saved(lambda folder: save_checkpoint(folder / "checkpoint.safetensors", state, [3.0, 2.5], _FINGERPRINT))]
-
-
-def _load_embedding(data: bytes) -> None:
-    path = put(unpack(data)) / "checkpoint.safetensors"
-    state, losses = load_checkpoint(path, _SHAPES, _FINGERPRINT)
-    assert np.isfinite(losses).all()
-    for name in _SHAPES:
-        for suffix in ("", ".mean", ".variance"):
-            assert np.isfinite(state[name + suffix]).all()
-            torch.from_numpy(state[name + suffix])
-
-
-TARGETS = (
-    Target(name="checkpoint", seeds=_networks, mutate=_mutate_network, run=_load_network, weight=5),
-    Target(name="embedding-checkpoint", seeds=_embeddings, mutate=mutate_files, run=_load_embedding, weight=4),
-)
+TARGETS = (Target(name="checkpoint", seeds=_networks, mutate=_mutate_network, run=_load_network, weight=5),)

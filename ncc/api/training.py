@@ -1,4 +1,4 @@
-"""What ``ncc train embedding`` does, which needs several packages. Called again, it resumes where it was stopped."""
+"""What ``ncc train embedding`` does, which needs several packages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,7 +58,7 @@ def train_embedding(
 
     Args:
         corpora: Folders that `build_corpus` made.
-        output: Folder that gets the embedding, and while it is trained a checkpoint to go on from after a stop.
+        output: Folder that gets the embedding.
         width: Context size in hops, of those that the corpora were counted for.
         min_count: Times that a statement must be seen to be a word of its own.
         engine: "exact" (skip-gram on the counts), or "gensim" (Word2Vec on pairs drawn from them).
@@ -134,21 +134,17 @@ def train_embedding(
         rank, world = rank_and_world()
         if world > 1 and engine == "gensim":
             raise InputError("gensim trains in one process; leave torchrun out")
-        checkpoint = folder / "checkpoint.safetensors" if folder and engine == "exact" else None
         embedding = fit_embedding(
             load_corpora(corpora, width),
             min_count=min_count,
             config=config,
             abstraction=load_abstraction(corpora),
             device=own_device,
-            checkpoint=checkpoint,
             about=about,
             progress=None if rank else report,
         )
         if rank == 0:
             _scored(embedding, folder)
-            if checkpoint:
-                checkpoint.unlink(missing_ok=True)
     return embedding
 
 

@@ -45,7 +45,7 @@ def train_embedding(
         ),
     ] = None,
 ) -> None:
-    """Train statement vectors on the counts of corpora; run again to resume after a stop.
+    """Train statement vectors on the counts of corpora.
 
     Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
     """

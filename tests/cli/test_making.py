@@ -96,7 +96,6 @@ def test_vectors_are_trained_on_a_corpus_and_used(ncc, code, corpus, tmp_path):
     embedding = load_embedding(out)
     assert json.loads(finished.out) == embedding.about
     assert embedding.dim == 8
-    assert not (out / "checkpoint.safetensors").exists()
     (row,) = [json.loads(line) for line in ncc("embed", code / "dot.c", "--embedding", out, "--json").out.splitlines()]
     assert row["dim"] == 8
 

@@ -1,17 +1,14 @@
 """Small skip-grams for the test of data-parallel training: each rank writes what it ended with.
 
-Arguments: the rank, how many there are, and a folder for the results. Each rank is given a checkpoint of its own name,
-to see who writes one; a training that stops half way leaves ``NAME.stopped.safetensors``, from which all ranks go on.
+Arguments: the rank, how many there are, and a folder for the results.
 """
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import distributed
 
 from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.skipgram import SkipGramResult, train_skipgram
@@ -26,10 +23,6 @@ CASES = {
 }
 
 
-class StoppedError(Exception):
-    """Ends a training half way."""
-
-
 def pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random counts, sorted by centre."""
     rng = np.random.default_rng(0)
@@ -38,14 +31,9 @@ def pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return center.astype(np.int32), context.astype(np.int32), dense[center, context].astype(np.int64)
 
 
-def run(case: str, checkpoint: Path | None = None, stop_at: int = 0) -> SkipGramResult:
-    """Trains one case, or the part of it up to an epoch."""
-
-    def halt(epoch: int, _: float) -> None:
-        if epoch == stop_at:
-            raise StoppedError
-
-    return train_skipgram(*pairs(), WORDS, CASES[case], checkpoint=checkpoint, progress=halt)
+def run(case: str) -> SkipGramResult:
+    """Trains one case."""
+    return train_skipgram(*pairs(), WORDS, CASES[case])
 
 
 def save(result: SkipGramResult, path: Path) -> None:
@@ -60,15 +48,6 @@ if __name__ == "__main__":
     with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}") as device:
         assert device == "cpu"
         for case in CASES:
-            own = folder / f"{case}.checkpoint-of-rank{rank}.safetensors"
-            save(run(case, own), folder / f"{case}.rank{rank}.npz")
-            try:
-                run(case, folder / f"{case}.stopped.safetensors", stop_at=2)
-            except StoppedError:
-                distributed.barrier()  # rank 0 writes the checkpoint, and all must see it
-            going_on = folder / f"{case}.copy{rank}.safetensors"
-            if rank == 0:  # as on nodes without a common file system
-                shutil.copy(folder / f"{case}.stopped.safetensors", going_on)
-            save(run(case, going_on), folder / f"{case}.resumed{rank}.npz")
+            save(run(case), folder / f"{case}.rank{rank}.npz")
     threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
     assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end

@@ -13,7 +13,6 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -53,7 +52,6 @@ def train_skipgram(
     config: SkipGramConfig | None = None,
     *,
     device: str = "cpu",
-    checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
     """Trains vectors on the counts of distinct pairs, sorted by centre.
@@ -68,34 +66,25 @@ def train_skipgram(
         words: The vocabulary.
         config: How to train.
         device: A torch device.
-        checkpoint: File that rank 0 writes after every epoch, and that training goes on from if it is there.
         progress: Called with the number of epochs done and the loss.
 
     Raises:
         InputError: There are no pairs.
-        AssetError: The checkpoint is damaged, or of other counts or another configuration.
     """
     from ncc.learning.embedding.skipgram_model import SkipGramModel
-    from ncc.learning.training.embedding_checkpoint import save_checkpoint
 
     config = config or SkipGramConfig()
     if not len(count):
         raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
-    fingerprint = ""
-    if checkpoint or rank_and_world()[1] > 1:
-        fingerprint = _fingerprint(pairs, words, config)
-        check_alike({"counts, words and options of digest": fingerprint})
+    if rank_and_world()[1] > 1:
+        check_alike({"counts, words and options of digest": _fingerprint(pairs, words, config)})
     model = SkipGramModel(words, pairs, replace(config, steps_per_epoch=num_steps), device)
-    losses: list[float] = model.resume(checkpoint, fingerprint) if checkpoint else []
+    losses: list[float] = []
     while len(losses) < config.epochs:
         rng = np.random.default_rng((config.seed, len(losses)))
         losses.append(sum(map(model.step, np.array_split(rng.permutation(pairs.centers), num_steps))))
-        if checkpoint:
-            state = model.state()  # of all ranks
-            if rank_and_world()[0] == 0:
-                save_checkpoint(checkpoint, state, losses, fingerprint)
         if progress:
             progress(len(losses), losses[-1])
     vectors, contexts = model.numpy()
@@ -107,6 +96,6 @@ def train_skipgram(
 
 
 def _fingerprint(pairs: WeightedPairs, words: Sequence[str], config: SkipGramConfig) -> str:
-    """Tells one training from another, for checkpoints; how it is cut into blocks does not matter."""
+    """A digest of what ranks must have in common; how products are cut into blocks does not matter."""
     text = "\0".join((repr(replace(config, rows=1, columns=1)), *words))
     return hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]

@@ -9,9 +9,8 @@ References: those of `ncc.learning.embedding.skipgram`; Shoeybi et al. 2019 ("Me
 softmax; Rajbhandari et al. 2020 ("ZeRO"), for sharded moments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,10 +20,7 @@ from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.pairs import PairBlock, WeightedPairs
 from ncc.learning.embedding.skipgram_loss import Blocks, Softmax
 from ncc.learning.embedding.subwords import PartMatrix, part_matrix
-from ncc.learning.training.embedding_checkpoint import load_checkpoint
-from ncc.learning.training.ranks import found_by_first, gathered_rows, rank_and_world, sum_over_ranks
-
-State = dict[str, Floats32]
+from ncc.learning.training.ranks import gathered_rows, rank_and_world, sum_over_ranks
 
 
 class SkipGramModel:
@@ -118,7 +114,7 @@ class SkipGramModel:
         return float(loss)
 
     def _set_learning_rate(self) -> None:
-        """A half cosine to a tenth over all steps; from the number of steps alone, so that resuming is exact."""
+        """A half cosine to a tenth over all steps."""
         last = max(self.config.epochs * self.config.steps_per_epoch - 1, 1)
         share = 0.55 + 0.45 * np.cos(np.pi * min(self._num_steps / last, 1.0))
         for group in self._optimizer.param_groups:
@@ -138,44 +134,6 @@ class SkipGramModel:
     def numpy(self) -> tuple[Floats32, Floats32]:
         """Centre and context vectors of all words, on all ranks."""
         return self._whole(self._vectors(self._order)), self._gathered(self.contexts)
-
-    def state(self) -> State:
-        """Matrices of all ranks and the optimiser's moments, for a checkpoint."""
-        state: State = {}
-        for name, matrix in self._matrices.items():
-            moments = self._optimizer.state[matrix]
-            named = {name: matrix, f"{name}.mean": moments["exp_avg"], f"{name}.variance": moments["exp_avg_sq"]}
-            to_numpy = self._gathered if name in self._tables else lambda tensor: tensor.detach().cpu().numpy()
-            state |= {key: to_numpy(tensor) for key, tensor in named.items()}
-        return state
-
-    def resume(self, checkpoint: Path, fingerprint: str) -> list[float]:
-        """Goes on from a checkpoint if the first rank, which alone may see it, finds one; returns its losses."""
-        shapes = {name: (len(self._order), self.config.dim) for name in self._tables}
-        if self.parts is not None:
-            shapes["parts"] = (self._has.num_parts, self.config.dim)
-
-        def load() -> tuple[State, list[float]] | None:
-            return load_checkpoint(checkpoint, shapes, fingerprint) if checkpoint.exists() else None
-
-        found = found_by_first(load)
-        if found is None:
-            return []
-        state, losses = found
-        self._restore(state, len(losses) * self.config.steps_per_epoch)
-        return losses
-
-    def _restore(self, state: Mapping[str, Floats32], num_steps: int) -> None:
-        """Goes back to what `state` gave after ``num_steps`` steps, this rank to its part."""
-        self._num_steps = num_steps
-        for name, matrix in self._matrices.items():
-            part = slice(self._rank, None, self._world) if name in self._tables else slice(None)
-            value, mean, variance = (
-                torch.tensor(state[name + moment][part]).to(matrix) for moment in ("", ".mean", ".variance")
-            )
-            matrix.copy_(value)
-            step = torch.tensor(float(num_steps), device=matrix.device)
-            self._optimizer.state[matrix] = {"step": step, "exp_avg": mean, "exp_avg_sq": variance}
 
 
 def _rows(has: PartMatrix, words: Ints, device: str) -> torch.Tensor:

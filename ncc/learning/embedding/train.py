@@ -69,7 +69,6 @@ def fit_embedding(
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
     device: str = "cpu",
-    checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Embedding:
     """Trains an embedding on counts.
@@ -81,7 +80,6 @@ def fit_embedding(
         abstraction: The one that the corpus was counted with.
         about: What else the card should say, such as the command.
         device: A torch device.
-        checkpoint: Of the exact skip-gram; see `train_skipgram`.
         progress: Called with the number of epochs done and the loss.
 
     Returns:
@@ -98,9 +96,7 @@ def fit_embedding(
     if isinstance(config, GensimConfig):
         result = train_gensim(*pairs, vocabulary.words, config, progress=progress)
     else:
-        result = train_skipgram(
-            *pairs, vocabulary.words, config, device=device, checkpoint=checkpoint, progress=progress
-        )
+        result = train_skipgram(*pairs, vocabulary.words, config, device=device, progress=progress)
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
     exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(counts.statements.sum(), 1)

@@ -3,7 +3,6 @@
 import json
 import os
 import runpy
-import shutil
 import socket
 import subprocess
 import sys
@@ -133,27 +132,6 @@ def test_it_is_the_result_of_one_rank(ranks, case):
     _close(np.load(ranks / f"{case}.rank1.npz"), vars(RANKS["run"](case)))
 
 
-@CASES
-def test_only_the_first_rank_writes_the_checkpoint(ranks, case):
-    written = {path.name for path in ranks.glob(f"{case}.checkpoint-of-*")}
-    assert written == {f"{case}.checkpoint-of-rank0.safetensors"}
-
-
-@CASES
-def test_all_ranks_go_on_from_the_checkpoint_of_the_first(ranks, case):
-    whole = np.load(ranks / f"{case}.rank0.npz")
-    for path in ranks.glob(f"{case}.resumed*.npz"):
-        _same(np.load(path), whole)
-
-
-@CASES
-def test_one_process_goes_on_from_the_checkpoint_of_several(ranks, case, tmp_path):
-    checkpoint = shutil.copy(ranks / f"{case}.stopped.safetensors", tmp_path)
-    result = RANKS["run"](case, Path(checkpoint))
-    assert np.array_equal(result.losses[:2], np.load(ranks / f"{case}.rank0.npz")["losses"][:2])
-    _close(vars(result), vars(RANKS["run"](case)))
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> dict[str, tuple[Path, subprocess.CompletedProcess]]:
     """The command line's embeddings of a small corpus: of one process and of two."""
@@ -187,5 +165,5 @@ def test_one_rank_prints_the_card_and_tells_of_epochs(trained, name):
 
 
 @pytest.mark.parametrize("name", ["one", "two"])
-def test_a_finished_training_leaves_the_embedding_and_no_checkpoint(trained, name):
+def test_a_finished_training_leaves_the_embedding_alone(trained, name):
     assert {path.name for path in trained[name][0].iterdir()} == {"embedding.json", "embedding.safetensors"}
