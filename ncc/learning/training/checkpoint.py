@@ -45,8 +45,7 @@ class Position:
         losses: Mean loss of each epoch done.
         step: Steps done of the epoch after these.
         loss_sum: Of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
-        draws: `Draws.state_dict` of this rank inside that epoch; None at its beginning, and for a rank that was not
-            there when the checkpoint was made.
+        draws: `Draws.state_dict` of this rank inside that epoch; None at its beginning.
     """
 
     precision: Precision
@@ -68,15 +67,15 @@ class Checkpoints:
             path: The file, which only the first rank reads and writes.
             model: Whose weights and buffers are kept.
             strategy: Whose state is kept.
-            config: Of the training, which a run that goes on must share.
+            config: Of the training, which a run that goes on must share, as it must the number of ranks.
             num_samples: Of the data, which it must share as well.
         """
         self.path = path
         self._model = model
         self._strategy = strategy
         self._about = {name: value for name, value in asdict(config).items() if name not in _FREE_OPTIONS}
-        self._about["samples"] = num_samples
-        self._rank, self._world = rank_and_world()
+        self._rank, world = rank_and_world()
+        self._about |= {"samples": num_samples, "ranks": world}
 
     def save(self, position: Position, draws: Draws | None = None) -> None:
         """Writes where a training is.
@@ -136,13 +135,12 @@ class Checkpoints:
 
     def _position(self, state: dict[str, Any]) -> Position:
         """Where the training was."""
-        default = Precision.BFLOAT16 if self._about["mixed_precision"] else Precision.FLOAT32  # of older checkpoints
         position = Position(
-            precision=Precision(state.get("precision", default)),
+            precision=Precision(state["precision"]),
             losses=[float(loss) for loss in state["losses"]],
             step=state["step"],
             loss_sum=0.0 if self._rank else float(state["loss_sum"]),
-            draws=state["ranks"][self._rank]["draws"] if self._rank < len(state["ranks"]) else None,
+            draws=state["ranks"][self._rank]["draws"] if state["ranks"] else None,
         )
         if type(position.step) is not int or position.step < 0 or len(position.losses) > self._about["epochs"]:
             raise ValueError(f"step {position.step!r:.40} after {len(position.losses)} epochs")

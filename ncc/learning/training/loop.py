@@ -82,7 +82,7 @@ def train(
         config: How to train.
         checkpoint: File for the state after each epoch, and inside epochs as the configuration says; a run that finds
             it goes on from there. One process ends as it would have without the stop, to the bit; several do but for
-            rounding, and but for what compressions keep to themselves, which is lost. Ranks may be more or fewer than
+            rounding, and but for what compressions keep to themselves, which is lost. There must be as many ranks as
             before. Given on all ranks or on none.
         progress: Called with the number of epochs done and the last one's mean loss.
         statistics: Filled with precision, bytes sent, steps and times.
@@ -92,8 +92,8 @@ def train(
 
     Raises:
         InputError: Ranks were given different options or samples.
-        AssetError: The checkpoint is damaged, of another model, configuration or data, or of a training in a precision
-            that this device has not.
+        AssetError: The checkpoint is damaged, of another model, configuration, data or number of ranks, or of a
+            training in a precision that this device has not.
         OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()

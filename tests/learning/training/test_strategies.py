@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from ncc.errors import AssetError
 from tests.rooms import STRATEGIES, BatchPart, TrainingConfig, make_strategy
 
 SCRIPT = Path(__file__).parent / "strategy_ranks.py"
@@ -93,13 +94,11 @@ def test_resuming_inside_an_epoch_equals_not_having_stopped(ranks, name):
         assert rank["resumed"][name]["statistics"]["steps"] == 4
 
 
-@pytest.mark.parametrize("name", RANKS["EXACT"])
-def test_one_process_goes_on_where_two_were_stopped(two, alone, folder, tmp_path, name):
-    checkpoint = Path(shutil.copy(folder / f"{name}.stopped.pt", tmp_path))
-    options = RANKS["EXACT"][name]
-    done = RANKS["result"](RANKS["network"](), RANKS["Samples"](), checkpoint, **options)
-    assert done["statistics"]["steps"] == 3 * STEPS - 8
-    _close(done, alone["exact"], 1e-5 if name in SYNCHRONOUS else 0.03)
+@pytest.mark.usefixtures("two")
+def test_a_checkpoint_of_another_number_of_ranks_is_refused(folder, tmp_path):
+    checkpoint = Path(shutil.copy(folder / "stopped.pt", tmp_path))
+    with pytest.raises(AssetError, match="is the checkpoint of a training with ranks 2, not 1; give the same to go on"):
+        RANKS["result"](RANKS["network"](), RANKS["Samples"](), checkpoint)
 
 
 BYTES = {

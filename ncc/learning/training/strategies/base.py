@@ -108,7 +108,7 @@ class Strategy(ABC):
 
         Args:
             state: What `state_dict` gave.
-            ranks: What `rank_state` gave on each rank, who may have been more or fewer; none at an epoch's beginning.
+            ranks: What `rank_state` gave on each rank; none at an epoch's beginning.
         """
         self.steps = int(state["steps"])
         if self._optimizer:

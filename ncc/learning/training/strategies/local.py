@@ -21,10 +21,9 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 class Local(Strategy):
     """Weights are averaged every ``sync_every`` steps; at an epoch's end so are AdamW's moments.
 
-    Between epochs, then, all ranks are in one state, and a checkpoint of it holds for any number of them. Inside an
-    epoch only weights are averaged, or three times as much would be sent: a checkpoint there waits for the next
-    average of weights, so that it changes nothing, and keeps each rank's moments. Taken up by another number of ranks,
-    these are averaged.
+    Between epochs, then, all ranks are in one state. Inside an epoch only weights are averaged, or three times as much
+    would be sent: a checkpoint there waits for the next average of weights, so that it changes nothing, and keeps each
+    rank's moments.
     """
 
     def __init__(self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int) -> None:
@@ -72,12 +71,11 @@ class Local(Strategy):
         return {name: flatten(self._moments(name)).cpu() for name in _MOMENTS}
 
     def load_state_dict(self, state: dict[str, Any], ranks: Sequence[dict[str, Tensor]] = ()) -> None:
-        """Goes on from an earlier state, with this rank's moments of then, or with all ranks' means."""
+        """Goes on from an earlier state, with this rank's moments of then."""
         super().load_state_dict(state, ranks)
         if not ranks:
             return
         for name in _MOMENTS:
-            every = torch.stack([rank[name] for rank in ranks])
-            own = every[self.exchange.rank] if len(every) == self.exchange.world else every.mean(dim=0)
-            for moment, value in zip(self._moments(name), views_like(own, self.parameters), strict=True):
+            own = views_like(ranks[self.exchange.rank][name], self.parameters)
+            for moment, value in zip(self._moments(name), own, strict=True):
                 moment.copy_(value)
