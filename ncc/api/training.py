@@ -81,7 +81,7 @@ def train_embedding(
         progress: Called with a line of text after each epoch, on the first rank.
 
     Returns:
-        The embedding, on all ranks; on the first its card has the intrinsic scores as well.
+        The embedding, on all ranks.
 
     Raises:
         InputError: A value is out of its range, or the corpora can't be used together.
@@ -106,7 +106,9 @@ def train_embedding(
             abstraction=load_abstraction(corpora),
             about=about,
         )
-        return _scored(extended, folder)
+        if folder:
+            save_embedding(extended, folder)
+        return extended
     config: SkipGramConfig | GensimConfig
     if engine == "gensim":
         config = GensimConfig(
@@ -143,18 +145,8 @@ def train_embedding(
             about=about,
             progress=None if rank else report,
         )
-        if rank == 0:
-            _scored(embedding, folder)
-    return embedding
-
-
-def _scored(embedding: Embedding, folder: Path | None) -> Embedding:
-    """Adds the intrinsic scores to the card, and saves the embedding where a folder is given."""
-    from ncc_lab.embedding.evaluation import evaluate_embedding
-
-    embedding.about["scores"] = evaluate_embedding(embedding).to_card()
-    if folder:
-        save_embedding(embedding, folder)
+        if rank == 0 and folder:
+            save_embedding(embedding, folder)
     return embedding
 
 

@@ -7,6 +7,7 @@ import typer
 
 from ncc.cli.options import OutputFolder, Seed, TorchDevice, arguments_of
 from ncc.cli.output import print_card, say
+from ncc.learning.training.ranks import is_first_rank
 from ncc.system.files.provenance import command_line
 
 
@@ -53,6 +54,5 @@ def train_embedding(
     from ncc import api
 
     embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
-    if "scores" in embedding.about:  # the first rank's alone
-        added = embedding.about["extensions"][-1] if extend else embedding.about
-        print_card({**added, "scores": embedding.about["scores"]})
+    if is_first_rank():
+        print_card(embedding.about["extensions"][-1] if extend else embedding.about)

@@ -12,7 +12,6 @@ from docs.tower import BUDGETS, arrows, floors, lines, modules, room_of, table
 
 PACKAGE = Path(ncc.__file__).parent
 UPWARD = {
-    ("ncc.api.training", "lab"),
     ("ncc.tasks.coarsening.train_head", "lab"),
 }
 """Imports that point upwards, module and room; to be emptied."""

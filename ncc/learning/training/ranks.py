@@ -27,6 +27,11 @@ def rank_and_world() -> tuple[int, int]:
     return (distributed.get_rank(), distributed.get_world_size()) if distributed.is_initialized() else (0, 1)
 
 
+def is_first_rank() -> bool:
+    """True unless torchrun started this process as another rank than the first, inside a process group or not."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def wait_for_ranks() -> None:
     """Returns when all ranks have come here."""
     from torch import distributed
