@@ -7,7 +7,6 @@ import typer
 
 from ncc.cli.options import OutputFolder, Seed, TorchDevice, arguments_of
 from ncc.cli.output import print_card, say
-from ncc.learning.training.ranks import is_first_rank
 from ncc.system.files.provenance import command_line
 
 
@@ -52,6 +51,7 @@ def train_embedding(
     """
     given = arguments_of(locals())
     from ncc import api
+    from ncc.learning.training.ranks import is_first_rank
 
     embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
     if is_first_rank():
