@@ -149,7 +149,7 @@ from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, outpu
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name, wait_for_answers
 from ncc.system.workers import crew, parts
 from ncc.system.workers.crew import run_unwatched, work_through
-from ncc.system.workers.pool import Workers, _limits
+from ncc.system.workers.pool import Workers
 from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification import train as fit
 from ncc.tasks.classification.files import FILES as CLASSIFIER_FILES

@@ -389,7 +389,7 @@ VERBS = {
     "evaluate_classifier", "bench_scaling", "write_report", "draw_embedding", "save_vectors", "similarity",
     "load_embedding", "save_embedding", "load_device_head", "save_device_head", "load_coarsening_head",
     "save_coarsening_head", "load_classifier", "save_classifier", "load_module", "read_module", "build_xfg",
-    "count_contexts", "load_counts", "require_confinement", "limits", "list_devices", "measure_kernels", "calibrate",
+    "count_contexts", "load_counts", "require_confinement", "list_devices", "measure_kernels", "calibrate",
     "load_calibration",
 }  # fmt: skip
 

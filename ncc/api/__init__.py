@@ -66,7 +66,6 @@ _HOMES = {
     ),
     "ncc.learning.encoder.train": ("train_encoder",),
     "ncc.system.sandbox.confine": ("require_confinement",),
-    "ncc.system.workers.pool": ("limits",),
     "ncc.tasks.classification.files": (
         "load_classifier",
         "save_classifier",

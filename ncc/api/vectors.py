@@ -25,7 +25,6 @@ from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.pages import SHOWN_ROWS, html_table
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 
 if TYPE_CHECKING:
     import pandas
@@ -161,7 +160,6 @@ class EmbeddedModule:
         return pandas.DataFrame(self.statements, index=index)
 
 
-@limited
 def embed(
     source: Source,
     *,
@@ -257,7 +255,6 @@ def similarity(
     return round(float(x @ y / max(float(np.linalg.norm(x) * np.linalg.norm(y)), 1e-300)), 12)
 
 
-@limited
 def build_graph(source: Source, *, options: CompileOptions | None = None, language: str | None = None) -> XFG:
     """Builds the contextual flow graph of a file or a text; see `ncc.ir.graph.xfg.build_xfg`.
 

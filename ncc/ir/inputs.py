@@ -24,7 +24,6 @@ from ncc.system.files.archives import split_member
 from ncc.system.files.reading import FoundFile, read_file, refuse_link_out
 from ncc.system.files.streams import STDIN, read_stream
 from ncc.system.files.text import printable
-from ncc.system.workers.pool import limited
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +128,6 @@ def _found(path: Path, folder: Path) -> list[ExpandedInput]:
     return [ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
 
 
-@limited
 def load_module(
     source: str | os.PathLike[str] | bytes,
     *,

@@ -20,7 +20,6 @@ from ncc.kernels.names import find_kernels, kernel_numbers
 from ncc.kernels.sampling import standing_threads
 from ncc.kernels.work import TENSOR_KIND, AtLaunch, count_kernel
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 
 _NAMES_FLAG = "-fno-discard-value-names"
 
@@ -136,7 +135,6 @@ def load_kernels(
     return module, kernel_numbers(module) if kernel is None else find_kernels(module, kernel)
 
 
-@limited
 def profile(
     source: str | os.PathLike[str] | bytes,
     *,

@@ -9,10 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ncc
-from ncc.errors import CompileError, InputError, IRError, NccError
-from tests.rooms import GIGABYTE, Workers, _limits
-
-IR = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n"
+from ncc.errors import CompileError, IRError, NccError
+from tests.rooms import GIGABYTE, Workers
 
 
 def kill():
@@ -104,42 +102,3 @@ def test_closing_ends_calls_that_are_under_way(workers):
     assert failed and failed[0].startswith("a: ")
     with pytest.raises(NccError, match="the workers have been ended"):
         workers.call("b", len, "")
-
-
-# ---- the limits of the API
-
-
-def test_answers_within_limits_are_those_without(tmp_path):
-    path = tmp_path / "f.ll"
-    path.write_text(IR)
-    alone = ncc.embed(path)
-    with ncc.limits(memory_gb=2, seconds=60):
-        for source in (path, str(path), IR, IR.encode()):
-            assert (ncc.embed(source).vector == alone.vector).all()
-        assert ncc.embed(path).embedding is alone.embedding
-        assert ncc.build_graph(path).num_edges == ncc.build_graph(path).num_edges
-        assert ncc.load_module(source=IR).num_statements == 3
-        with pytest.raises(InputError, match="no such file"):
-            ncc.embed(tmp_path / "nowhere.ll")
-
-
-@pytest.mark.parametrize(("limits", "expected"), [({}, None), ({"memory_gb": 1.5}, "1.5")])
-def test_compilers_have_the_limit_that_was_chosen(limits, expected, monkeypatch):
-    monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
-    with ncc.limits(**limits):
-        assert _limits[-1].call("a", os.getenv, "NCC_MEMORY_GB") == expected
-
-
-def test_what_takes_too_long_within_limits_is_an_error_of_its_call(tmp_path):
-    (tmp_path / "slow.c").write_text("#define A(x) x x x x x x x x\nint i = 0 A(A(A(A(A(A(A(A(A(A(+1))))))))));\n")
-    with ncc.limits(seconds=3):
-        with pytest.raises(NccError, match=r"slow\.c: took longer than 3 s"):
-            ncc.embed(tmp_path / "slow.c")
-        assert ncc.embed(IR).num_statements == 3
-
-
-@pytest.mark.parametrize("limits", [{"memory_gb": 0}, {"seconds": -1}, {"seconds": float("nan")}])
-def test_limits_are_numbers_above_zero(limits):
-    (name,) = limits
-    with pytest.raises(InputError, match=f"{name} is .*; expected a number above 0"), ncc.limits(**limits):
-        pass

@@ -20,7 +20,6 @@ from ncc.ir.reader.llvm import LLVMRefusalError, LLVMWork, print_module
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.objects import is_bitcode, is_object, refuse_object
 from ncc.system.files.reading import read_file
-from ncc.system.workers.pool import limited
 
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
@@ -29,7 +28,6 @@ _SECONDS, _BYTES_PER_SECOND = 60.0, 1e6
 _KERNEL_ANNOTATION = re.compile(rb'@("[^"]+"|[-\w.$]+), !"kernel", i32 1')
 
 
-@limited
 def read_module(
     source: str | os.PathLike[str] | bytes,
     *,

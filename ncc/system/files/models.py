@@ -8,7 +8,6 @@ import math
 import os
 import re
 import secrets
-import shutil
 import stat
 import sys
 import zlib
@@ -38,84 +37,27 @@ _NUMBERS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Opens a file that appears under its name, whole, when what is done with it ends well; folders are made.
 
-    Where the system can, the file has no name before, so that a process that is killed leaves nothing behind, but for
-    the moment in which it takes an old file's place. Elsewhere, and then, it is called by a dot, the file's name and
-    some random letters, which nothing reads.
+    Until then it is called by a dot, the file's name and some random letters, which nothing reads.
 
     Raises:
         OutputError: The file can't be written.
     """
     path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unnamed = _open_without_name(path.parent)
-        if unnamed is None:
-            with _open_beside(path) as file:
-                yield file
-        else:
-            with unnamed as file:
-                yield file
-                _to_disk(file)
-                _give_name(file, path)
-    except OSError as error:
-        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
-
-
-def _open_without_name(folder: Path) -> IO[bytes] | None:
-    """A new file in a folder that no name leads to; None where the file system has no such files."""
-    if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
-        return None
-    try:
-        # with the permissions that any new file gets
-        return open(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")  # noqa: PTH123
-    except OSError:  # what is wrong besides, a name will show
-        return None
-
-
-@contextmanager
-def _open_beside(path: Path) -> Iterator[IO[bytes]]:
-    temporary = _name_beside(path)
-    try:
-        # opened plainly, so that it gets the permissions that any new file gets
-        with temporary.open("xb") as file:
-            yield file
-            _to_disk(file)
-        temporary.replace(path)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def _to_disk(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _give_name(file: IO[bytes], path: Path) -> None:
-    """Has a name lead to a file that has none."""
-    try:
-        _link(file, path)
-    except FileExistsError:  # a link can't take an old file's place, a new name can
-        temporary = _name_beside(path)
         try:
-            _link(file, temporary)
+            # opened plainly, so that it gets the permissions that any new file gets
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
             temporary.replace(path)
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    except OSError:  # not allowed here
-        file.seek(0)
-        with _open_beside(path) as named:
-            shutil.copyfileobj(file, named)
-
-
-def _name_beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-
-
-def _link(file: IO[bytes], path: Path) -> None:
-    # with a folder given, though the path is absolute, Python follows the link that stands in /proc
-    os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
+    except OSError as error:
+        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

@@ -5,21 +5,17 @@ Worker processes serve one call after the other and are replaced when one ends. 
 
 import functools
 import logging
-import math
-import os
 import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-from ncc.errors import InputError, NccError
-from ncc.system.files.streams import is_own_stream, read_stream
+from ncc.errors import NccError
 from ncc.system.sandbox import confine as confinement
-from ncc.system.sandbox.limits import GIGABYTE, fair_share, memory_limit
+from ncc.system.sandbox.limits import GIGABYTE, fair_share
 from ncc.system.sandbox.process import WatchedProcess, last_words, python_command
 from ncc.system.workers.failures import describe_failure, is_defect
 from ncc.system.workers.worker import Parent, limit_memory
@@ -27,7 +23,6 @@ from ncc.system.workers.worker import Parent, limit_memory
 _GRACE_S = 2.0
 _AHEAD = 8
 """Items a worker that may be done before their turn to be told."""
-_Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
@@ -39,24 +34,22 @@ class _Worker(WatchedProcess):
         has_served: Whether it may have kept something of earlier calls.
     """
 
-    def __init__(self, memory_bytes: int, variables: Mapping[str, str]) -> None:
+    def __init__(self, memory_bytes: int) -> None:
         command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
-        super().__init__(command, environment={**os.environ, **variables}, keep_messages=False, own_group=False)
+        super().__init__(command, keep_messages=False, own_group=False)
         self.has_served = False
 
 
 class Workers:
     """Worker processes, started when a call needs one; use it as a context manager, or call `close`."""
 
-    def __init__(self, memory_bytes: int, seconds: float, **variables: str) -> None:
+    def __init__(self, memory_bytes: int, seconds: float) -> None:
         """Sets the limits.
 
         Args:
             memory_bytes: What each may take.
             seconds: Time for a call.
-            **variables: Of their environment, besides this process's.
         """
-        self._variables = variables
         self._memory_bytes = memory_bytes
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -125,7 +118,7 @@ class Workers:
                 raise NccError(f"{name}: the workers have been ended")
             confinement.tell_unconfined()
             try:
-                worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes, self._variables)
+                worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
             except OSError as error:
                 raise NccError(f"{name}: a worker can't be started: {error}") from error
             self._busy.add(worker)
@@ -179,63 +172,6 @@ def in_order(
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         workers.close()
-
-
-_limits: list[Workers] = []
-
-
-@contextmanager
-def limits(*, memory_gb: float | None = None, seconds: float = 300.0) -> Iterator[None]:
-    r"""Context in which calls that read untrusted files run in worker processes, with these limits.
-
-    For services: an input that crashes its worker, hangs or takes too much is an `NccError` of its call. That holds for
-    `embed`, `build_graph`, `load_module`, `read_module`, `classify` and the predictions, in all threads of the process.
-    A worker serves many calls; arguments and results travel between processes, so heads and embeddings of your own
-    cost time in each call.
-
-    Args:
-        memory_gb: What a worker may take, and each compiler that it starts, in GB of 2^30 bytes; default NCC_MEMORY_GB,
-            then 4.
-        seconds: Time for a call.
-
-    Raises:
-        InputError: A limit is not a number above 0.
-
-    >>> import ncc
-    >>> with ncc.limits(memory_gb=2, seconds=60):
-    ...     ncc.embed("define void @f() {\n  ret void\n}\n").num_statements
-    2
-    """
-    for name, value in (("memory_gb", memory_gb), ("seconds", seconds)):
-        if value is not None and not 0 < value < math.inf:
-            raise InputError(f"{name} is {value!r}; expected a number above 0")
-    if memory_gb is None:
-        workers = Workers(memory_limit(), seconds)
-    else:  # compilers and LLVM may take as much, each
-        workers = Workers(max(1, int(memory_gb * GIGABYTE)), seconds, NCC_MEMORY_GB=str(memory_gb))
-    with workers:
-        _limits.append(workers)
-        try:
-            yield
-        finally:
-            _limits.remove(workers)
-
-
-def limited(verb: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Has a verb, whose first argument is ``source``, called in a worker process within `limits`."""
-
-    @functools.wraps(verb)
-    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        if not _limits:
-            return verb(*args, **kwargs)
-        source: Any = args[0] if args else kwargs["source"]
-        is_text = isinstance(source, bytes) or (isinstance(source, str) and "\n" in source)
-        if not is_text and is_own_stream(source):  # which means another file to a worker
-            text = read_stream(source)
-            args, kwargs = ((text, *args[1:]), kwargs) if args else (args, kwargs | {"source": text})  # type: ignore[assignment]
-        return _limits[-1].call("<text>" if is_text else os.fspath(source), call, *args, **kwargs)
-
-    return call
 
 
 def serve(memory_bytes: int) -> None:

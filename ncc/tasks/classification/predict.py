@@ -15,7 +15,6 @@ from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.pages import html_table
-from ncc.system.workers.pool import limited
 from ncc.tasks.classification.files import load_classifier
 from ncc.tasks.classification.head import ClassifierHead
 
@@ -73,7 +72,6 @@ class ProgramClasses:
         return html_table(caption, ("class", "title", "probability"), rows)
 
 
-@limited
 def classify(
     source: Source,
     *,

@@ -9,7 +9,6 @@ from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 from ncc.tasks.coarsening.files import AnyCoarseningHead, load_coarsening_head
 from ncc.tasks.coarsening.head import CoarseningPrediction
 from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
@@ -64,7 +63,6 @@ class CoarseningAdvice(CoarseningPrediction):
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
-@limited
 def predict_coarsening(
     source: Source,
     *,

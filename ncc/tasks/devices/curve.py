@@ -16,7 +16,6 @@ from ncc.system.files.pages import html_table
 from ncc.system.files.pictures import check_picture, save_picture
 from ncc.system.files.quantities import readable_bytes
 from ncc.system.files.text import printable, source_name
-from ncc.system.workers.pool import limited
 from ncc.tasks.devices.devices_head import TimesHead
 from ncc.tasks.devices.predict import SIZES, choose_head, find_flips
 
@@ -94,7 +93,6 @@ class DeviceCurve:
             plot_curves([self], path)
 
 
-@limited
 def predict_device_curve(
     source: Source,
     *,

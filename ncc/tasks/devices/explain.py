@@ -17,7 +17,6 @@ from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 from ncc.tasks.devices.devices_head import TimesHead
 from ncc.tasks.devices.predict import bytes_moved, choose_head
 
@@ -82,7 +81,6 @@ class Explanation:
         return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
 
 
-@limited
 def explain_device(
     source: Source,
     *,

@@ -19,7 +19,6 @@ from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 from ncc.tasks.devices.columns import complete_sizes, work_items
 from ncc.tasks.devices.devices_head import TimesHead
 from ncc.tasks.devices.features import RatioPrediction, check_sizes, kernel_inputs
@@ -144,7 +143,6 @@ def choose_head(platform: str | None, head: TimesHead | str | os.PathLike[str] |
     return found
 
 
-@limited
 def predict_device(
     source: Source,
     *,

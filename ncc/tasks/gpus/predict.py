@@ -14,7 +14,6 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.profile import load_kernels
 from ncc.system.files.quantities import decimal_bytes, readable_estimate
 from ncc.system.files.text import source_name
-from ncc.system.workers.pool import limited
 from ncc.tasks.gpus.cards import CARDS, Card, find_card
 from ncc.tasks.gpus.columns import Work, columns_of, count_launch, roofline_times
 from ncc.tasks.gpus.floors import OVERHEAD, floors_of
@@ -143,7 +142,6 @@ class GpuPrediction:
         return "\n".join(lines)
 
 
-@limited
 def predict_gpu(
     source: str | os.PathLike[str] | bytes,
     *,
