@@ -226,3 +226,4 @@ from ncc.tasks.search.calibration import (
     shipped_calibration,
 )
 from ncc.tasks.search.pages import side_by_side, similar_page, source_lines
+from ncc.tasks.search.store import IndexCard, Store

@@ -240,11 +240,10 @@ class Index:
         if top < 1:
             raise InputError(f"top is {top}; expected 1 or more")
         asked, vectors = self._asked(query, function, options)
-        nearest = self.store.nearest
-        found, rows = nearest.search(np.ascontiguousarray(vectors, np.float32), min(top + 1, len(self)))
+        found, rows = self.store.nearest(vectors, top + 1)
         answers = []
         for one, values, numbers in zip(asked, found.tolist(), rows.tolist(), strict=True):
-            near = [self.at(row, value) for row, value in zip(numbers, values, strict=True) if row >= 0]
+            near = [self.at(row, value) for row, value in zip(numbers, values, strict=True)]
             own = os.path.abspath(one.file), one.function  # noqa: PTH100 - as the index names files
             others = [match for match in near if (match.file, match.function) != own]
             answers.append(Matches(one, tuple(others[:top]), self.pooling))

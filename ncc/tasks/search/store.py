@@ -1,13 +1,10 @@
-"""An index on disk: functions and files as Arrow, vectors as a float16 faiss index; all memory-mapped.
+"""An index on disk: functions and files as Arrow, vectors as rows of float16; all memory-mapped.
 
-``index.json`` names the files of one generation and is replaced last, so that an index is always whole. Vectors are
-written as they come, behind the head that faiss gives an index without any.
+``index.json`` names the files of one generation and is replaced last, so that an index is always whole.
 """
 
 import hashlib
 import json
-import struct
-import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,19 +16,21 @@ import numpy as np
 from msgspec import ValidationError, convert
 from numpy.typing import NDArray
 
+from ncc.arrays import Floats32, Ints
 from ncc.errors import AssetError, InputFileError
 from ncc.system.files.models import open_atomically, read_json, write_atomically
 
 if TYPE_CHECKING:
-    import faiss
     import pyarrow
 
 FORMAT_VERSION = 1
 _ENDS = 1 << 20
 """Bytes at either end of a file of which the card has a hash."""
-_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE = "functions-{}.arrow", "files-{}.arrow", "vectors-{}.faiss"
+_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE = "functions-{}.arrow", "files-{}.arrow", "vectors-{}.f16"
 _ROWS = 1 << 14
 """Of functions that are written together."""
+_MAX_PRODUCTS = 1 << 22
+"""Products that are in memory at a time: 16 MiB."""
 _FUNCTIONS = ("file", "name", "source", "first_line", "last_line", "num_statements")
 
 
@@ -58,24 +57,6 @@ class IndexCard:
     num_functions: int = 0
     generation: int = 0
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
-
-
-def _faiss() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its wrappers' types, which lack a module
-        import faiss
-    return faiss
-
-
-def _head(num_vectors: int, dim: int) -> bytes:
-    """The bytes of a faiss index that come before its vectors."""
-    faiss = _faiss()
-    quantizer = faiss.ScalarQuantizer
-    empty = faiss.IndexScalarQuantizer(dim, quantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-    head = bytearray(faiss.serialize_index(empty).tobytes())
-    head[8:16] = struct.pack("<q", num_vectors)
-    head[-8:] = struct.pack("<Q", num_vectors * dim * 2)
-    return bytes(head)
 
 
 def _schema() -> "tuple[pyarrow.Schema, pyarrow.Schema]":
@@ -159,13 +140,10 @@ def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
     paths = [folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE)]
     with ExitStack() as stack:
         functions, files, vectors = (stack.enter_context(open_atomically(path)) for path in paths)
-        vectors.write(_head(0, card.dim))
         with pyarrow.ipc.new_file(functions, _schema()[0]) as rows:
             writer = Writer(rows, vectors)
             yield writer
             writer.flush()
-        vectors.seek(0)
-        vectors.write(_head(writer.num_functions, card.dim))
         columns = [list(column) for column in zip(*writer.files, strict=True)]
         with pyarrow.ipc.new_file(files, _schema()[1]) as table:
             table.write_table(pyarrow.table(columns, schema=_schema()[1]))
@@ -251,24 +229,29 @@ class Store:
     @cached_property
     def vectors(self) -> NDArray[np.float16]:
         """(num_functions, dim) float16, memory-mapped."""
-        shape = self.card.num_functions, self.card.dim
-        if not shape[0]:
-            return np.zeros(shape, np.float16)
+        shape, path = (self.card.num_functions, self.card.dim), self._path(_VECTORS_FILE)
         try:
-            head = len(_head(*shape))
-            return np.memmap(self._path(_VECTORS_FILE), np.float16, mode="r", offset=head, shape=shape)
-        except (OSError, ValueError) as error:
-            raise AssetError(f"{self._path(_VECTORS_FILE)}: is damaged ({error}); index again") from error
+            if path.stat().st_size != 2 * shape[0] * shape[1]:
+                raise AssetError(f"{path}: is damaged: expected {shape[0]} vectors of {shape[1]} numbers; index again")
+            return np.memmap(path, np.float16, mode="r", shape=shape) if shape[0] else np.zeros(shape, np.float16)
+        except OSError as error:
+            raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
 
-    @cached_property
-    def nearest(self) -> "faiss.Index":
-        """The faiss index of exact inner products."""
-        faiss = _faiss()
-        path = self._path(_VECTORS_FILE)
-        try:
-            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as error:
-            raise AssetError(f"{path}: is damaged ({error!s:.200}); index again") from error
-        if (index.ntotal, index.d) != (self.card.num_functions, self.card.dim):
-            raise AssetError(f"{path}: is damaged: {index.ntotal} vectors of {index.d} numbers; index again")
-        return index
+    def nearest(self, queries: Floats32, count: int, *, max_products: int = _MAX_PRODUCTS) -> tuple[Floats32, Ints]:
+        """The largest inner products with each query, falling, and their rows; of equal ones the first rows.
+
+        Args:
+            queries: (num_queries, dim) float32.
+            count: Number of columns, unless there are fewer functions.
+            max_products: Number of products in memory at a time.
+        """
+        products, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
+        step = max(1, max_products // len(queries))
+        for start in range(0, len(self.vectors), step):
+            tile = self.vectors[start : start + step].astype(np.float32)
+            products = np.concatenate([products, queries @ tile.T], axis=1)
+            numbers = np.broadcast_to(np.arange(start, start + len(tile)), (len(queries), len(tile)))
+            rows = np.concatenate([rows, numbers], axis=1)
+            best = np.argsort(-products, axis=1, kind="stable")[:, :count]
+            products, rows = (np.take_along_axis(one, best, axis=1) for one in (products, rows))
+        return products, rows

@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, NccError, OutputError
-from tests.rooms import parts
+from tests.rooms import IndexCard, Store, parts
 from tests.rooms import search_build as build
 from tests.tasks.search.conftest import FIND, SUM, write_code
 
@@ -117,7 +117,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     assert _names(again) == ["added", "changed", "find", "first_sum"]
     assert (again.report.num_read, again.report.num_gone, again.report.num_files) == (2, 1, 3)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "files-2.arrow", "functions-2.arrow", "index.json", "vectors-2.faiss",
+        "files-2.arrow", "functions-2.arrow", "index.json", "vectors-2.f16",
     ]  # fmt: skip
     (answer,) = again.search(code / "c.c", top=4)
     assert {found.function for found in answer} == {"changed", "find", "first_sum"}
@@ -249,21 +249,27 @@ def test_a_damaged_index_is_refused(code, tmp_path):
         with pytest.raises(AssetError, match=r"damaged|format version"):
             ncc.load_index(folder)
     (folder / "index.json").write_text(json.dumps(card | {"dim": 100}))
-    with pytest.raises(AssetError, match="256 numbers"):
+    with pytest.raises(AssetError, match="100 numbers"):
         ncc.load_index(folder).search(np.ones(100))
     (folder / "index.json").write_text(json.dumps(card | {"pooler_id": "mean-0123"}))
     with pytest.raises(InputError, match=r"made with mean-0123; this ncc has encoder-"):
         ncc.load_index(folder).search(code / "a.c")
 
 
-def test_vectors_are_a_faiss_index(made):
-    import faiss
-
-    index = faiss.read_index(str(made.store.folder / "vectors-1.faiss"))
-    assert (index.ntotal, index.d, index.metric_type) == (3, 256, faiss.METRIC_INNER_PRODUCT)
-    assert np.array_equal(index.reconstruct_n(0, 3).astype(np.float16), made.vectors)
-    rows = np.frombuffer(faiss.serialize_index(index).tobytes()[-made.vectors.nbytes :], np.float16)
-    assert np.array_equal(rows.reshape(made.vectors.shape), made.vectors)
+@pytest.mark.parametrize("max_products", [1, 100, 1000, 1 << 22])
+def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_products):
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((200, 16)).astype(np.float16)
+    vectors[150:] = vectors[50:100]  # equal ones come in order
+    store = Store(tmp_path, IndexCard(pooler_id="x-1", pooling="x", embedding=None, dim=16, num_functions=200))
+    vectors.tofile(tmp_path / "vectors-0.f16")
+    queries = rng.integers(-8, 8, (7, 16)).astype(np.float32) / 8  # so that products are exact
+    full = np.round(queries @ vectors.astype(np.float32).T, 4)
+    order = np.argsort(-full, axis=1, kind="stable")[:, :9]
+    products, rows = store.nearest(queries, 9, max_products=max_products)
+    assert np.array_equal(rows, order)
+    assert products == pytest.approx(np.take_along_axis(full, order, axis=1), abs=1e-3)
+    assert store.nearest(queries, 300)[1].shape == (7, 200)
 
 
 def test_results_show_themselves(made):
