@@ -220,7 +220,6 @@ from ncc.tasks.gpus.train import fit_gpus, program_folds
 from ncc.tasks.search import build as search_build
 from ncc.tasks.search.calibration import (
     Calibration,
-    fit_calibration,
     load_calibration,
     save_calibration,
     shipped_calibration,

@@ -381,7 +381,7 @@ def test_embedding_does_not_load_what_predicts():
 VERBS = {
     "predict_gpu", "train_gpu", "evaluate_gpu", "load_gpu_head", "save_gpu_head",
     "load_encoder", "save_encoder", "train_encoder", "evaluate_retrieval", "evaluate_functions",
-    "profile", "embed", "embed_many", "index", "load_index", "train_calibration", "build_graph",
+    "profile", "embed", "embed_many", "index", "load_index", "build_graph",
     "predict_device", "predict_device_curve", "explain_device",
     "predict_coarsening", "classify",
     "build_corpus", "train_embedding", "train_devmap", "train_coarsening", "train_classifier",

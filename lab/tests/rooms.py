@@ -79,6 +79,8 @@ from ncc_lab.report.kinds import best_of_kinds
 from ncc_lab.report.regret import share_within
 from ncc_lab.report.table import Cell, Column, Row, Table, show, table_of, to_rich, to_text
 from ncc_lab.retrieval import metrics
+from ncc_lab.retrieval.calibration import calibrate, fit_calibration
+from ncc_lab.retrieval.calibration import main as calibration_script
 from ncc_lab.retrieval.ir2vec import IR2VecWheel, is_installed
 from ncc_lab.retrieval.methods import Units, all_representations
 from ncc_lab.retrieval.metrics import average_precisions, expanded, map_at_r, pool_scores

@@ -116,7 +116,6 @@ _HOMES = {
         "Calibration",
         "load_calibration",
     ),
-    "ncc.tasks.search.calibration_fit": ("train_calibration",),
     "ncc.tasks.search.duplicates": ("Duplicates",),
     "ncc.tasks.search.index": (
         "Index",

@@ -30,7 +30,6 @@ from ncc.cli.predict_gpu import predict_gpu
 from ncc.cli.profile import profile
 from ncc.cli.search import search
 from ncc.cli.streams import standard_streams
-from ncc.cli.train_calibration import train_calibration
 from ncc.cli.train_classify import train_classify
 from ncc.cli.train_coarsening import train_coarsening
 from ncc.cli.train_devmap import train_devmap
@@ -71,7 +70,7 @@ _GROUPS = {
 _COMMANDS = (
     *(embed, graph, predict_device, predict_coarsening, predict_gpu, profile, classify),
     *(devices, measure, index, search, calibrate, corpus_build),
-    *(train_embedding, train_encoder, train_calibration, train_devmap, train_coarsening, train_gpu, train_classify),
+    *(train_embedding, train_encoder, train_devmap, train_coarsening, train_gpu, train_classify),
     *(data_list, data_fetch, data_verify, info),
 )
 _COMPILE_NOTHING = (*(devices, measure, calibrate, train_embedding, data_list, data_fetch, data_verify, info),)

@@ -33,9 +33,7 @@ def search(
     ] = None,
     calibration: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.json", help="Calibration file from ncc train calibration; default: the shipped one."
-        ),
+        typer.Option(metavar="FILE.json", help="Calibration file of the lab; default: the shipped one."),
     ] = None,
     min_statements: Annotated[
         int, typer.Option(min=1, help="Leave functions with fewer statements out of groups.")

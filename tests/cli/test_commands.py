@@ -29,7 +29,6 @@ VERBS = {
     "index": "index",
     "train embedding": "train_embedding",
     "train encoder": "train_encoder",
-    "train calibration": "train_calibration",
     "train devmap": "train_devmap",
     "train coarsening": "train_coarsening",
     "train gpu": "train_gpu",

@@ -1,4 +1,4 @@
-"""``ncc index``, ``ncc search`` and ``ncc train calibration``: what they print, their pages, and wrong use."""
+"""``ncc index`` and ``ncc search``: what they print, their pages, and wrong use."""
 
 import json
 
@@ -62,7 +62,6 @@ def test_a_file_that_fails_is_told(ncc, folder):
         (["search", "index", "query.c", "--duplicates"], "give a file to search for or --duplicates, not both"),
         (["search", "index", "query.c", "-o", "page.txt"], "page.txt: extension '.txt' is not .html"),
         (["index", "code", "-o", "index", "--pooling", "sum"], "pooling is 'sum'; expected one of mean, encoder"),
-        (["train", "calibration", "code", "-o", "x.json", "--levels", "0"], "levels are 0; expected two or more"),
     ],
 )
 def test_wrong_use_is_told(ncc, folder, arguments, message):
@@ -82,10 +81,3 @@ def test_what_is_missing_fails_but_is_no_wrong_use(ncc, folder, arguments, messa
     finished = ncc(*arguments)
     assert finished.code == 1
     assert message in finished.err
-
-
-def test_a_calibration_is_made(ncc, folder):
-    finished = ncc("train", "calibration", "code", "-o", "x.json", "--pooling", "mean")
-    assert finished.code == 0
-    assert "9 pairs of the same function" in finished.out
-    assert json.loads((folder / "x.json").read_text())["about"]["levels"] == ["1", "2", "s"]

@@ -12,6 +12,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import ncc
+from tests.rooms import Calibration, save_calibration
 
 CLASSES = {"bits": ("xor", "and", "or", "shl"), "sums": ("add", "sub", "mul", "sdiv")}
 PROGRAMS_PER_CLASS = 15
@@ -135,7 +136,7 @@ class Tiny:
 
     @property
     def calibration(self) -> Path:
-        """Of similarities between the functions of the C file."""
+        """Of similarities between no functions in particular."""
         return self.folder / "calibration" / "calibration.json"
 
     def use(self, patch: pytest.MonkeyPatch) -> None:
@@ -152,7 +153,8 @@ class Tiny:
             self.train(name, self.folder / name)
         ncc.index(self.programs, self.index, embedding=self.embedding, pooling="mean")
         self.calibration.parent.mkdir()
-        ncc.train_calibration(self.functions.with_suffix(""), self.calibration, min_statements=5, **CALIBRATION)
+        shares = {"similarity": (-1.0, 0.5, 1.0), "same": (1.0, 0.9, 0.5), "other": (1.0, 0.1, 0.001)}
+        save_calibration(Calibration(pooler_id="x-1", about={"num_functions": 16}, **shares), self.calibration)
 
     def train(self, name: str, output: Path, **options: Any) -> Any:
         """Trains a model like that of the world, which is in a folder of its name.
@@ -231,7 +233,6 @@ ENCODER: dict[str, Any] = {"classes": "bits,sums", "least": 2, "dim": 8}
 LSTM_ENCODER: dict[str, Any] = {
     "model": "lstm", "classes": "bits,sums", "epochs": 2, "steps": 2, "batch_size": 4, "hidden": 4, "dim": 8
 }  # fmt: skip
-CALIBRATION: dict[str, Any] = {"pooling": "idf", "levels": ("0", "s")}
 CLASSIFIER: dict[str, Any] = {"levels": ("1",), "epochs": 2, "hidden": 4, "min_steps": 4, "batch_size": 8}
 
 

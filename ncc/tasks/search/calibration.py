@@ -8,17 +8,15 @@ of true pairs among those that alike follows by Bayes' rule; it never falls wher
 import json
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import ValidationError, convert
 
-from ncc.arrays import Floats, Floats32, Ints
+from ncc.arrays import Floats
 from ncc.errors import AssetError, InputError
 from ncc.system.files.models import read_json, write_atomically
 
@@ -28,8 +26,6 @@ PARTNERS = 0.1
 RELATIVES = 400
 """Functions that a code base counts as having at least. What is like a function is near it: of what is alike by 0.86
 or more in mbedTLS 2.28 and LZ4 1.9, half lies in the same file, among 25 functions; a small code base is no safer."""
-_GRID = np.append(1.0 - np.geomspace(2.0, 1e-4, 255), 1.0)
-_BLOCK = 2048
 _ASSETS = Path(__file__).parents[2] / "assets" / "search"
 
 
@@ -90,44 +86,6 @@ class Calibration:
         return self._known[counted]
 
 
-def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | None = None, **about: Any) -> Calibration:
-    """Counts how alike pairs of the same function are, and pairs of different ones.
-
-    Args:
-        pooler_id: Of what made the vectors.
-        vectors: For each way of compiling, (num_functions, dim) float32 rows of length 1, functions in one order.
-        text: (ways, num_functions) int64 numbers of what each function's statements are; different functions that
-            agree in that are left out, since nothing tells them apart.
-        about: What else is to be known.
-
-    Raises:
-        InputError: There are fewer than two functions or ways.
-    """
-    if len(vectors) < 2 or min(map(len, vectors)) < 2:
-        raise InputError("a calibration needs two functions or more, each compiled in two ways or more")
-    count = len(vectors[0])
-    label = np.arange(len(vectors) * count).reshape(-1, count) if text is None else text
-    edges = np.append(_GRID, np.inf)
-    same, other = np.zeros(len(_GRID), np.int64), np.zeros(len(_GRID), np.int64)
-    for a, b in combinations_with_replacement(range(len(vectors)), 2):
-        if a != b:
-            same += np.histogram((vectors[a] * vectors[b]).sum(axis=1), edges)[0]
-        for start in range(0, count, _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            alike = vectors[a][rows] @ vectors[b].T
-            numbers = np.arange(count)[rows]
-            hidden = (numbers[:, None] == np.arange(count)) | (label[a][rows, None] == label[b])
-            other += np.histogram(np.clip(alike[~hidden], -1, 1), edges)[0]
-    same_tail, other_tail = (np.cumsum(found[::-1])[::-1] for found in (same, other))
-    return Calibration(
-        pooler_id=pooler_id,
-        similarity=tuple(np.round(_GRID, 6).tolist()),
-        same=tuple(np.round(same_tail / same.sum(), 9).tolist()),
-        other=tuple(((other_tail + 0.5) / (other.sum() + 1)).tolist()),
-        about={"num_functions": count, "same_pairs": int(same.sum()), "other_pairs": int(other.sum()), **about},
-    )
-
-
 def save_calibration(calibration: Calibration, path: Path) -> None:
     """Writes a calibration as JSON.
 
@@ -152,7 +110,7 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     """Reads a calibration of similarities.
 
     Args:
-        path: File that ``ncc train calibration`` made.
+        path: File that ``ncc_lab.retrieval.calibration`` made.
 
     Raises:
         AssetError: It is missing, damaged or of another format version.

@@ -310,8 +310,8 @@ def load_index(
 
     Args:
         folder: Of the index.
-        calibration: How sure similarities are, or its file, as ``ncc train calibration`` makes it; default the one that
-            ships with ncc for vectors of this kind.
+        calibration: How sure similarities are, or its file, as ``ncc_lab.retrieval.calibration`` makes it; default the
+            one that ships with ncc for vectors of this kind.
 
     Raises:
         InputError: There is none, or the calibration is of vectors of another kind.
