@@ -153,8 +153,10 @@ class Tiny:
             self.train(name, self.folder / name)
         ncc.index(self.programs, self.index, embedding=self.embedding, pooling="mean")
         self.calibration.parent.mkdir()
-        shares = {"similarity": (-1.0, 0.5, 1.0), "same": (1.0, 0.9, 0.5), "other": (1.0, 0.1, 0.001)}
-        save_calibration(Calibration(pooler_id="x-1", about={"num_functions": 16}, **shares), self.calibration)
+        columns = ((-1.0, 0.5, 1.0), (1.0, 0.9, 0.5), (1.0, 0.1, 0.001))
+        similarity, same, other = columns
+        calibration = Calibration(pooler_id="x-1", similarity=similarity, same=same, other=other, about={"files": 16})
+        save_calibration(calibration, self.calibration)
 
     def train(self, name: str, output: Path, **options: Any) -> Any:
         """Trains a model like that of the world, which is in a folder of its name.

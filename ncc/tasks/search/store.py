@@ -253,5 +253,5 @@ class Store:
             numbers = np.broadcast_to(np.arange(start, start + len(tile)), (len(queries), len(tile)))
             rows = np.concatenate([rows, numbers], axis=1)
             best = np.argsort(-products, axis=1, kind="stable")[:, :count]
-            products, rows = (np.take_along_axis(one, best, axis=1) for one in (products, rows))
+            products, rows = np.take_along_axis(products, best, axis=1), np.take_along_axis(rows, best, axis=1)
         return products, rows

@@ -16,8 +16,8 @@ GRID = np.linspace(-1, 1, 101)
 def calibration() -> Calibration:
     """Of the same functions, most are similar by 0.8 or more; of different ones a hundred-thousandth is."""
     same, other = 1 / (1 + np.exp(40 * (GRID - 0.9))), np.exp(-6.4 * (GRID + 1))
-    columns = {"similarity": GRID, "same": same, "other": other}
-    return Calibration(pooler_id="x-1", **{name: tuple(column.tolist()) for name, column in columns.items()})
+    columns = [tuple(column.tolist()) for column in (GRID, same, other)]
+    return Calibration(pooler_id="x-1", similarity=columns[0], same=columns[1], other=columns[2])
 
 
 def test_the_share_follows_by_bayes_rule(calibration):

@@ -263,7 +263,7 @@ def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_product
     vectors[150:] = vectors[50:100]  # equal ones come in order
     store = Store(tmp_path, IndexCard(pooler_id="x-1", pooling="x", embedding=None, dim=16, num_functions=200))
     vectors.tofile(tmp_path / "vectors-0.f16")
-    queries = rng.integers(-8, 8, (7, 16)).astype(np.float32) / 8  # so that products are exact
+    queries = (rng.integers(-8, 8, (7, 16)) / 8).astype(np.float32)  # so that products are exact
     full = np.round(queries @ vectors.astype(np.float32).T, 4)
     order = np.argsort(-full, axis=1, kind="stable")[:, :9]
     products, rows = store.nearest(queries, 9, max_products=max_products)
