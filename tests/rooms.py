@@ -48,11 +48,10 @@ from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels
 from ncc.kernels.measure.choice import Chooser, covariance_of
 from ncc.kernels.measure.devices_table import COLUMNS, LaunchTimes
 from ncc.kernels.measure.devices_table import read_times as devices_read_times
-from ncc.kernels.measure.merging import without_other_kernels
 from ncc.kernels.measure.opencl import Device, choose_devices, list_devices, open_device
 from ncc.kernels.measure.sweep import measure_kernels
 from ncc.kernels.measure.table import MeasuredTable, MeasuredTime
-from ncc.kernels.measure.timing import Job, run_job
+from ncc.kernels.measure.timing import Job, run_job, without_other_kernels
 from ncc.kernels.reading import read_kernels
 from ncc.kernels.registers import register_of
 from ncc.kernels.strides import constant_operand
@@ -190,7 +189,6 @@ from ncc.tasks.coarsening.samples import (
     read_tables,
 )
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
-from ncc.tasks.coarsening.table import read_times as coarsening_read_times
 from ncc.tasks.coarsening.train import Candidate, ChosenLine, LineGrid, fit_lines
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head

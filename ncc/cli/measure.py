@@ -27,9 +27,6 @@ def measure(
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
     ] = "1K:16M",
     wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items per work-group.")] = "64,256",
-    coarsen: Annotated[
-        str, typer.Option(metavar="A,B", help="Also time with so many work-items merged into one: 2, 4, 8, 16, 32.")
-    ] = "1",
     budget: Annotated[float | None, typer.Option(metavar="MINUTES", help="Stop after this time.")] = None,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit for a kernel at one size.")] = 30.0,
     seconds: Annotated[float, typer.Option(help="Longest time to repeat one size.")] = 1.0,
@@ -48,7 +45,6 @@ def measure(
         device=device,
         sizes=sizes,
         wgsize=wgsize,
-        coarsen=coarsen,
         budget_minutes=budget,
         timeout_s=timeout,
         seconds=seconds,

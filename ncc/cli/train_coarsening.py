@@ -1,6 +1,5 @@
 """``ncc train coarsening``: a head that predicts thread-coarsening factors."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -12,10 +11,6 @@ from ncc.system.files.provenance import command_line
 
 def train_coarsening(
     output: OutputFolder,
-    table: Annotated[
-        Path | None,
-        typer.Argument(metavar="[TABLE]", help="Times of your own, .csv or .parquet; default: the published ones."),
-    ] = None,
     model: Annotated[
         Literal["line", "lstm"],
         typer.Option(help="line: a straight line in one feature, like the shipped head; lstm: an ensemble of LSTMs."),
@@ -24,9 +19,9 @@ def train_coarsening(
     seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
-    """Fit a thread-coarsening head to measured times, scored on kernels held out.
+    """Fit a thread-coarsening head to the published times, scored on kernels held out.
 
-    Example: ncc train coarsening factors.csv -o mine && ncc predict-coarsening kernel.cl --head mine
+    Example: ncc train coarsening -o mine && ncc predict-coarsening kernel.cl --head mine
     """
     given = arguments_of(locals())
     from ncc import api

@@ -1,13 +1,11 @@
 """Kernels of an input, read and looked up in the embedding: where every prediction begins."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
-from ncc.errors import DataError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
@@ -77,24 +75,6 @@ def read_kernels(
         Kernel(module, kernel, statements, vectors, lookup.over(statements))
         for kernel, statements in zip(kernels, reachable, strict=True)
     ]
-
-
-def read_named_kernels(named: Iterable[tuple[str, str]], embedding: Embedding) -> dict[tuple[str, str], Kernel]:
-    """Reads the kernels that a table names by file and name, each file once.
-
-    Raises:
-        DataError: A file does not have the kernel.
-        InputError, CompileError, IRError: A file can't be read.
-    """
-    wanted = list(dict.fromkeys(named))
-    found: dict[tuple[str, str], Kernel] = {}
-    for path in dict.fromkeys(file for file, _ in wanted):
-        found |= {(path, kernel.name): kernel for kernel in read_kernels(path, embedding, None)}
-    for path, name in wanted:
-        if (path, name) not in found:
-            others = ", ".join(kernel for file, kernel in found if file == path)
-            raise DataError(f"{path}: no kernel {name!r}, which the table has times of; found {others}")
-    return {key: found[key] for key in wanted}
 
 
 def kernel_words(module: Module, embedding: Embedding, function: int | None = None) -> Ints:

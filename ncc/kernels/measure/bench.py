@@ -52,13 +52,12 @@ class KernelSource:
         """Of its file's text."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
-    def group(self, size: int, wgsize: int, factor: int = 1) -> int | None:
-        """Work-items in a work-group at a size; None where one, or so many to be merged, do not fit into it."""
+    def group(self, size: int, wgsize: int) -> int | None:
+        """Work-items in a work-group at a size; None if none fits into it."""
         try:
-            shape = shape_of(self.name, read_rules(self.source), self.dimensions, size, wgsize)
+            return math.prod(shape_of(self.name, read_rules(self.source), self.dimensions, size, wgsize).local)
         except InputError:
             return None
-        return None if shape.items[0] // shape.local[0] % factor else math.prod(shape.local)
 
 
 def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:
@@ -117,7 +116,7 @@ class Bench:
 
     Attributes:
         kernel: The kernel.
-        failed: Device → why it is not measured there (any more), or "DEVICE, coarsened".
+        failed: Device → why it is not measured there (any more).
         gone: Devices that have vanished.
     """
 
@@ -145,10 +144,10 @@ class Bench:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._workers.close()
 
-    def measure(self, device: Device, size: int, wgsize: int, factor: int = 1) -> MeasuredTime | None:
+    def measure(self, device: Device, size: int, wgsize: int) -> MeasuredTime | None:
         """A row, or None where the kernel failed on the device, now or before; `failed` says why."""
-        name = device.name if factor == 1 else f"{device.name}, coarsened"
-        if not self.failed.keys().isdisjoint((device.name, name)):
+        name = device.name
+        if name in self.failed:
             return None
         job = Job(
             source=self.kernel.source,
@@ -160,7 +159,6 @@ class Bench:
             checked=device.name in self._checked,
             seed=self._seed,
             seconds=self._seconds,
-            factor=factor,
         )
         began = time.monotonic()
         try:
@@ -185,7 +183,6 @@ class Bench:
                 device_kind=device.kind,
                 source_id=self.kernel.source_id,
                 seconds=time.monotonic() - began,
-                factor=factor,
             )
         return None
 

@@ -30,7 +30,6 @@ COLUMNS: Mapping[str, str] = {
     "time_low": "Low end of the interval of time_ms.",
     "time_high": "High end of the interval of time_ms.",
     "family": "What the kernel is one of, such as its application: held out together; default the kernel's file.",
-    "factor": "Work-items merged into one, as 'ncc measure --coarsen' does: only rows of 1, or of none, are read.",
 }
 """Column → what it holds."""
 
@@ -101,7 +100,6 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     rows = read_columns(path, REQUIRED, list(COLUMNS))
     numbers = {name: read_numbers(path, rows, name, _LARGEST_MS * 1e6) for name in _NUMBERS}
     check_measured(path, rows, numbers["time_ms"], _LARGEST_MS)
-    factor = read_numbers(path, rows, "factor", _LARGEST_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
         raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more, since devices are compared")
@@ -110,8 +108,6 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     found: dict[tuple[int, int], int] = {}
     times = np.full((len(rows), len(devices)), np.nan)
     for number, (row, size) in enumerate(zip(rows, np.nan_to_num(sizes, nan=-1).tolist(), strict=True)):
-        if factor[number] > 1:
-            continue
         launch = first.setdefault((row["kernel_file"], row["kernel"], *size), number)
         device = devices.index(row["device"])
         before = found.setdefault((launch, device), number)

@@ -9,7 +9,6 @@ from typing import Any
 
 from ncc.errors import InputError, NccError
 from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
-from ncc.kernels.measure.merging import check_factors
 from ncc.kernels.measure.opencl import Device, choose_devices
 from ncc.kernels.measure.sizes import parse_sizes
 from ncc.kernels.measure.table import MeasuredTable
@@ -54,7 +53,6 @@ def measure_kernels(
     device: Sequence[str] | None = None,
     sizes: str | Sequence[int] = "1K:16M",
     wgsize: str | Sequence[int] = "64,256",
-    coarsen: str | Sequence[int] = "1",
     budget_minutes: float | None = None,
     timeout_s: float = 30.0,
     seconds: float = 1.0,
@@ -72,8 +70,6 @@ def measure_kernels(
         device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Those of a work-group, likewise.
-        coarsen: How many work-items to merge into one, factors of 1 to 32: those of as many neighbouring work-groups.
-            Kernels that then write anything else are refused.
         budget_minutes: Stop after so long; default when all is measured.
         timeout_s: Time limit of a kernel at one size on one device, compilation included.
         seconds: How long that is repeated at most for a median within 5 %.
@@ -87,7 +83,6 @@ def measure_kernels(
     """
     path = Path(output)
     all_sizes, groups = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    factors = check_factors(parse_sizes(coarsen, "coarsen"))
     _check(path, budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
     chosen = choose_devices(device, progress)
     table = MeasuredTable.load(path)
@@ -102,7 +97,7 @@ def measure_kernels(
         now = time.monotonic()
         share = now + (end - now) / (len(found) - number)
         with Bench(kernel, path.parent, seed=seed, timeout_s=timeout_s, seconds=seconds) as bench:
-            points = list(_points(bench, chosen, all_sizes, groups, factors, table))
+            points = list(_points(bench, chosen, all_sizes, groups, table))
             known = len(table.rows)
             for point in points:
                 if time.monotonic() > share:
@@ -134,20 +129,17 @@ def _points(
     devices: Sequence[Device],
     sizes: Sequence[int],
     wgsizes: Sequence[int],
-    factors: Sequence[int],
     table: MeasuredTable,
-) -> Iterator[tuple[Device, int, int, int]]:
+) -> Iterator[tuple[Device, int, int]]:
     """What is still to be measured, small sizes first, one device after the other at each."""
     done = {row.key for row in table.rows}
     kernel = bench.kernel
     for size in sorted(sizes):
         groups = {kernel.group(size, wgsize): wgsize for wgsize in reversed(wgsizes)}
-        for (group, wgsize), device, factor in product(reversed(groups.items()), devices, factors):
-            known = (kernel.source_id, kernel.name, device.name, size, group, factor) in done
-            names = [device.name] if factor == 1 else [device.name, f"{device.name}, coarsened"]
-            failed = any(f"{kernel.name} on {name}" in table.failed for name in names)
-            if group and not known and not failed and kernel.group(size, wgsize, factor):
-                yield device, size, wgsize, factor
+        for (group, wgsize), device in product(reversed(groups.items()), devices):
+            known = (kernel.source_id, kernel.name, device.name, size, group) in done
+            if group and not known and f"{kernel.name} on {device.name}" not in table.failed:
+                yield device, size, wgsize
 
 
 def _check(path: Path, **numbers: float | None) -> None:

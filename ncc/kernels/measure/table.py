@@ -20,7 +20,7 @@ class MeasuredTime:
         kernel_file: File of the kernel, from the table's folder on.
         kernel: Its name.
         device: Name of the device.
-        global_size: Work-items, before any are merged.
+        global_size: Work-items.
         local_size: Of a work-group.
         transfer_bytes: Bytes to the device and back.
         time_ms: Median of the wall-clock time of transfers and kernel.
@@ -33,7 +33,6 @@ class MeasuredTime:
         device_kind: "CPU", "GPU" or "other".
         source_id: Of the file's text.
         seconds: What it took to find out.
-        factor: How many work-items are merged into one.
     """
 
     kernel_file: str
@@ -52,18 +51,16 @@ class MeasuredTime:
     device_kind: str
     source_id: str
     seconds: float
-    factor: int = 1
 
     @property
-    def launch(self) -> tuple[str, str, str, int, int, int, int]:
+    def launch(self) -> tuple[str, str, str, int, int, int]:
         """What a table has one row of."""
-        sizes = self.global_size, self.local_size, self.transfer_bytes
-        return self.kernel_file, self.kernel, self.device, *sizes, self.factor
+        return self.kernel_file, self.kernel, self.device, self.global_size, self.local_size, self.transfer_bytes
 
     @property
-    def key(self) -> tuple[str, str, str, int, int, int]:
+    def key(self) -> tuple[str, str, str, int, int]:
         """What is not measured twice."""
-        return self.source_id, self.kernel, self.device, self.size, self.local_size, self.factor
+        return self.source_id, self.kernel, self.device, self.size, self.local_size
 
 
 @dataclass(eq=False)

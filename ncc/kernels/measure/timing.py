@@ -1,14 +1,13 @@
 """One kernel on one device, in a worker process: checked first, then timed.
 
 Whether a kernel is worth timing is asked as by Cummins et al.: it ends, writes something, does so the same way twice,
-otherwise for other input, and stays within its buffers, which lie between guard bands. A coarsened kernel has to write
-what the kernel itself writes.
+otherwise for other input, and stays within its buffers, which lie between guard bands.
 
 Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 2017, section 5.
 """
 
-import copy
 import math
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
+from ncc.ir.frontend.scopes import Scopes
 from ncc.kernels.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
-from ncc.kernels.measure.merging import coarsen_source, without_other_kernels
 from ncc.kernels.measure.opencl import open_device, refusal, without_messages
 from ncc.system.files.quantities import readable_bytes
 
@@ -28,6 +27,8 @@ _GUARD = 4096
 _FEWEST, _MOST = 3, 200
 _ENOUGH = 7
 _TOLERANCE = 1e-3
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_KERNEL = re.compile(r"\b(?:__)?kernel\b")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,6 @@ class Job:
         seed: Of its arguments.
         seconds: How long to repeat, where the interval stays wide.
         precision: Half the interval of the median over the median, at which to stop.
-        factor: How many work-items are merged into one.
     """
 
     source: str
@@ -58,7 +58,6 @@ class Job:
     seed: int = 204
     seconds: float = 1.0
     precision: float = 0.05
-    factor: int = 1
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Timing:
     """Medians over repeats, in milliseconds.
 
     Attributes:
-        global_size: Work-items, before any are merged.
+        global_size: Work-items.
         local_size: Of a work-group.
         transfer_bytes: Bytes to the device and back.
         time_ms: Wall-clock time of transfers and kernel.
@@ -110,9 +109,7 @@ def run_job(job: Job) -> Timing:
     try:
         session = _session(job.source, job.kernel, job.device)
         shape = session.shape(job)
-        if job.factor > 1:
-            session = session.coarsened(job.factor, shape, job.seed)
-        elif not job.checked:
+        if not job.checked:
             session.check(shape, job.seed)
         return session.time(shape, job)
     except cl.MemoryError as error:
@@ -122,6 +119,19 @@ def run_job(job: Job) -> Timing:
     except cl.Error as error:
         open_device(job.device)
         raise NccError(f"kernel {job.kernel}: {job.device}: {error}") from error
+
+
+def without_other_kernels(source: str, kernel: str) -> str:
+    """A source of which one kernel is left, with all that is not a kernel, on the lines that they were on."""
+    parts, at = [], 0
+    text = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    for block in Scopes(text).functions():
+        begins = _KERNEL.search(block.header)
+        if begins and block.name != kernel:
+            begin, end = block.begin + begins.start(), block.close + 1
+            parts += [text[at:begin], re.sub(r"[^\n]", " ", text[begin:end])]
+            at = end
+    return "".join([*parts, text[at:]])
 
 
 @cache
@@ -196,9 +206,7 @@ class _Run:
             cl.enqueue_copy(queue, self.buffers[number], values, is_blocking=False)
             for number, values in self.given.items()
         ]
-        first, *others = self._shape.items
-        items = first // self._session.factor, *others
-        ran = cl.enqueue_nd_range_kernel(queue, self._session.kernel, items, self._shape.local)
+        ran = cl.enqueue_nd_range_kernel(queue, self._session.kernel, self._shape.items, self._shape.local)
         copies += [
             cl.enqueue_copy(queue, values, self.buffers[number], is_blocking=False)
             for number, values in self.written.items()
@@ -232,14 +240,11 @@ class _Session:
         self.device = open_device(device)
         self.context = cl.Context([self.device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self.factor = 1
-        self._source, self._merged = source, dict[int, Any]()
         try:
             self.kernel = self._build(source)
         except cl.RuntimeError:
-            self._source = without_other_kernels(source, kernel)  # one of which may be to blame
             try:
-                self.kernel = self._build(self._source)
+                self.kernel = self._build(without_other_kernels(source, kernel))  # one of which may be to blame
             except cl.RuntimeError as error:
                 raise InputError(f"kernel {kernel}: {device} does not compile it: {refusal(error)}") from error
         self.rules = read_rules(source)
@@ -268,31 +273,6 @@ class _Session:
 
         with without_messages():
             return cl.Kernel(cl.Program(self.context, source).build(["-cl-kernel-arg-info"]), self.name)
-
-    def coarsened(self, factor: int, shape: Shape, seed: int) -> "_Session":
-        """The kernel with so many work-items merged, if it then writes what it wrote before.
-
-        Raises:
-            InputError: It does not, does not compile, or the launch has not so many work-groups to merge.
-        """
-        import pyopencl as cl
-
-        groups = shape.items[0] // shape.local[0]
-        if groups % factor:
-            raise InputError(f"kernel {self.name}: {groups} work-groups can't be merged {factor} by {factor}")
-        merged = copy.copy(self)
-        try:
-            source = coarsen_source(self._source, self.name, self.arguments, factor)
-            merged.kernel = self._merged[factor] = self._merged.get(factor) or self._build(source)
-        except cl.RuntimeError as error:
-            raise InputError(f"kernel {self.name}: does not compile with items merged: {refusal(error)}") from error
-        merged.factor = factor
-        if not _same(_Run(self, shape, seed).output(0x5A), _Run(merged, shape, seed).output(0x5A)):
-            raise InputError(
-                f"kernel {self.name}: writes something else with items merged, as kernels do that call functions which "
-                "ask for numbers of work-items"
-            )
-        return merged
 
     def shape(self, job: Job) -> Shape:
         """Work-items for a job.

@@ -51,8 +51,7 @@ class CoarseningSamples:
         device: Names of the devices, (n,) str; those of the published table are `DEVICES`.
         source: OpenCL text of the kernels, identifiers rewritten, (n,) object. Two kernels can have one text.
         components: Magni et al.'s seven principal components of static counts of the kernel after coarsening by each
-            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device. None,
-            (n, 6, 0), in tables of one's own.
+            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device.
         runtime: Runtimes at each of `FACTORS`, (n, 6) float64; NaN where not measured. The tables name no unit;
             only quotients are used.
     """

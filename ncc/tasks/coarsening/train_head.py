@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
-from ncc.errors import DataError, InputError
-from ncc.kernels.reading import kernel_words, read_named_kernels
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.arrays import Floats
+from ncc.errors import InputError
+from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.coarsening_features import sample_features
-from ncc.tasks.coarsening.features import FEATURE_NAMES, coarsening_features
+from ncc.tasks.coarsening.features import FEATURE_NAMES
 from ncc.tasks.coarsening.files import AnyCoarseningHead, save_coarsening_head
 from ncc.tasks.coarsening.head import INTERVAL, CoarseningHead
 from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import CoarseningSamples, clamp_to_measured, load_kernel_ir, load_samples
-from ncc.tasks.coarsening.table import read_times
 from ncc.tasks.coarsening.train import ChosenLine, LineGrid
 from ncc_lab.coarsening.controls import BestConstant, constant_factor
 from ncc_lab.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
@@ -28,25 +26,19 @@ if TYPE_CHECKING:
     from ncc.tasks.coarsening.lstm_fit import LSTMMethod
 
 
-_LEAST_KERNELS = 8
-
-
 def train_coarsening(
     output: str | Path | None = None,
     *,
-    table: str | Path | None = None,
     model: Literal["line", "lstm"] = "line",
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
 ) -> AnyCoarseningHead:
-    """Fits a thread-coarsening head to the PACT'14 table or your own, measured on kernels held out.
+    """Fits a thread-coarsening head to the PACT'14 table, measured on kernels held out.
 
     Args:
         output: Folder that gets the head.
-        table: Times of one's own, .csv or .parquet, with the columns of `ncc.tasks.coarsening.table`; default the
-            published.
         model: "line": a line in one feature of the kernel, as in the head that ships, where nothing is random; "lstm":
             an ensemble of LSTMs on its statements in order.
         embedding: Vectors that the LSTMs read; default those that ship with ncc.
@@ -58,9 +50,8 @@ def train_coarsening(
         The head, with its scores in the card.
 
     Raises:
-        InputError: A kernel's file can't be read, or there is no such model.
-        CompileError: It can't be compiled.
-        DataError: The table or the IR is missing or damaged, or has too few kernels.
+        InputError: There is no such model.
+        DataError: The table or the IR is missing or damaged.
         OutputError: The folder can't be written.
 
     Reference: Magni, Dubach, O'Boyle 2014.
@@ -70,46 +61,18 @@ def train_coarsening(
     if model not in ("line", "lstm"):
         raise InputError(f"model is {model!r}; expected line or lstm")
     embedding = load_embedding(embedding)
-    samples, features, words = (
-        _published(embedding, data, with_words=model == "lstm") if table is None else _own(Path(table), embedding)
-    )
+    samples, ir = load_samples(data), load_kernel_ir(data)
     head: AnyCoarseningHead
     if model == "lstm":
-        from ncc.tasks.coarsening.lstm_fit import LSTMMethod  # with torch
+        from ncc.tasks.coarsening.lstm_fit import LSTMMethod, load_words  # with torch
 
-        head = fit_lstm_head(samples, LSTMMethod(embedding, words), seed)
+        head = fit_lstm_head(samples, LSTMMethod(embedding, load_words(samples, ir, embedding)), seed)
     else:
-        head = fit_coarsening_head(samples, features)
-    if table is not None:
-        kernels = len(set(samples.kernel.tolist()))
-        head.about["data"] = f"{Path(table).name}: {kernels} kernels on {', '.join(samples.devices)}"
+        head = fit_coarsening_head(samples, sample_features(samples, ir))
     head.about.update(about or {})
     if folder:
         save_coarsening_head(head, folder)
     return head
-
-
-def _published(
-    embedding: Embedding, data: str | None, *, with_words: bool
-) -> tuple[CoarseningSamples, Floats, list[Ints]]:
-    samples, ir = load_samples(data), load_kernel_ir(data)
-    words: list[Ints] = []
-    if with_words:
-        from ncc.tasks.coarsening.lstm_fit import load_words  # with torch
-
-        words = load_words(samples, ir, embedding)
-    return samples, sample_features(samples, ir), words
-
-
-def _own(path: Path, embedding: Embedding) -> tuple[CoarseningSamples, Floats, list[Ints]]:
-    """Samples of a table, with features and words of each one's kernel."""
-    samples, named = read_times(path)
-    kernels = read_named_kernels(named, embedding)
-    if len(kernels) < _LEAST_KERNELS:
-        raise DataError(f"{path}: {len(kernels)} kernels; expected at least {_LEAST_KERNELS} to learn from")
-    features = {key: coarsening_features(one.module, one.function) for key, one in kernels.items()}
-    words = {key: kernel_words(one.module, embedding, one.function) for key, one in kernels.items()}
-    return samples, np.stack([features[key] for key in named]), [words[key] for key in named]
 
 
 def fit_coarsening_head(samples: CoarseningSamples, features: Floats, grid: LineGrid | None = None) -> CoarseningHead:

@@ -140,7 +140,7 @@ class _Calibration:
         chooser = Chooser(size, code, kernel)
         turn = np.random.default_rng(self._limits["seed"]).permutation(len(launches))
         allowed = np.ones(len(launches), bool)
-        done = {row.key[:2] + row.key[3:5] for row in self._table.rows if row.factor == 1}
+        done = {row.key[:2] + row.key[3:5] for row in self._table.rows}
         for number, launch in enumerate(launches):
             if self._key(launch) in done:
                 chooser.observe(number)

@@ -126,43 +126,6 @@ def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
     assert _measure(["good"], tmp_path / "t.parquet", pocl, sizes=(1024, 16384)).num_rows == 6
 
 
-def test_work_items_are_merged_where_that_changes_no_output(pocl, tmp_path):
-    table = tmp_path / "t.parquet"
-    found = _measure(["merged"], table, pocl[1:], sizes=(256, 1024), coarsen="2,4,8")
-    rows = MeasuredTable.load(table).rows
-
-    def measured(name):
-        return sorted((row.size, row.factor) for row in rows if row.kernel == name)
-
-    # 256 work-items in groups of 64 can't be merged 8 by 8, nor a square of them
-    in_rows = [(256, 1), (256, 2), (256, 4), (1024, 1), (1024, 2), (1024, 4), (1024, 8)]
-    assert measured("scale") == measured("reversed_in_group") == in_rows
-    assert measured("sum_of_rows") == [(256, 1), (256, 2), (1024, 1), (1024, 2), (1024, 4)]
-    for name, reason in (
-        ("own_memory", "declares local memory of its own"),
-        ("asks_elsewhere", "something else with items merged"),
-    ):
-        assert measured(name) == [(256, 1), (1024, 1)]
-        assert reason in found.failed[f"{name} on {pocl[1]}, coarsened"]
-    # again: nothing is left to do, and whoever asks for times of launches reads those that are not coarsened
-    again = _measure(["merged"], table, pocl, sizes=(256, 1024), coarsen="2,4,8", device=pocl[1:])
-    assert again.num_rows == len(rows)
-    with pytest.raises(InputError, match="coarsen is 3; expected some of 1, 2, 4, 8, 16, 32"):
-        _measure(["merged"], table, pocl, coarsen=[3])
-
-
-def test_a_table_of_factors_is_one_of_launches_and_of_coarsening(pocl, tmp_path):
-    from tests.rooms import coarsening_read_times as read_factors
-
-    table = tmp_path / "t.parquet"
-    _measure(["merged"], table, pocl, coarsen=[2, 4])
-    assert len(read_times(table)) == 10
-    samples, named = read_factors(table)
-    assert {name for _, name in named} == {"scale", "reversed_in_group", "sum_of_rows"}
-    assert len(samples) == 2 * 2 * 3
-    assert (samples.runtime[:, :3] > 0).all()
-
-
 def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
     told: list[str] = []
     found = measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)

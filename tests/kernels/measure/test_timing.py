@@ -1,4 +1,4 @@
-"""Sources of OpenCL C, rewritten."""
+"""Sources of OpenCL C without the kernels that are not timed."""
 
 from tests.rooms import without_other_kernels
 
