@@ -1,6 +1,6 @@
 """``ncc calibrate``: a head for your own machine."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -23,9 +23,6 @@ def calibrate(
         str, typer.Option(metavar="A:B|A,B", help="Work-items: a range in steps of 4, or a list.")
     ] = "1K:1M",
     wgsize: Annotated[str, typer.Option(metavar="A,B", help="Work-items per work-group.")] = "64,256",
-    order: Annotated[
-        Literal["chosen", "random"], typer.Option(help="chosen: most informative per second of measuring first.")
-    ] = "chosen",
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit for a kernel at one size.")] = 30.0,
     seconds: Annotated[float, typer.Option(help="Longest time to repeat one size.")] = 0.3,
     seed: Seed = 204,
@@ -43,7 +40,6 @@ def calibrate(
         device=device,
         sizes=sizes,
         wgsize=wgsize,
-        order=order,
         timeout_s=timeout,
         seconds=seconds,
         seed=seed,

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ def calibrate(
     device: Sequence[str] | None = None,
     sizes: str | Sequence[int] = "1K:1M",
     wgsize: str | Sequence[int] = "64,256",
-    order: Literal["chosen", "random"] = "chosen",
     timeout_s: float = 30.0,
     seconds: float = 0.3,
     seed: int = 204,
@@ -50,10 +49,9 @@ def calibrate(
         device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Those of a work-group, likewise.
-        order: "chosen", what teaches most for its time first, or "random".
         timeout_s: Time limit of a kernel at one size on one device, compilation included.
         seconds: How long that is repeated at most for a median within 5 %.
-        seed: Of the arguments, of a random order, and of training.
+        seed: Of the arguments and of training.
         about: What else the card is to say, such as the command.
         progress: Called with a line of text after each launch.
 
@@ -72,8 +70,6 @@ def calibrate(
     check_folder(folder)
     if not 0 < budget_minutes < float("inf"):
         raise InputError(f"budget_minutes is {budget_minutes!r}; expected a number above 0")
-    if order not in ("chosen", "random"):
-        raise InputError(f"order is {order!r}; expected chosen or random")
     devices = choose_devices(device, progress)
     if len(devices) < 2:
         raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")
@@ -85,13 +81,13 @@ def calibrate(
     table.failed |= failed
     table.begin(source_ids(found, folder))
     with _Calibration(found, devices, table, seed=seed, timeout_s=timeout_s, seconds=seconds) as run:
-        run.measure(parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16), order, budget_minutes * 60, tell)
+        run.measure(parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16), budget_minutes * 60, tell)
     table.save()
     measured = {row.kernel for row in table.rows}
     if len(measured) < _FEWEST:
         reasons = "; ".join(dict.fromkeys(table.failed.values())) or "the budget was too short"
         raise NccError(f"{len(measured)} kernels were measured, expected at least {_FEWEST}: {reasons}")
-    card = {"budget_minutes": budget_minutes, "order": order, "failed": table.failed} | (about or {})
+    card = {"budget_minutes": budget_minutes, "failed": table.failed} | (about or {})
     return train_devmap(folder, tables=[table.path], seed=seed, about=card, progress=tell)
 
 
@@ -116,7 +112,6 @@ class _Calibration:
         self,
         sizes: Sequence[int],
         groups: Sequence[int],
-        order: Literal["chosen", "random"],
         budget_s: float,
         tell: Callable[[str], None],
     ) -> None:
@@ -138,7 +133,6 @@ class _Calibration:
         size = np.log(np.array([launch[1:] for launch in launches], np.float64).reshape(-1, 2))
         code = np.array([self._kernels[number].features for number in kernel])
         chooser = Chooser(size, code, kernel)
-        turn = np.random.default_rng(self._limits["seed"]).permutation(len(launches))
         allowed = np.ones(len(launches), bool)
         done = {row.key[:2] + row.key[3:5] for row in self._table.rows}
         for number, launch in enumerate(launches):
@@ -147,10 +141,7 @@ class _Calibration:
                 allowed[number] = False
         last = time.monotonic()
         while allowed.any() and time.monotonic() < end:
-            if order == "chosen":
-                number = chooser.choose(self._costs(launches), allowed)
-            else:
-                number = int(next(one for one in turn if allowed[one]))
+            number = chooser.choose(self._costs(launches), allowed)
             chooser.observe(number)
             rows = self._measure(launches[number])
             allowed[number] = False

@@ -67,12 +67,6 @@ def test_kernels_and_sizes_take_turns(pretended, tmp_path):
     assert len({kernel for kernel, _ in first}) >= 3
 
 
-def test_chance_is_drawn_by_the_seed(pretended, tmp_path):
-    for name in ("a", "b"):
-        ncc.calibrate(tmp_path / name, kernels=FILES, sizes="1K:4K", wgsize=(64,), order="random", seed=7)
-    assert pretended[: len(pretended) // 2] == pretended[len(pretended) // 2 :]
-
-
 def test_a_device_that_vanishes_leaves_what_was_measured(pretended, tmp_path, monkeypatch):
     measure = Bench.measure
 
@@ -92,7 +86,6 @@ def test_a_device_that_vanishes_leaves_what_was_measured(pretended, tmp_path, mo
     ("options", "message"),
     [
         ({"budget_minutes": 0}, "budget_minutes is 0"),
-        ({"order": "best"}, "order is 'best'; expected chosen or random"),
         ({"kernels": ["missing.cl"]}, "no such file"),
         ({"sizes": "1"}, r"no work-group of \[64, 256\] fits into any of \[1\] work-items"),
         (
