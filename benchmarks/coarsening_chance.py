@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ncc.learning.heads.figures import Bootstrap
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.coarsening.coarsening_features import sample_features
 from ncc.tasks.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
-from ncc.tasks.coarsening.train import ChosenLine
+from ncc_lab.coarsening.chosen_line import ChosenLine
+from ncc_lab.coarsening.sample_features import sample_features
 from ncc_lab.coarsening.task import ThreadCoarsening
 from ncc_lab.evaluation import evaluate_all
 

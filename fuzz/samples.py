@@ -22,9 +22,7 @@ from ncc.learning.heads.trees import Boosted
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
-from ncc.tasks.coarsening.features import FEATURE_NAMES as COARSENING_FEATURES
-from ncc.tasks.coarsening.head import CoarseningHead
-from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead
+from ncc.tasks.coarsening.head import LineHead, LSTMHead
 from ncc.tasks.devices.columns import CODE, LAUNCH, launch_columns
 from ncc.tasks.devices.devices_head import LEVELS, Errors, Expert, TimesHead
 from ncc.tasks.devices.features import KernelInputs
@@ -142,19 +140,16 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     return TimesHead(("CPU", "GPU"), experts, physics, errors[1], 64.0, "none", {"data": "random"})
 
 
-def coarsening_head(seed: int = 0) -> CoarseningHead:
+def coarsening_head(seed: int = 0) -> LineHead:
     """Lines for two devices."""
     rng = np.random.default_rng(seed)
-    return CoarseningHead(
-        feature_names=tuple(COARSENING_FEATURES),
-        feature=COARSENING_FEATURES[1],
+    return LineHead(
         devices=("one", "other"),
         factors=(1, 2, 4, 8),
-        scale="log",
         offset=rng.normal(0, 0.3, (3, 4)),
         slope=rng.normal(0, 0.1, (3, 4)),
-        spread=np.array([0.8, 1.2]),
-        about={"note": "random"},
+        interval_quantiles=np.array([0.8, 1.2]),
+        card={"note": "random"},
     )
 
 
@@ -188,15 +183,15 @@ def lstm_times_head(seed: int = 5) -> TimesHead:
     return replace(head, experts=(expert,), embedding_id=small_embedding().fingerprint)
 
 
-def lstm_coarsening_head(seed: int = 6) -> LSTMCoarseningHead:
+def lstm_coarsening_head(seed: int = 6) -> LSTMHead:
     """Two networks for two devices."""
-    return LSTMCoarseningHead(
+    return LSTMHead(
         ensemble=_ensemble(np.random.default_rng(seed), 3, 2),
         devices=("one", "other"),
         factors=(1, 2, 4, 8),
-        spread=np.array([0.8, 1.2]),
+        interval_quantiles=np.array([0.8, 1.2]),
         embedding_id=small_embedding().fingerprint,
-        about={"note": "random"},
+        card={"note": "random"},
     )
 
 

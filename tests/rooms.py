@@ -168,15 +168,9 @@ from ncc.tasks.classification.scoring import probabilities
 from ncc.tasks.classification.split import near_duplicates, split_programs, split_samples
 from ncc.tasks.classification.train import CombinedMethod
 from ncc.tasks.classification.train_head import fit_classifier, fit_temperature, fit_threshold
-from ncc.tasks.coarsening.coarsening_features import opcode_histograms as coarsening_opcode_histograms
-from ncc.tasks.coarsening.coarsening_features import sample_features
-from ncc.tasks.coarsening.features import FEATURE_NAMES as COARSENING_FEATURE_NAMES
-from ncc.tasks.coarsening.features import coarsening_features
-from ncc.tasks.coarsening.files import FILES as COARSENING_FILES
-from ncc.tasks.coarsening.files import load_coarsening_head, save_coarsening_head
-from ncc.tasks.coarsening.head import CoarseningHead
-from ncc.tasks.coarsening.lstm_fit import LSTMMethod, SpeedupTraining, load_words
-from ncc.tasks.coarsening.lstm_head import LSTMCoarseningHead, device_columns
+from ncc.tasks.coarsening.features import divergent_share
+from ncc.tasks.coarsening.head import FILES as COARSENING_FILES
+from ncc.tasks.coarsening.head import LineHead, LSTMHead, load_coarsening_head, one_hot, save_coarsening_head
 from ncc.tasks.coarsening.predict import predict_coarsening
 from ncc.tasks.coarsening.samples import (
     DEVICE_TITLES,
@@ -189,9 +183,9 @@ from ncc.tasks.coarsening.samples import (
     read_tables,
 )
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
-from ncc.tasks.coarsening.train import Candidate, ChosenLine, LineGrid, fit_lines
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
+from ncc.tasks.coarsening.train import LSTMTraining, fit_line, fit_lstm, load_shares, load_words, train_coarsening
 from ncc.tasks.devices.columns import code_columns
 from ncc.tasks.devices.constants import fit_constants
 from ncc.tasks.devices.curve import DeviceCurve, plot_curves, predict_device_curve

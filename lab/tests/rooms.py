@@ -2,7 +2,6 @@
 
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
-from ncc.tasks.coarsening.train_head import fit_coarsening_head, train_coarsening
 from ncc_lab.classification import comparison as classification_comparison
 from ncc_lab.classification.comparison import all_methods as classification_all_methods
 from ncc_lab.classification.comparison import compare_classifiers
@@ -13,16 +12,22 @@ from ncc_lab.classification.metrics import measure as classification_measure
 from ncc_lab.classification.robustness import measure_head
 from ncc_lab.classification.task import Classification, ClassificationMethod, first_of_each
 from ncc_lab.coarsening import comparison as coarsening_comparison
+from ncc_lab.coarsening.chosen_line import Candidate, ChosenLine, LineGrid, fit_lines
 from ncc_lab.coarsening.comparison import CoarseningComparison, evaluate_coarsening
 from ncc_lab.coarsening.comparison import all_methods as coarsening_all_methods
 from ncc_lab.coarsening.controls import BestConstant, constant_factor, forest
 from ncc_lab.coarsening.controls import labels_of as coarsening_labels_of
 from ncc_lab.coarsening.controls import standard_controls as coarsening_standard_controls
+from ncc_lab.coarsening.features import FEATURE_NAMES as COARSENING_FEATURE_NAMES
+from ncc_lab.coarsening.features import coarsening_features
+from ncc_lab.coarsening.lstm import LSTMMethod
 from ncc_lab.coarsening.metrics import measure as coarsening_measure
 from ncc_lab.coarsening.protocols import INDEPENDENT_UNITS as COARSENING_INDEPENDENT_UNITS
 from ncc_lab.coarsening.protocols import PROTOCOLS as COARSENING_PROTOCOLS
 from ncc_lab.coarsening.protocols import audit_leakage as coarsening_audit_leakage
 from ncc_lab.coarsening.protocols import splits as coarsening_splits
+from ncc_lab.coarsening.sample_features import opcode_histograms as coarsening_opcode_histograms
+from ncc_lab.coarsening.sample_features import sample_features
 from ncc_lab.coarsening.task import CoarseningMethod, ThreadCoarsening
 from ncc_lab.controls import Constant, Majority
 from ncc_lab.devices import comparison as devices_comparison

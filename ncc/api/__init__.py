@@ -75,15 +75,15 @@ _HOMES = {
         "classify",
     ),
     "ncc.tasks.classification.train_head": ("train_classifier",),
-    "ncc.tasks.coarsening.files": (
+    "ncc.tasks.coarsening.head": (
         "load_coarsening_head",
         "save_coarsening_head",
     ),
     "ncc.tasks.coarsening.predict": (
-        "CoarseningAdvice",
+        "CoarseningPrediction",
         "predict_coarsening",
     ),
-    "ncc.tasks.coarsening.train_head": ("train_coarsening",),
+    "ncc.tasks.coarsening.train": ("train_coarsening",),
     "ncc.tasks.devices.calibrate": ("calibrate",),
     "ncc.tasks.devices.curve": (
         "DeviceCurve",

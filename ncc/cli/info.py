@@ -47,7 +47,7 @@ def _facts() -> dict[str, Any]:
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | dict(encoder.about),
         "device_heads": {name: api.load_device_head(platform=name).about for name in PLATFORMS},
-        "coarsening_head": api.load_coarsening_head().about,
+        "coarsening_head": api.load_coarsening_head().card,
         "classifier": api.load_classifier().about,
         "data_folder": str(data_folder()),
     }

@@ -12,7 +12,7 @@ from ncc.errors import InputError
 from ncc.system.files.text import source_name
 
 if TYPE_CHECKING:
-    from ncc.tasks.coarsening.predict import CoarseningAdvice
+    from ncc.tasks.coarsening.predict import CoarseningPrediction
 
 
 @takes_compile_options()
@@ -53,7 +53,7 @@ def _predict(name: Input, *, head: Path | None, embedding: Path | None, **how: A
     return kernels[0] | {"kernels": kernels}, "\n".join(f"{name}: {_sentence(answer)}" for answer in answers)
 
 
-def _sentence(answer: "CoarseningAdvice") -> str:
+def _sentence(answer: "CoarseningPrediction") -> str:
     low, high = answer.interval
     spread = f" (80 % interval {low:.2f}x to {high:.2f}x)" if answer.factor > 1 else ""
     expected = ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())

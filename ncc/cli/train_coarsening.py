@@ -27,4 +27,4 @@ def train_coarsening(
     from ncc import api
 
     head = api.train_coarsening(**given, about={"command": command_line()})
-    print_card(head.about)
+    print_card(head.card)

@@ -58,10 +58,10 @@ MODELS = {
     ),
     "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v2", ncc.load_device_head, "head", ncc.save_device_head),
     "coarsening head": Format(
-        lambda tiny: tiny.coarsening_head, ncc.load_coarsening_head, "head", ncc.save_coarsening_head
+        lambda _: FORMATS / "coarsening-v2", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
     ),
     "LSTM coarsening head": Format(
-        lambda _: FORMATS / "coarsening-lstm-v1", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
+        lambda _: FORMATS / "coarsening-lstm-v2", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
     ),
     "GPU head": Format(lambda tiny: tiny.gpu_head, ncc.load_gpu_head, "head", ncc.save_gpu_head),
     "counts": Format(lambda tiny: tiny.corpus / "width-2", load_counts, "counts", save_counts),

@@ -97,12 +97,6 @@ TRAINERS = {
         {"data": "times.csv", "num_kernels": 8},
         lambda tiny, made: ncc.predict_device(tiny.kernels / "k0.cl", global_size=4096, head=made)[0].times_ms["one"],
     ),
-    "coarsening-head": Trainer(
-        lambda tiny: ["train", "coarsening", tiny.factors],
-        {"data": "factors.csv: 8 kernels on one, other"},
-        lambda tiny, made: [*ncc.predict_coarsening(tiny.kernels / "k0.cl", head=made)[0].speedups.values()],
-        seed=False,
-    ),
     "gpu-head": Trainer(
         lambda tiny: ["train", "gpu", tiny.launches, "--gpu", "A100"],
         {"launches": 12, "programs": 4},
@@ -213,9 +207,8 @@ def test_a_corpus_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) ->
 def test_a_place_that_can_not_be_written_is_refused_before_any_work(name: str, tiny: Tiny, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[str] = []
-    progress = {} if name == "coarsening-head" else {"progress": told.append}
     with pytest.raises(ncc.OutputError) as refusal:
-        tiny.train(name, tmp_path / "file" / "made", **progress)
+        tiny.train(name, tmp_path / "file" / "made", progress=told.append)
     assert str(tmp_path / "file") in str(refusal.value)
     assert told == []
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]

@@ -9,13 +9,12 @@ import ncc
 from tests.rooms import (
     FileState,
     KernelInputs,
-    coarsening_features,
     code_columns,
     describe_kernel,
+    divergent_share,
     load_inputs,
     load_kernel_ir,
     read_module,
-    sample_features,
     verify,
 )
 from tests.rooms import coarsening_load_samples as load_coarsening
@@ -47,7 +46,7 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
         "code": code_columns(inputs)[0].tolist(),
         "work": inputs.work[0].tolist(),
         "profile": dict(enumerate(inputs.profile[0].tolist())),
-        "coarsening": coarsening_features(module).tolist(),
+        "coarsening": divergent_share(module),
     }
 
 
@@ -71,4 +70,6 @@ def shipped_code(platform: str) -> tuple[list[str], np.ndarray]:
 
 def coarsening_columns() -> np.ndarray:
     """Features of the 17 kernels of the published table, a row a sample."""
+    from lab.tests.rooms import sample_features
+
     return sample_features(load_coarsening(), load_kernel_ir())

@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 CLASSES = {"bits": "^&|^", "sums": "+-*/"}
 GPU_KERNEL = """
 __global__ void work(int n, const float *x, float *y) {{
@@ -38,19 +36,6 @@ def write_times(path: Path, kernels: Sequence[Path], sizes: Sequence[int] = (1 <
             for device, start, rate in (("little", 0.01, 1e6), ("big", 0.5, 3e7)):
                 time = start + (1 + number % 5) * size / rate
                 rows.append(f"{kernel},{name},{device},{size},64,{8 * size},{time:.6g},family{number % 4}")
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def write_factors(path: Path, kernels: Sequence[Path]) -> Path:
-    """Writes invented times of kernels that are coarsened, on two devices."""
-    rows = ["kernel_file,kernel,device,factor,time_ms,global_size,local_size"]
-    rng = np.random.default_rng(204)
-    for number, kernel in enumerate(kernels):
-        for device in ("little", "big"):
-            for place, factor in enumerate((1, 2, 4, 8, 16, 32)):
-                time = np.exp((number % 3 - 1) * 0.2 * place + rng.normal(0, 0.02))
-                rows.append(f"{kernel},{kernel_name(kernel)},{device},{factor},{time:.6g},65536,64")
     path.write_text("\n".join(rows) + "\n")
     return path
 

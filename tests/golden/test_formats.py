@@ -20,7 +20,8 @@ ASKED: dict[str, list[object]] = {
     "times-v2": [*DEVICE, "--head"],
     "times-lstm-v2": [*DEVICE[:2], "--head"],
     "coarsening-v1": [*COARSENING, "--head"],
-    "coarsening-lstm-v1": [*COARSENING[:2], "--head"],
+    "coarsening-v2": [*COARSENING, "--head"],
+    "coarsening-lstm-v2": [*COARSENING[:2], "--head"],
     "classifier-v2": ["classify", CODE[0], f"{IR}/saxpy.clang22.ll", "--head"],
 }
 """Folder of a format → the verb that is given it."""

@@ -93,12 +93,6 @@ def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: 
     checked(f"devmap-{model}", ["train", "devmap", table, "--model", model], asked)
 
 
-def test_a_coarsening_head(kernels: list[Path], checked: Any, tmp_path: Path) -> None:
-    table = small.write_factors(tmp_path / "factors.csv", kernels)
-    asked = ["predict-coarsening", *kernels[:2], FEW_KERNELS[-1], "--head"]
-    checked("coarsening", ["train", "coarsening", table], asked)
-
-
 @pytest.mark.full
 def test_a_gpu_head(checked: Any, tmp_path: Path) -> None:
     table = small.write_launches(tmp_path / "launches")

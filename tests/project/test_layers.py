@@ -11,9 +11,7 @@ import ncc
 from docs.tower import BUDGETS, arrows, floors, lines, modules, room_of, table
 
 PACKAGE = Path(ncc.__file__).parent
-UPWARD = {
-    ("ncc.tasks.coarsening.train_head", "lab"),
-}
+UPWARD: set[tuple[str, str]] = set()
 """Imports that point upwards, module and room; to be emptied."""
 
 OVER_BUDGET = {

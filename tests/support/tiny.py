@@ -2,7 +2,6 @@
 
 import csv
 import fcntl
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,18 +95,13 @@ class Tiny:
 
     @property
     def kernels(self) -> Path:
-        """Eight kernels, ``k0.cl`` to ``k7.cl``; the even ones gain from coarsening, the odd ones lose."""
+        """Eight kernels, ``k0.cl`` to ``k7.cl``; the odd ones branch."""
         return self.folder / "kernels"
 
     @property
     def times(self) -> Path:
         """Their times on two devices."""
         return self.kernels / "times.csv"
-
-    @property
-    def factors(self) -> Path:
-        """Their times on two devices at four factors."""
-        return self.kernels / "factors.csv"
 
     @property
     def launches(self) -> Path:
@@ -118,11 +112,6 @@ class Tiny:
     def device_head(self) -> Path:
         """Of the two devices."""
         return self.folder / "device-head"
-
-    @property
-    def coarsening_head(self) -> Path:
-        """Of the same."""
-        return self.folder / "coarsening-head"
 
     @property
     def gpu_head(self) -> Path:
@@ -177,7 +166,6 @@ class Tiny:
                 {"folder": self.programs, "embedding": self.embedding, "cache": self.cache} | CLASSIFIER,
             ),
             "device-head": (ncc.train_devmap, {"tables": [self.times]}),
-            "coarsening-head": (ncc.train_coarsening, {"table": self.factors}),
             "gpu-head": (ncc.train_gpu, {"table": self.launches, "gpu": "A100"}),
         }[name]
         return learn(output=output, **(usual | options))
@@ -207,7 +195,6 @@ class Tiny:
         for number in range(NUM_KERNELS):
             (self.kernels / f"k{number}.cl").write_text((STRAIGHT, BRANCHING)[number % 2].format(number))
         write_table(self.times, list(device_times()))
-        write_table(self.factors, list(coarsening_times()))
 
     def _write_cuda(self) -> None:
         self.launches.parent.mkdir()
@@ -227,7 +214,6 @@ TRAINED = (
     "lstm-encoder",
     "classifier",
     "device-head",
-    "coarsening-head",
     "gpu-head",
 )
 EMBEDDING: dict[str, Any] = {"dim": 8, "epochs": 2, "steps": 2, "min_count": 3, "subsample": 0.0}
@@ -245,15 +231,6 @@ def device_times() -> Iterator[dict[str, object]]:
             work = size / 1e5 * (1 + number / 10)
             for device, time in zip(DEVICES, (work, 1 + work / 10), strict=True):
                 yield {**_launch(number, device, size), "time_ms": time}
-
-
-def coarsening_times() -> Iterator[dict[str, object]]:
-    """Even kernels gain with each factor, odd ones lose; on the other device twice as much."""
-    for number in range(NUM_KERNELS):
-        for gain, device in enumerate(DEVICES, start=1):
-            for step, factor in enumerate((1, 2, 4, 8)):
-                time = 2.0 * math.exp((0.2 if number % 2 else -0.2) * gain * step)
-                yield {**_launch(number, device, 4096), "factor": factor, "time_ms": time}
 
 
 def _launch(number: int, device: str, size: int) -> dict[str, object]:

@@ -23,8 +23,6 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.tasks.coarsening.features import FEATURE_NAMES
-from ncc.tasks.coarsening.head import CoarseningHead
 from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
 
 Scale = Literal["log", "plain"]
@@ -193,28 +191,6 @@ class ChosenLine:
         return (
             (1 - share) * together.offset[at] + share * own.offset[at],
             (1 - share) * together.slope[at] + share * own.slope[at],
-        )
-
-    def to_head(self, spread: Floats, about: dict[str, Any]) -> CoarseningHead:
-        """Return what was fitted, as it answers.
-
-        Args:
-            spread: (2,) float64, see `CoarseningHead`.
-            about: The card.
-        """
-        devices = tuple(name for name in self._lines if name)
-        lines = [self.line(device) for device in (*devices, None)]
-        assert self.candidate is not None
-        return CoarseningHead(
-            feature_names=FEATURE_NAMES,
-            feature=FEATURE_NAMES[self.candidate.feature],
-            devices=devices,
-            factors=FACTORS,
-            scale=self.candidate.scale,
-            offset=np.stack([offset for offset, _ in lines]),
-            slope=np.stack([slope for _, slope in lines]),
-            spread=spread,
-            about=about,
         )
 
     def _fit_devices(self, samples: CoarseningSamples, curves: Floats, rows: Ints, *scales: Scale) -> dict[str, Lines]:

@@ -14,14 +14,16 @@ from ncc.arrays import Floats
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.system.files.models import write_atomically
-from ncc.tasks.coarsening.coarsening_features import opcode_histograms, sample_features
-from ncc.tasks.coarsening.features import FEATURE_NAMES
 from ncc.tasks.coarsening.samples import CoarseningSamples, load_kernel_ir, load_samples
-from ncc.tasks.coarsening.train import ChosenLine
+from ncc.tasks.coarsening.train import load_words
 from ncc.tasks.devices.published import load_samples as load_device_samples
+from ncc_lab.coarsening.chosen_line import ChosenLine
 from ncc_lab.coarsening.controls import NUM_TREES, forest, standard_controls
+from ncc_lab.coarsening.features import FEATURE_NAMES
+from ncc_lab.coarsening.lstm import LSTMMethod
 from ncc_lab.coarsening.metrics import CoarseningMetrics
 from ncc_lab.coarsening.protocols import PROTOCOLS, audit_leakage
+from ncc_lab.coarsening.sample_features import opcode_histograms, sample_features
 from ncc_lab.coarsening.task import CoarseningMethod, CoarseningScore, ThreadCoarsening
 from ncc_lab.evaluation import (
     Comparison,
@@ -120,7 +122,6 @@ def evaluate_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
-    from ncc.tasks.coarsening.lstm_fit import LSTMMethod, load_words  # with torch
     from ncc_lab.peers.deeptune_coarsening import CoarseningDeepTune
 
     protocols = choose("protocol", protocol, PROTOCOLS)

@@ -4,8 +4,8 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.reader import read_module
-from ncc.tasks.coarsening.features import coarsening_features
 from ncc.tasks.coarsening.samples import CoarseningSamples
+from ncc_lab.coarsening.features import coarsening_features
 
 
 def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:

@@ -1,10 +1,23 @@
 """Invented tables, and the published ones."""
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lab.tests.rooms import sample_features
 from tests.fixtures.coarsening import (  # noqa: F401
     published,
-    published_features,
     published_ir,
     toy,
     toy_features,
     write_tables,
 )
+from tests.rooms import CoarseningSamples
+
+
+@pytest.fixture(scope="session")
+def published_features(
+    published: CoarseningSamples,  # noqa: F811
+    published_ir: dict[str, bytes],  # noqa: F811
+) -> NDArray[np.float64]:
+    return sample_features(published, published_ir)

@@ -6,28 +6,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.tests.rooms import ThreadCoarsening, evaluate
+from lab.tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
+from lab.tests.rooms import Candidate, ChosenLine, LineGrid, ThreadCoarsening, evaluate, fit_lines
 from ncc.errors import InputError
-from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
-from tests.rooms import Candidate, ChosenLine, CoarseningSamples, LineGrid, complete_log_speedups, fit_lines
+from tests.rooms import CoarseningSamples, complete_log_speedups, fit_line, load_shares
 
 Array = NDArray[np.float64]
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
-
-
-def test_curves_are_followed_down_and_never_up() -> None:
-    nan = np.nan
-    doublings = np.arange(6.0)
-    parabola = 0.5 * doublings - 0.2 * doublings**2
-    runtime = np.stack([np.exp(-parabola), 2.0 ** -np.arange(6.0), np.full(6, nan)])
-    runtime[:2, 4:] = nan
-    found = complete_log_speedups(runtime)
-    np.testing.assert_allclose(found[0], parabola, atol=1e-12)
-    np.testing.assert_allclose(found[1] / np.log(2), [0, 1, 2, 3, 3, 3], atol=1e-12)
-    assert np.isnan(found[2]).all()
 
 
 def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
@@ -147,3 +135,15 @@ def test_every_published_fold_chooses_divergence(published: CoarseningSamples, p
         assert method.candidate is not None
         chosen.append(method.candidate)
     assert {FEATURE_NAMES[candidate.feature] for candidate in chosen} <= {"divergent_share", "divergent_loop_share"}
+
+
+def test_what_all_kernels_choose_is_the_line_that_ships(
+    published: CoarseningSamples, published_features: Array, published_ir: dict[str, bytes]
+) -> None:
+    rows = np.arange(len(published))
+    method = ChosenLine(published_features)
+    method.fit(published, rows, rng())
+    shares = load_shares(published, published_ir)
+    head = fit_line(published, shares, rows)
+    predicted = [head.speedups(share, device) for share, device in zip(shares, published.device, strict=True)]
+    np.testing.assert_allclose(method.predict(published, rows), np.stack(predicted), rtol=1e-9)

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.tests.rooms import (
+    ChosenLine,
     CoarseningComparison,
     CoarseningDeepTune,
     LanguageModel,
@@ -22,7 +23,7 @@ from lab.tests.rooms import (
 from lab.tests.rooms import coarsening_all_methods as all_methods
 from lab.tests.rooms import coarsening_comparison as comparison
 from ncc.errors import InputError
-from tests.rooms import DEVICES, ChosenLine, CoarseningSamples, TrainingConfig, read_table
+from tests.rooms import DEVICES, CoarseningSamples, TrainingConfig, read_table
 
 SMALL = deeptune_training(hidden=8, loop=TrainingConfig(epochs=40, batch_size=64, learning_rate=2e-2, weight_decay=0.0))
 

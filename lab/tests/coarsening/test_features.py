@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
-from tests.rooms import OPCODES, CoarseningSamples, coarsening_features, read_module
-from tests.rooms import coarsening_opcode_histograms as opcode_histograms
+from lab.tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
+from lab.tests.rooms import coarsening_features
+from lab.tests.rooms import coarsening_opcode_histograms as opcode_histograms
+from tests.rooms import OPCODES, CoarseningSamples, read_module
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)

@@ -20,7 +20,7 @@ from ncc.learning.encoder import linear as linear_encoder
 from ncc.learning.encoder.encoders import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.files import FILES as CLASSIFIERS
-from ncc.tasks.coarsening.files import FILES as COARSENING_HEADS
+from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
 from ncc.tasks.devices.features import KernelInputs
 from ncc.tasks.devices.files import FILES as DEVICE_HEADS
 from ncc.tasks.devices.work import WORK_WIDTH
@@ -130,13 +130,11 @@ def write_coarsening(folder: Path) -> None:
 def ask_coarsening(folder: Path) -> dict[str, Any]:
     """Predictions for an invented kernel on every device."""
     head: Any = COARSENING_HEADS.load(folder)
-    answers = [head.predict(np.linspace(0, 2, len(head.feature_names)), device) for device in (None, *head.devices)]
     return {
-        "factor": [answer.factor for answer in answers],
-        "speedups": [list(answer.speedups.values()) for answer in answers],
-        "interval": [list(answer.interval) for answer in answers],
-        "names": [list(head.feature_names), list(head.devices), list(head.factors)],
-        "about": head.about,
+        "speedups": [head.speedups(0.5, device).tolist() for device in (None, *head.devices)],
+        "interval_quantiles": head.interval_quantiles.tolist(),
+        "names": [list(head.devices), list(head.factors)],
+        "card": head.card,
     }
 
 
@@ -180,9 +178,9 @@ def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
     head: Any = COARSENING_HEADS.load(folder)
     encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
     return {
-        "speedups": [list(head.predict(encoded, device).speedups.values()) for device in (None, *head.devices)],
+        "speedups": [head.speedups(encoded, device).tolist() for device in (None, *head.devices)],
         "names": [list(head.devices), list(head.factors), head.embedding_id],
-        "about": head.about,
+        "card": head.card,
     }
 
 

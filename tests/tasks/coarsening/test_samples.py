@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import DataError, InputError
-from tests.rooms import DEVICE_TITLES, DEVICES, FACTORS, CoarseningSamples, locate, read_tables
+from tests.rooms import DEVICE_TITLES, DEVICES, FACTORS, CoarseningSamples, complete_log_speedups, locate, read_tables
 from tests.rooms import coarsening_load_samples as load_samples
 
 COMPONENTS = ",".join(f"PCA{i}" for i in range(1, 8))
@@ -110,3 +110,15 @@ def test_texts_are_those_of_the_kernel_and_not_of_the_line(published: Coarsening
 def test_every_kernel_has_its_ir(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
     assert set(published_ir) == set(published.kernel)
     assert all(b"spir_kernel" in text for text in published_ir.values())
+
+
+def test_curves_are_followed_down_and_never_up() -> None:
+    nan = np.nan
+    doublings = np.arange(6.0)
+    parabola = 0.5 * doublings - 0.2 * doublings**2
+    runtime = np.stack([np.exp(-parabola), 2.0 ** -np.arange(6.0), np.full(6, nan)])
+    runtime[:2, 4:] = nan
+    found = complete_log_speedups(runtime)
+    np.testing.assert_allclose(found[0], parabola, atol=1e-12)
+    np.testing.assert_allclose(found[1] / np.log(2), [0, 1, 2, 3, 3, 3], atol=1e-12)
+    assert np.isnan(found[2]).all()
