@@ -84,6 +84,7 @@ SAVED = {name: one.save for name, one in MODELS.items() if one.save}
 WITH_HASHES = [name for name in WITH_TENSORS if name != "counts"]
 ALLOWED = {
     "about: empty object",
+    "card: empty object",
     *(f"{field}: {what}" for field in ("platform", "embedding_id", "pooler_id") for what in ("text", "long text")),
 }
 """What a damage makes of these fields is a value like any other: they are free."""
