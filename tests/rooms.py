@@ -183,9 +183,9 @@ from ncc.tasks.coarsening.samples import (
     read_tables,
 )
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
+from ncc.tasks.coarsening.train import LSTMTraining, fit_line, fit_lstm, load_shares, load_words, train_coarsening
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
-from ncc.tasks.coarsening.train import LSTMTraining, fit_line, fit_lstm, load_shares, load_words, train_coarsening
 from ncc.tasks.devices.columns import code_columns
 from ncc.tasks.devices.constants import fit_constants
 from ncc.tasks.devices.curve import DeviceCurve, plot_curves, predict_device_curve
