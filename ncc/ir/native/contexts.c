@@ -326,8 +326,8 @@ EXPORT int32_t ncc_count_run(walk *w, int64_t steps) {
 }
 
 /* Counts of the pairs (label of a centre << 32 | label of a context). */
-EXPORT void ncc_counts(const walk *w, const void **data, int64_t *len) {
+EXPORT void ncc_count_view(const walk *w, const void **data, int64_t *len) {
   data[0] = w->pairs.keys;
   data[1] = w->pairs.counts;
-  *len = (int64_t)w->pairs.cap;
+  len[0] = len[1] = (int64_t)w->pairs.cap;
 }

@@ -8,6 +8,8 @@ typedef struct {
   const char *text, *end;
   interner tokens;  /* as the text has them; a name begins with @ */
   ints token, stop; /* all literals; for each statement so far where its own end */
+  const uint32_t *at; /* where statements start */
+  int64_t num_statements;
 } literals;
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -128,20 +130,21 @@ EXPORT void ncc_literals_close(literals *l) {
   free(l);
 }
 
-/* A finder in this text, which must stay until it is closed; NULL when memory runs out. */
-EXPORT literals *ncc_literals_open(const char *text, int64_t len) {
+/* A finder in this text of statements that start at these offsets; both must stay until it is closed. NULL when memory
+   runs out. */
+EXPORT literals *ncc_literals_open(const char *text, int64_t len, const uint32_t *at, int64_t num_statements) {
   literals *l = calloc(1, sizeof *l);
-  if (l) l->text = text, l->end = text + len;
+  if (l) l->text = text, l->end = text + len, l->at = at, l->num_statements = num_statements;
   return l;
 }
 
-/* Reads so many statements, which start at these offsets; 0 when memory runs out. */
-EXPORT int32_t ncc_literals_read(literals *l, const uint32_t *at, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    const char *start = l->text + at[i];
-    if (!read_literals(l, start, end_of(l, start)) || !ints_push(&l->stop, (int32_t)l->token.len)) return 0;
+/* Reads so many statements more: 0 where there is more to come, 1 at the end, 2 when memory runs out. */
+EXPORT int32_t ncc_literals_read(literals *l, int64_t n) {
+  for (; n && (int64_t)l->stop.len < l->num_statements; n--) {
+    const char *start = l->text + l->at[l->stop.len];
+    if (!read_literals(l, start, end_of(l, start)) || !ints_push(&l->stop, (int32_t)l->token.len)) return 2;
   }
-  return 1;
+  return (int64_t)l->stop.len == l->num_statements;
 }
 
 /* What was found: for each statement where its literals end, all literals, and their distinct texts with offsets. */

@@ -447,11 +447,11 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   return r;
 }
 
-/* Reads on for about so many bytes; 0 where there is more to come. One statement or entity is never cut, and all take
-   time in proportion to their length, so that this comes back soon. */
+/* Reads on for about so many bytes: 0 where there is more to come, 1 at the end, 2 when memory runs out, 3 where the
+   text is refused. One statement or entity is never cut, and all take time in proportion to their length, so that this
+   comes back soon. */
 EXPORT int32_t ncc_read(reader *r, int64_t bytes) {
-  if (r->status != STATUS_OK) return 1;
-  if (setjmp(r->on_error)) return 1;
+  if (r->status != STATUS_OK || setjmp(r->on_error)) return r->status;
   r->pause = r->end - r->p > bytes ? r->p + bytes : r->end + 1;
   read_module(r);
   return r->place == AT_END;
@@ -468,8 +468,8 @@ EXPORT void ncc_view(const reader *r, const void **data, int64_t *len) {
   VIEW(r->fn_kernel), VIEW(r->block_node), VIEW(r->debug_id), VIEW(r->debug_line), VIEW(r->stmt_at);
 }
 
-EXPORT int32_t ncc_status(const reader *r, int64_t *error_at, const char **message) {
+/* Why the text was refused, and where. */
+EXPORT const char *ncc_refusal(const reader *r, int64_t *error_at) {
   *error_at = r->error_at;
-  *message = r->message;
-  return r->status;
+  return r->message;
 }

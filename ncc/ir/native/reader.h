@@ -13,7 +13,7 @@ enum { MAX_DEPTH = 200, MAX_STRUCT_TEXT = 4096, MAX_DIGITS = 20, WIDEST_INTEGER 
 #define TOO_MUCH_TEXT "structures that unfold to more than 64 times the length of the file"
 enum { NODE_GLOBAL = 0, NODE_FUNCTION = 1, NODE_BLOCK = 2, NODE_ARGUMENT = 3, NODE_RESULT = 4, NODE_UNDEFINED = 5, NODE_ALIAS = 6 };
 enum { KEEP_CALLEES = 1, KEEP_IMMEDIATES = 2, VERIFIED = 4, KEEP_CASTS = 8 }; /* VERIFIED: LLVM has printed the text */
-enum { STATUS_OK = 0, STATUS_SYNTAX = 1, STATUS_MEMORY = 2 };
+enum { STATUS_OK = 0, STATUS_MEMORY = 2, STATUS_SYNTAX = 3 };
 enum { AT_START, AT_TOP_LEVEL, IN_BODY, AT_END };
 enum { NO_NODE = -1 };
 enum { BODY_INLINED, BODY_CALLED };

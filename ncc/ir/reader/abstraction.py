@@ -68,6 +68,7 @@ KNOWN_CALLEES: frozenset[str] = frozenset(
 )
 """External functions whose name is kept: libm, libc, the C++ runtime, OpenCL's and SPIR-V's built-ins (mangled or
 not)."""
+_KNOWN_CALLEES = "\n".join(sorted(KNOWN_CALLEES)).encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,5 +105,5 @@ class Abstraction:
 
     @property
     def known_callees(self) -> bytes | None:
-        """The kept names, one a line, or None to keep none."""
-        return "\n".join(sorted(KNOWN_CALLEES)).encode() if self.keep_callees else None
+        """The kept names, one per line, or None to keep none."""
+        return _KNOWN_CALLEES if self.keep_callees else None

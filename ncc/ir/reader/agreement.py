@@ -4,6 +4,7 @@ This is not a verifier: `ncc.ir.reader.reader.read_module` asks LLVM's on reques
 """
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def find_mismatch(module: Module) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1 << 14)
 def _types(text: str) -> tuple[str, str, str]:
     """Of a statement's operands, of its result, and of what a function returns; empty where that is not known."""
     found = _TYPED.match(text)

@@ -1,4 +1,4 @@
-"""C functions (IR reader, literals, contexts) on bytes and NumPy arrays; compiled when ncc is installed.
+"""C functions (IR reader, literals, graph, contexts) on bytes and NumPy arrays; compiled when ncc is installed.
 
 They know LLVM's printed form and nothing else of ncc. The packages that use them wrap their arrays in dataclasses.
 """
@@ -9,7 +9,7 @@ import itertools
 import math
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints, Ints32
 from ncc.errors import NccError
 
-__all__ = ["OPCODES", "IRSyntaxError", "count_contexts", "find_literals", "read_text"]
+__all__ = ["OPCODES", "IRSyntaxError", "build_graph", "count_contexts", "find_literals", "read_text"]
 
 _OPCODES = """
 define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add fadd sub fsub
@@ -58,12 +58,54 @@ READER_FIELDS = (
     ("debug_line", np.uint32),
     ("statement_at", np.uint32),
 )
+GRAPH_COLUMNS = (
+    ("opcode", np.uint8),
+    ("node_kind", np.uint8),
+    ("block", np.int32),
+    ("result", np.int32),
+    ("callee", np.int32),
+    ("operand_start", np.int32),
+    ("operand", np.int32),
+    ("node_definition", np.int32),
+    ("block_node", np.int32),
+    ("function_start", np.int32),
+)
+GRAPH_FIELDS = (
+    ("source", np.int32),
+    ("target", np.int32),
+    ("statement", np.int32),
+    ("kind", np.uint8),
+    ("effect_statement", np.int32),
+)
 
 _KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
-_OK, _SYNTAX, _MEMORY = range(3)
+_MEMORY, _REFUSED = 2, 3
 _SLICE_BYTES = 1 << 22
 _SLICE_STEPS = 1 << 24
 _SLICE_STATEMENTS = 1 << 16
+_TEXT, _POINTER, _LONG, _INT = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "ncc_key": (None, ctypes.c_uint64, ctypes.c_uint64),
+    "ncc_open": (_POINTER, _TEXT, _LONG, ctypes.c_uint32, _INT, _TEXT),
+    "ncc_read": (_INT, _POINTER, _LONG),
+    "ncc_refusal": (_TEXT, _POINTER, _POINTER),
+    "ncc_view": (None, _POINTER, _POINTER, _POINTER),
+    "ncc_free": (None, _POINTER),
+    "ncc_graph_open": (_POINTER, _POINTER, _POINTER),
+    "ncc_graph_build": (_INT, _POINTER),
+    "ncc_graph_num_control": (_LONG, _POINTER),
+    "ncc_graph_view": (None, _POINTER, _POINTER, _POINTER),
+    "ncc_graph_close": (None, _POINTER),
+    "ncc_count_open": (_POINTER, _LONG, _LONG, *[_POINTER] * 5, _INT),
+    "ncc_count_run": (_INT, _POINTER, _LONG),
+    "ncc_count_view": (None, _POINTER, _POINTER, _POINTER),
+    "ncc_count_close": (None, _POINTER),
+    "ncc_literals_open": (_POINTER, _TEXT, _LONG, _POINTER, _LONG),
+    "ncc_literals_read": (_INT, _POINTER, _LONG),
+    "ncc_literals_view": (None, _POINTER, _POINTER, _POINTER),
+    "ncc_literals_close": (None, _POINTER),
+}
+"""Function → type of its result, types of its arguments."""
 
 
 class IRSyntaxError(Exception):
@@ -74,37 +116,60 @@ class IRSyntaxError(Exception):
         self.offset = offset
 
 
+class TooManyEdgesError(Exception):
+    """Branches alone would make ``num_edges`` edges, which is above the limit."""
+
+    def __init__(self, num_edges: int) -> None:
+        super().__init__(f"branches would make {num_edges:,} edges")
+        self.num_edges = num_edges
+
+
 @functools.cache
 def _library() -> ctypes.CDLL:
     path = Path(__file__).with_name("_kernels.so")
     if not path.exists():
         raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
     library = ctypes.CDLL(str(path))
-    if not hasattr(library, "ncc_literals_open"):
-        raise NccError(f"{path} is older than ncc's sources. Run 'pip install .' in its source folder again.")
-    library.ncc_key.restype = None
-    library.ncc_key.argtypes = [ctypes.c_uint64] * 2
+    for name, (result, *arguments) in _SIGNATURES.items():
+        if not hasattr(library, name):
+            raise NccError(f"{path} is older than ncc's sources. Run 'pip install .' in its source folder again.")
+        getattr(library, name).restype, getattr(library, name).argtypes = result, arguments
     library.ncc_key(secrets.randbits(64), secrets.randbits(64))
-    library.ncc_open.restype = ctypes.c_void_p
-    library.ncc_open.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_int32, ctypes.c_char_p]
-    library.ncc_read.restype = ctypes.c_int32
-    library.ncc_read.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    library.ncc_free.argtypes = [ctypes.c_void_p]
-    library.ncc_view.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    library.ncc_status.argtypes = [ctypes.c_void_p] * 3
-    library.ncc_count_open.restype = ctypes.c_void_p
-    library.ncc_count_open.argtypes = [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 5 + [ctypes.c_int32]
-    library.ncc_count_run.restype = ctypes.c_int32
-    library.ncc_count_run.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    library.ncc_counts.argtypes = [ctypes.c_void_p] * 3
-    library.ncc_count_close.argtypes = [ctypes.c_void_p]
-    library.ncc_literals_open.restype = ctypes.c_void_p
-    library.ncc_literals_open.argtypes = [ctypes.c_char_p, ctypes.c_int64]
-    library.ncc_literals_read.restype = ctypes.c_int32
-    library.ncc_literals_read.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-    library.ncc_literals_view.argtypes = [ctypes.c_void_p] * 3
-    library.ncc_literals_close.argtypes = [ctypes.c_void_p]
     return library
+
+
+def _session(
+    owner: int | None,
+    step: Callable[[int], int],
+    view: Callable[..., None],
+    close: Callable[[int], None],
+    fields: Sequence[tuple[str, Any]],
+    *,
+    refuse: Callable[[int], Exception] | None = None,
+    task: str,
+    timeout_s: float | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Copies of what a C object holds once it has stepped to its end; it is closed in any case."""
+    if not owner:
+        raise MemoryError(f"not enough memory for {task}")
+    try:
+        deadline = time.monotonic() + (math.inf if timeout_s is None else timeout_s)
+        while not (outcome := step(owner)):  # Ctrl-C is heard between two calls
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{task} took more than {timeout_s:g} s")
+        if outcome == _REFUSED and refuse:
+            raise refuse(owner)
+        if outcome == _MEMORY:
+            raise MemoryError(f"not enough memory for {task}")
+        data, lengths = (_POINTER * len(fields))(), (_LONG * len(fields))()
+        view(owner, data, lengths)
+        copies = {}
+        for (name, dtype), address, length in zip(fields, data, lengths, strict=True):
+            size = length * np.dtype(dtype).itemsize
+            copies[name] = np.frombuffer(ctypes.string_at(address, size) if size else b"", dtype)
+        return copies
+    finally:
+        close(owner)
 
 
 def read_text(
@@ -117,47 +182,59 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Reads LLVM IR text into arrays in one walk.
+    """Reads LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk.
 
     Args:
-        text: The module as any LLVM since 3.7 prints it.
-        known_callees: Names, one a line, of external functions that keep their name in a statement; None
-            abstracts every callee.
+        text: The module.
+        known_callees: Names, one per line, of external functions that keep their name; None abstracts every callee.
         keep_immediates: Small integers keep a bucket of their own.
-        keep_casts: Casts of typed pointers to other ones are statements.
+        keep_casts: Casts of typed pointers are statements.
         max_fields: Structures of more scalars than this are written ``{...}``; None for no limit.
-        timeout_s: Seconds after which reading is given up; None for no limit.
-        verified: Whether LLVM has printed the text: words that the reader does not know are attributes, then.
-
-    Returns:
-        The arrays that ``READER_FIELDS`` names.
-
-    Raises:
-        IRSyntaxError: The text is not what the reader expects.
-        TimeoutError: It took too long.
-        MemoryError: There is not enough memory.
+        timeout_s: Limit in seconds, or None.
+        verified: True if LLVM has printed the text: words that the reader does not know are attributes, then.
     """
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
     flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)
     limit = -1 if max_fields is None else max_fields
-    reader = library.ncc_open(text, len(text), flags, limit, known_callees or b"")
-    if not reader:
-        raise MemoryError("no memory to read IR")
-    try:
-        deadline = time.monotonic() + (math.inf if timeout_s is None else timeout_s)
-        while not library.ncc_read(reader, _SLICE_BYTES):  # Ctrl-C is heard between two calls
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"reading IR took more than {timeout_s:g} s")
-        offset, message = ctypes.c_int64(), ctypes.c_char_p()
-        status = library.ncc_status(reader, ctypes.byref(offset), ctypes.byref(message))
-        if status == _SYNTAX:
-            raise IRSyntaxError((message.value or b"").decode(), offset.value)
-        if status == _MEMORY:
-            raise MemoryError("not enough memory to read IR")
-        return _copy_arrays(library.ncc_view, reader, READER_FIELDS)
-    finally:
-        library.ncc_free(reader)
+
+    def refuse(reader: int) -> IRSyntaxError:
+        offset = _LONG()
+        return IRSyntaxError(library.ncc_refusal(reader, ctypes.byref(offset)).decode(), offset.value)
+
+    return _session(
+        library.ncc_open(text, len(text), flags, limit, known_callees or b""),
+        lambda reader: library.ncc_read(reader, _SLICE_BYTES),
+        library.ncc_view,
+        library.ncc_free,
+        READER_FIELDS,
+        refuse=refuse,
+        task="reading IR",
+        timeout_s=timeout_s,
+    )
+
+
+def build_graph(columns: Sequence[NDArray[Any]], num_functions: int, max_control: int) -> dict[str, NDArray[Any]]:
+    """Builds the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement.
+
+    Args:
+        columns: Those of the module that ``GRAPH_COLUMNS`` names.
+        num_functions: Number of functions.
+        max_control: Limit of edges from the ends of blocks to labels.
+    """
+    library = _library()
+    arrays = [np.ascontiguousarray(array, dtype) for array, (_, dtype) in zip(columns, GRAPH_COLUMNS, strict=True)]
+    pointers = (_POINTER * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
+    sizes = (_LONG * 5)(len(arrays[0]), len(arrays[1]), len(arrays[8]), num_functions, max_control)
+    return _session(
+        library.ncc_graph_open(pointers, sizes),
+        library.ncc_graph_build,
+        library.ncc_graph_view,
+        library.ncc_graph_close,
+        GRAPH_FIELDS,
+        refuse=lambda graph: TooManyEdgesError(library.ncc_graph_num_control(graph)),
+        task="building the graph",
+    )
 
 
 def count_contexts(
@@ -181,82 +258,44 @@ def count_contexts(
         node_statement: int32 statements of each node, without repetition.
         label: (num_statements,) int32; a pair is counted only if both labels are at least 0.
         width: Number of hops, 1 or more.
-        timeout_s: Seconds after which counting is given up; None for no limit.
+        timeout_s: Limit in seconds, or None.
 
     Returns:
-        Labels of centres, labels of contexts and counts of the distinct pairs, in no particular order.
-
-    Raises:
-        TimeoutError: It took too long.
-        MemoryError: There is not enough memory.
+        Labels of centers, labels of contexts and counts of the distinct pairs, in no particular order.
     """
     library = _library()
     num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1
     arrays = [np.ascontiguousarray(a) for a in (statement_start, statement_node, node_start, node_statement, label)]
-    counter = library.ncc_count_open(num_statements, num_nodes, *(a.ctypes.data for a in arrays), width)
-    if not counter:
-        raise MemoryError("not enough memory to count contexts")
-    try:
-        deadline = time.monotonic() + (math.inf if timeout_s is None else timeout_s)
-        while not (outcome := library.ncc_count_run(counter, _SLICE_STEPS)):  # Ctrl-C is heard between two calls
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"counting contexts took more than {timeout_s:g} s")
-        if outcome == _MEMORY:
-            raise MemoryError("not enough memory to count contexts")
-        data, length = (ctypes.c_void_p * 2)(), ctypes.c_int64()
-        library.ncc_counts(counter, data, ctypes.byref(length))
-        keys = _copy(data[0], length.value, np.uint64)
-        counts = _copy(data[1], length.value, np.int64)
-    finally:
-        library.ncc_count_close(counter)
-    occupied = counts > 0
-    keys = keys[occupied]
-    return (keys >> np.uint64(32)).astype(np.int32), (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), counts[occupied]
+    pairs = _session(
+        library.ncc_count_open(num_statements, num_nodes, *(a.ctypes.data for a in arrays), width),
+        lambda counter: library.ncc_count_run(counter, _SLICE_STEPS),
+        library.ncc_count_view,
+        library.ncc_count_close,
+        (("key", np.uint64), ("count", np.int64)),
+        task="counting contexts",
+        timeout_s=timeout_s,
+    )
+    occupied = pairs["count"] > 0
+    keys = pairs["key"][occupied]
+    return (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), pairs["count"][occupied]
 
 
 def find_literals(text: bytes, statement_at: NDArray[np.uint32]) -> tuple[Ints32, Ints32, list[bytes]]:
-    """Finds the numbers and the names of globals in statements.
-
-    Args:
-        text: The module as `read_text` reads it.
-        statement_at: (n,) uint32 offsets of statements in the text.
+    """Finds the numbers and the names of globals in statements of a text, which start at (n,) uint32 offsets.
 
     Returns:
         For each statement where its literals end, (n,) int32; the literals, int32 indices; and the texts that they
         are indices of, a name with its ``@``.
-
-    Raises:
-        MemoryError: There is not enough memory.
     """
     library = _library()
-    finder = library.ncc_literals_open(text, len(text))
-    if not finder:
-        raise MemoryError("no memory to find literals")
-    try:
-        for first in range(0, len(statement_at), _SLICE_STATEMENTS):  # Ctrl-C is heard between two calls
-            part = np.ascontiguousarray(statement_at[first : first + _SLICE_STATEMENTS], np.uint32)
-            if not library.ncc_literals_read(finder, part.ctypes.data, len(part)):
-                raise MemoryError("not enough memory to find literals")
-        fields = (("stop", np.int32), ("token", np.int32), ("texts", np.uint8), ("texts_start", np.int64))
-        found = _copy_arrays(library.ncc_literals_view, finder, fields)
-    finally:
-        library.ncc_literals_close(finder)
-    texts, bounds = found["texts"].tobytes(), found["texts_start"].tolist()
-    return found["stop"], found["token"], [texts[one:two] for one, two in itertools.pairwise(bounds)]
-
-
-def _copy_arrays(view: Any, owner: int, fields: Sequence[tuple[str, type]]) -> dict[str, NDArray[Any]]:
-    data, lengths = (ctypes.c_void_p * len(fields))(), (ctypes.c_int64 * len(fields))()
-    view(owner, data, lengths)
-    return {
-        name: _copy(address, length, dtype)
-        for (name, dtype), address, length in zip(fields, data, lengths, strict=True)
-    }
-
-
-def _copy(address: int | None, length: int, dtype: type) -> NDArray[Any]:
-    if not address or not length:
-        return np.zeros(0, dtype)
-    size = length * np.dtype(dtype).itemsize
-    view = memoryview((ctypes.c_char * size).from_address(address))
-    return np.array(np.frombuffer(view, dtype=dtype))
+    starts = np.ascontiguousarray(statement_at, np.uint32)
+    arrays = _session(
+        library.ncc_literals_open(text, len(text), starts.ctypes.data, len(starts)),
+        lambda finder: library.ncc_literals_read(finder, _SLICE_STATEMENTS),
+        library.ncc_literals_view,
+        library.ncc_literals_close,
+        (("stop", np.int32), ("token", np.int32), ("texts", np.uint8), ("texts_start", np.int64)),
+        task="finding literals",
+    )
+    texts, bounds = arrays["texts"].tobytes(), arrays["texts_start"].tolist()
+    return arrays["stop"], arrays["token"], [texts[start:end] for start, end in itertools.pairwise(bounds)]

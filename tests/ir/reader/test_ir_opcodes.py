@@ -10,7 +10,7 @@ from tests.rooms import OPCODES, opcode_number
 
 
 def test_opcodes_stand_in_the_order_of_the_header() -> None:
-    header = (Path(ncc.__file__).parent / "native" / "reader.h").read_text()
+    header = (Path(ncc.__file__).parent / "ir" / "native" / "reader.h").read_text()
     macro = header[header.index("#define OPCODES(X)") :].split("\n\n")[0]
     assert tuple(re.findall(r"\bX\((\w+)\)", macro)) == OPCODES
 
