@@ -4,7 +4,7 @@
 
 The classifier's network is trained by one process on some of POJ-104's programs and asked about its validation
 programs. A batch of w times the size is what w ranks make together; its learning rate follows the rules of
-`ncc.learning.training.config.RATE_RULES`. Times are the processor's, so that a busy machine changes them little.
+`ncc.learning.training.config.LR_SCALINGS`. Times are the processor's, so that a busy machine changes them little.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from ncc_lab.scaling.programs import Programs, ProgramSource
 def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:
     """The recipe, with the batch and the rate of so many ranks."""
     recipe = NetworkTraining().loop
-    loop = replace(recipe, epochs=options.epochs, batch_size=options.batch_size, rate_rule=rule)
+    loop = replace(recipe, epochs=options.epochs, batch_size=options.batch_size, lr_scaling=rule)
     return NetworkTraining(
-        encoder=program_encoder(hidden=options.hidden), min_steps=1, cut=cut, loop=loop.of_ranks(factor)
+        encoder=program_encoder(hidden=options.hidden), min_steps=1, cut=cut, loop=loop.for_ranks(factor)
     )
 
 

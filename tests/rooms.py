@@ -103,17 +103,13 @@ from ncc.learning.programs.names import is_library_function, library_name
 from ncc.learning.programs.reading import ProgramReader, file_key
 from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program
 from ncc.learning.training import precision
-from ncc.learning.training.checkpoint import CheckpointClock, Position
-from ncc.learning.training.compression import CHUNK, Quantized, TopK, make_compression
+from ncc.learning.training.checkpoint import CheckpointClock, EpochRng, TrainProgress
+from ncc.learning.training.compression import CHUNK, Collectives, Quantized, TopK, make_compressor
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
-from ncc.learning.training.draws import Draws
-from ncc.learning.training.exchange import Exchange
 from ncc.learning.training.loop import train
-from ncc.learning.training.optimizer import ClippedAdamW
 from ncc.learning.training.precision import Precision, shared_precisions
-from ncc.learning.training.ranks import found_by_first, process_group, rank_and_world, share_files, sum_over_ranks
-from ncc.learning.training.strategies import make_strategy
-from ncc.learning.training.strategies.base import BatchPart
+from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files, sum_over_ranks
+from ncc.learning.training.strategies import ClippedAdamW, RankBatch, make_strategy
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members

@@ -19,12 +19,12 @@ from torch.distributed.pipelining import ScheduleGPipe
 
 from benchmarks.pipeline.stage import MeasuredStage, PipelineStatistics, StageModule, StageOfPieces, sent_size
 from ncc.errors import InputError, NccError
+from ncc.learning.training.checkpoint import EpochRng
 from ncc.learning.training.config import TrainingConfig
-from ncc.learning.training.draws import Draws
 from ncc.learning.training.loop import TrainingData
-from ncc.learning.training.optimizer import ClippedAdamW, rate_factor
 from ncc.learning.training.precision import shared_precisions
 from ncc.learning.training.ranks import rank_and_world
+from ncc.learning.training.strategies import ClippedAdamW, rate_factor
 
 __all__ = ["train_in_stages"]
 
@@ -49,8 +49,8 @@ def train_in_stages(
         stages: In order, one a rank, without parameters in common; a rank's own on the device where it computes.
         data: The samples, which every rank gathers for itself, a micro-batch at a time.
         loss: Mean loss of outputs and targets.
-        config: How to train; strategies, compressions and ``accumulate`` are of whole models, and not for stages, which
-            make no checkpoints either.
+        config: How to train; strategies, compressions and its ``micro_batches`` are of whole models, not for stages,
+            which make no checkpoints either.
         micro_batches: Pieces that a batch is cut into, so that ranks work on different ones at the same time; with 1
             they take turns, which is plain model parallelism.
         progress: Called with the number of epochs done and the last one's mean loss.
@@ -92,10 +92,10 @@ def _check(num_stages: int, config: TrainingConfig, micro_batches: int) -> None:
         )
     if micro_batches < 1:
         raise InputError(f"micro_batches is {micro_batches}; expected 1 or more")
-    if (config.strategy, config.compression, config.accumulate) != ("mirrored", "none", 1):
+    if (config.strategy, config.compression, config.micro_batches) != ("mirrored", "none", 1):
         raise InputError(
-            f"strategy {config.strategy!r}, compression {config.compression!r} and accumulate {config.accumulate} are "
-            "not for stages; leave them as they are by default"
+            f"strategy {config.strategy!r}, compression {config.compression!r} and micro_batches "
+            f"{config.micro_batches} are not for stages; leave them as they are by default"
         )
 
 
@@ -135,7 +135,7 @@ class _Run:
         """Trains; returns each epoch's mean loss."""
         losses: list[float] = []
         while len(losses) < self.config.epochs:
-            draws = Draws(self.config.seed, len(losses), self.rank, self.device)
+            draws = EpochRng(self.config.seed, len(losses), self.rank, self.device)
             self.loss_sum.zero_()
             for samples in self.data.batches(self.config.batch_size, draws.rng):
                 with self.statistics.timing("seconds_in_steps", self.device):
@@ -193,7 +193,7 @@ class _Run:
         warm = max(1, -(-len(self.data) // self.config.batch_size))
         rate = self.config.learning_rate * rate_factor(self.steps, warm, warm * self.config.epochs)
         with self._computing():
-            factor = min(1.0, self.config.clip / (float(square) ** 0.5 + 1e-6))
+            factor = min(1.0, self.config.max_grad_norm / (float(square) ** 0.5 + 1e-6))
             for gradient in gradients:
                 gradient.mul_(factor)
             self.optimizer.step(rate)  # its own clipping finds nothing left to do

@@ -14,9 +14,8 @@ from torch import nn
 from fuzz.folders import put, scratch_folder
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
-from ncc.learning.training.checkpoint import Checkpoints, Position
+from ncc.learning.training.checkpoint import Checkpoints, EpochRng, TrainProgress
 from ncc.learning.training.config import TrainingConfig
-from ncc.learning.training.draws import Draws
 from ncc.learning.training.precision import Precision
 from ncc.learning.training.strategies import make_strategy
 
@@ -30,12 +29,12 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _checkpoints(path: Path) -> tuple[Checkpoints, Draws]:
+def _checkpoints(path: Path) -> tuple[Checkpoints, EpochRng]:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))
     config = TrainingConfig(epochs=3, batch_size=4)
     strategy = make_strategy(model, config, steps_per_epoch=5)
-    return Checkpoints(path, model, strategy, config, 20), Draws(204, 1, 0, _CPU)
+    return Checkpoints(path, model, strategy, config, 20), EpochRng(204, 1, 0, _CPU)
 
 
 @cache
@@ -48,9 +47,9 @@ def _networks() -> list[bytes]:
     found = []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "checkpoint.pt"
-        checkpoints, draws = _checkpoints(path)
-        for inside in (None, draws):
-            checkpoints.save(Position(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), inside)
+        checkpoints, rng = _checkpoints(path)
+        for inside in (None, rng):
+            checkpoints.save(TrainProgress(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), inside)
             found.append(path.read_bytes())
     return found
 
@@ -77,10 +76,10 @@ def _mutate_network(dice: random.Random, seeds: Sequence[bytes]) -> bytes:
 def _load_network(data: bytes) -> None:
     reader = _reader()
     put({reader.path.name: data}, reader.path.parent)
-    position = reader.load(tuple(Precision))
-    assert position.step >= 0
-    if position.draws:
-        Draws(204, len(position.losses), 0, _CPU).load_state_dict(position.draws)
+    progress = reader.load(tuple(Precision))
+    assert progress.step >= 0
+    if progress.rng:
+        EpochRng(204, len(progress.losses), 0, _CPU).load_state_dict(progress.rng)
 
 
 TARGETS = (Target(name="checkpoint", seeds=_networks, mutate=_mutate_network, run=_load_network, weight=5),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.errors import InputError, NccError
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
-from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
+from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def train_embedding(
         raise InputError(f"engine is {engine!r}; expected exact or gensim")
     with (
         process_group(device) as own_device,
-        sole_training(folder),
+        training_lock(folder),
         torch_threads(threads),
         _curves(tensorboard, progress) as report,
     ):

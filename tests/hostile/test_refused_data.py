@@ -12,8 +12,8 @@ from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
 from ncc.errors import AssetError, DataError, InputError, IRError
 from tests.rooms import (
-    Position,
     Precision,
+    TrainProgress,
     load_abstraction,
     load_counts,
     load_recipe,
@@ -176,8 +176,8 @@ def test_recipes(tmp_path, text, message):
         {"step": True},
         {"losses": [0.5] * 4},
         {"losses": ["much"]},
-        {"ranks": [{"draws": {"numpy": "[" * 100_000, "host": torch.zeros(3)}, "strategy": {}}]},
-        {"ranks": [{"draws": {"numpy": "{}"}, "strategy": {}}]},
+        {"ranks": [{"rng": {"numpy": "[" * 100_000, "host": torch.zeros(3)}, "strategy": {}}]},
+        {"ranks": [{"rng": {"numpy": "{}"}, "strategy": {}}]},
         {"model": 3},
         {"precision": "float8"},
         {"precision": ["float32"]},
@@ -186,12 +186,10 @@ def test_recipes(tmp_path, text, message):
 def test_checkpoints_of_networks(tmp_path, change):
     path = tmp_path / "checkpoint.pt"
     checkpoints, draws = _checkpoints(path)
-    checkpoints.save(Position(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), draws)
+    checkpoints.save(TrainProgress(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), draws)
     state = torch.load(path, weights_only=True)
     torch.save(state | change, path)
-    with pytest.raises(
-        AssetError, match=r"checkpoint\.pt: not a checkpoint of this model .*; remove it to start again"
-    ):
+    with pytest.raises(AssetError, match=r"checkpoint\.pt: not a checkpoint of this model .*; remove it to start over"):
         checkpoints.load(tuple(Precision))
 
 

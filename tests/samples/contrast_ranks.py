@@ -23,7 +23,7 @@ TRAINING = ContrastiveTraining(
     dim=5,
     longest=9,
     steps=3,
-    loop=TrainingConfig(epochs=3, batch_size=14, batch_of_all=True, learning_rate=0.01),
+    loop=TrainingConfig(epochs=3, batch_size=14, global_batch=True, learning_rate=0.01),
 )
 
 

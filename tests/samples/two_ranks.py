@@ -56,7 +56,7 @@ def run(case: str, rank: int, checkpoint: Path | None = None) -> dict:
     torch.manual_seed(rank if start == "own" else 0)
     norm = nn.BatchNorm1d(8) if start == "norm" else nn.Identity()
     model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), norm, nn.Linear(8, 1))
-    config = TrainingConfig(epochs=3, batch_size=8, batch_of_all=True)
+    config = TrainingConfig(epochs=3, batch_size=8, global_batch=True)
     losses = train(model, Samples(number), nn.functional.mse_loss, config, checkpoint=checkpoint)
     return {"model": model.state_dict(), "losses": losses}
 

@@ -55,7 +55,7 @@ class Setting:
             NetworkTraining().loop,
             epochs=self.epochs,
             batch_size=self.batch_size,
-            batch_of_all=True,
+            global_batch=True,
             strategy=self.strategy,
             compression=self.compression,
             seed=seed,

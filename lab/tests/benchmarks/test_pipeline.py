@@ -40,10 +40,10 @@ def model() -> EncoderNetwork:
 
 def _first_batch() -> tuple:
     """The first batch of the first epoch."""
-    from tests.rooms import Draws
+    from tests.rooms import EpochRng
 
     data = RANKS["Programs"]()
-    draws = Draws(TrainingConfig().seed, 0, 0, torch.device("cpu"))
+    draws = EpochRng(TrainingConfig().seed, 0, 0, torch.device("cpu"))
     return data.batch(data.batches(RANKS["OPTIONS"]["batch_size"], draws.rng)[0], draws.rng)
 
 
@@ -163,7 +163,7 @@ def test_a_batch_is_cut_into_one_piece_or_more(model, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}, {"accumulate": 2}])
+@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}, {"micro_batches": 2}])
 def test_options_of_whole_models_are_refused(model, monkeypatch, options):
     _pretend_two_ranks(monkeypatch)
     stages, data = split_network(model), RANKS["Programs"]()

@@ -20,7 +20,7 @@ from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.pairs import WeightedPairs
-from ncc.learning.training.ranks import check_alike, rank_and_world
+from ncc.learning.training.ranks import check_consistent, rank_and_world
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def train_skipgram(
     pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     if rank_and_world()[1] > 1:
-        check_alike({"counts, words and options of digest": _fingerprint(pairs, words, config)})
+        check_consistent({"counts, words and options of digest": _fingerprint(pairs, words, config)})
     model = SkipGramModel(words, pairs, replace(config, steps_per_epoch=num_steps), device)
     losses: list[float] = []
     while len(losses) < config.epochs:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ncc.arrays import Floats, Floats32, Ints32
 from ncc.learning.embedding.pairs import PairBlock, WeightedPairs
-from ncc.learning.training.ranks import gathered_rows
+from ncc.learning.training.ranks import all_gather_rows
 
 if TYPE_CHECKING:
     import torch
@@ -86,7 +86,7 @@ class Softmax:
         top, whole = highest, total
         if blocks.world > 1:
             sizes = [len(u)] * blocks.world
-            every = gathered_rows(torch.cat([highest, total], dim=1), sizes).view(blocks.world, len(u), 2)
+            every = all_gather_rows(torch.cat([highest, total], dim=1), sizes).view(blocks.world, len(u), 2)
             top = every[:, :, :1].amax(dim=0)
             whole = (every[:, :, 1:] * (every[:, :, :1] - top).exp()).sum(dim=0)
         loss = (block.mass * (top + whole.log())[:, 0]).sum() / blocks.world - observed

@@ -20,7 +20,7 @@ from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.pairs import PairBlock, WeightedPairs
 from ncc.learning.embedding.skipgram_loss import Blocks, Softmax
 from ncc.learning.embedding.subwords import PartMatrix, part_matrix
-from ncc.learning.training.ranks import gathered_rows, rank_and_world, sum_over_ranks
+from ncc.learning.training.ranks import all_gather_rows, rank_and_world, sum_over_ranks
 
 
 class SkipGramModel:
@@ -79,7 +79,7 @@ class SkipGramModel:
         vectors = self.own[torch.from_numpy(mine // self._world)]
         if self.parts is not None:
             vectors = vectors + torch.sparse.mm(_rows(self._has, mine, self.device), self.parts)
-        return gathered_rows(vectors, np.bincount(centers % self._world, minlength=self._world).tolist())
+        return all_gather_rows(vectors, np.bincount(centers % self._world, minlength=self._world).tolist())
 
     def _whole(self, found: torch.Tensor) -> Floats32:
         """(num_words, dim) from all words by rank."""
@@ -89,7 +89,7 @@ class SkipGramModel:
 
     def _gathered(self, table: torch.Tensor) -> Floats32:
         sizes = np.bincount(self._order % self._world, minlength=self._world)
-        return self._whole(gathered_rows(table, sizes.tolist()))
+        return self._whole(all_gather_rows(table, sizes.tolist()))
 
     def step(self, centers: Ints) -> float:
         """One step on some centre words; returns their part of the loss."""

@@ -306,7 +306,7 @@ class SequenceData:
         left = order[begin:]  # less than half a batch
         return [*cut[:-1], np.concatenate([*cut[-1:], left])]
 
-    def touched(self, samples: Ints) -> dict[str, Ints]:
+    def sparse_rows(self, samples: Ints) -> dict[str, Ints]:
         """Rows of an `EncoderNetwork`'s tables that some samples read."""
         words, literals = self._sequences.read(self._drawn[np.unique(self._owner[samples])])
         return {"encoder.vectors": words, "encoder.literals.weight": literals}

@@ -26,7 +26,7 @@ from ncc.learning.encoder.network import Encoder
 from ncc.learning.encoder.network_numpy import NumpyEncoder
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
-from ncc.learning.training.ranks import gathered_rows, rank_and_world
+from ncc.learning.training.ranks import all_gather_rows, rank_and_world
 
 _A_LABEL = 2
 """Sequences of each label in a batch."""
@@ -79,8 +79,8 @@ class ContrastiveTraining:
         """Checks the ranges."""
         if min(self.dim, self.longest, self.steps) < 1 or self.temperature <= 0 or not 0 <= self.function_share <= 1:
             raise InputError("expected dim, longest and steps of 1 or more, a temperature above 0, a share of 0 to 1")
-        if self.loop.strategy != "mirrored" or self.loop.accumulate != 1:
-            raise InputError("contrast needs whole batches: expected strategy 'mirrored' and accumulate 1")
+        if self.loop.strategy != "mirrored" or self.loop.micro_batches != 1:
+            raise InputError("contrast needs whole batches: expected strategy 'mirrored' and micro_batches 1")
 
 
 class ContrastiveData:
@@ -168,7 +168,7 @@ class _Gathered(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, own: Tensor, sizes: list[int]) -> Tensor:
         ctx.begin, ctx.size = sum(sizes[: dist.get_rank()]), len(own)
-        return gathered_rows(own, sizes)
+        return all_gather_rows(own, sizes)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
@@ -233,7 +233,7 @@ def fit_contrastive(
         InputError: There are too few sequences of a label, or a batch is smaller than there are ranks.
     """
     training = training or ContrastiveTraining()
-    training = replace(training, loop=training.loop.of_ranks(rank_and_world()[1]))
+    training = replace(training, loop=training.loop.for_ranks(rank_and_world()[1]))
     if training.loop.batch_size < 2 * rank_and_world()[1]:
         raise InputError(f"batch_size is {training.loop.batch_size}; expected two sequences a rank at least")
     data = ContrastiveData(sequences, label, is_function, training, device)

@@ -272,7 +272,7 @@ def _train_lstm(
     """The first rank compiles, and the others read what it has compiled."""
     from ncc.learning.encoder.contrastive import fit_contrastive
     from ncc.learning.encoder.lstm_encoder import save_lstm_encoder
-    from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads, wait_for_ranks
+    from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
 
     checkpoint = output / "checkpoint.safetensors"
     losses: list[float] = []
@@ -281,13 +281,13 @@ def _train_lstm(
         losses.append(round(loss, 5))
         tell(f"epoch {epoch}: loss {loss:.4f}")
 
-    with process_group(device) as own_device, sole_training(output), torch_threads(1):
+    with process_group(device) as own_device, training_lock(output), torch_threads(1):
         rank = rank_and_world()[0]
         if rank:
-            wait_for_ranks()
+            barrier()
         data = _sequences(programs(), functions(), embedding, training.encoder.buckets)
         if not rank:
-            wait_for_ranks()
+            barrier()
         found = fit_contrastive(
             *data,
             embedding.vectors.astype(np.float32),

@@ -24,7 +24,7 @@ from ncc.ir.reader.module import NO_FUNCTION
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.programs.reading import ProgramReader, file_key
 from ncc.learning.programs.table import ProgramTable, concatenate, no_program
-from ncc.learning.training.ranks import gathered, rank_and_world, share_files, wait_for_ranks
+from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
 from ncc.system.files.models import read_tensors, write_atomically
 from ncc.system.files.reading import FoundFile, refuse_link_out
 from ncc.system.workers.crew import CrewTask, work_through
@@ -171,7 +171,9 @@ def load_programs(
         for batch, key in zip(batches, keys, strict=True)
     ]
     rank, world = rank_and_world()
-    here = gathered([task.place.exists() for task in tasks])  # all have seen what is missing before anything is added
+    here = all_gather_object(
+        [task.place.exists() for task in tasks]
+    )  # all have seen what is missing before anything is added
     missing = [task for task, *there in zip(tasks, *here, strict=True) if not any(there)][rank::world]
     done = len(tasks) - len(missing)
     if progress:
@@ -183,7 +185,7 @@ def load_programs(
         done += 1
         if progress:
             progress(done, len(tasks))
-    wait_for_ranks()
+    barrier()
     share_files([task.place for task in tasks])
     read = [task.load() for task in tasks]
     return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])

@@ -1,6 +1,6 @@
-"""Checkpoints of a training: written by the first rank at the ends of epochs, and at intervals within them.
+"""Checkpoints of a training: written by rank 0 at the ends of epochs, and at intervals within them.
 
-Reading one never runs what it says (``weights_only``); a stop while one is written leaves the one before.
+A file is read with ``weights_only`` and replaced atomically.
 """
 
 import io
@@ -21,38 +21,61 @@ from torch import nn
 
 from ncc.errors import AssetError
 from ncc.learning.training.config import TrainingConfig
-from ncc.learning.training.draws import Draws
-from ncc.learning.training.exchange import from_first_rank
 from ncc.learning.training.precision import Precision
-from ncc.learning.training.ranks import found_by_first, rank_and_world
+from ncc.learning.training.ranks import broadcast_result, broadcast_tensors, rank_and_world
 from ncc.learning.training.strategies import Strategy
 from ncc.system.files.models import read_whole, write_atomically
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
-_FREE_OPTIONS = {"checkpoint_every_s"}
-"""Options in which a run may differ from the one that it goes on from."""
+
+class EpochRng:
+    """A rank's random generators in an epoch.
+
+    Attributes:
+        rng: Depends on seed and epoch only, so that all ranks order samples alike. torch's generators, which dropout
+            draws from, are seeded from it and the rank.
+    """
+
+    def __init__(self, seed: int, epoch: int, rank: int, device: torch.device) -> None:
+        self.rng = np.random.default_rng([seed, epoch])
+        self._device = device
+        torch.manual_seed(int(self.rng.integers(2**31)) + rank)
+
+    def state_dict(self) -> dict[str, Any]:
+        """State of the generators: JSON, and uint8 tensors on the host."""
+        state = {"numpy": json.dumps(self.rng.bit_generator.state), "host": torch.get_rng_state()}
+        if self._device.type == "cuda":
+            state["device"] = torch.cuda.get_rng_state(self._device)
+        return state
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore an earlier state."""
+        self.rng.bit_generator.state = json.loads(state["numpy"])
+        torch.set_rng_state(state["host"])
+        if "device" in state and self._device.type == "cuda":
+            torch.cuda.set_rng_state(state["device"], self._device)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Position:
-    """How far a training has come.
+class TrainProgress:
+    """Progress of a training.
 
     Attributes:
-        precision: What matrices are multiplied in.
-        losses: Mean loss of each epoch done.
-        step: Steps done of the epoch after these.
-        loss_sum: Of losses over those steps' samples: when written, over all ranks; when read, the first has it all.
-        draws: `Draws.state_dict` of this rank inside that epoch; None at its beginning.
+        precision: Precision of matrix products.
+        losses: Mean loss of each finished epoch.
+        step: Finished steps of the next epoch.
+        loss_sum: Sum of losses over the samples of those steps: over all ranks when written; rank 0 has it when read.
+        rng: `EpochRng.state_dict` of this rank inside the epoch; None at its beginning.
     """
 
     precision: Precision
     losses: list[float] = field(default_factory=list)
     step: int = 0
     loss_sum: float = 0.0
-    draws: dict[str, Any] | None = None
+    rng: dict[str, Any] | None = None
 
 
 class Checkpoints:
@@ -61,174 +84,138 @@ class Checkpoints:
     def __init__(
         self, path: Path, model: nn.Module, strategy: Strategy, config: TrainingConfig, num_samples: int
     ) -> None:
-        """Nothing is read or written yet.
-
-        Args:
-            path: The file, which only the first rank reads and writes.
-            model: Whose weights and buffers are kept.
-            strategy: Whose state is kept.
-            config: Of the training, which a run that goes on must share, as it must the number of ranks.
-            num_samples: Of the data, which it must share as well.
-        """
         self.path = path
         self._model = model
         self._strategy = strategy
-        self._about = {name: value for name, value in asdict(config).items() if name not in _FREE_OPTIONS}
-        self._rank, world = rank_and_world()
-        self._about |= {"samples": num_samples, "ranks": world}
+        self._rank, world_size = rank_and_world()
+        self._training = asdict(config) | {"samples": num_samples, "ranks": world_size}
+        del self._training["checkpoint_every_s"]  # may change
 
-    def save(self, position: Position, draws: Draws | None = None) -> None:
-        """Writes where a training is.
-
-        Raises:
-            OutputError: The file can't be written.
-        """
-        ranks = _gather({"draws": draws.state_dict(), "strategy": self._strategy.rank_state()}) if draws else []
+    def save(self, progress: TrainProgress, rng: EpochRng | None = None) -> None:
+        """Write the state of model, strategy and generators; raise OutputError if the file can't be written."""
+        ranks = _gather({"rng": rng and rng.state_dict(), "strategy": self._strategy.rank_state()})
         if self._rank:
             return
         state = {
             "format_version": FORMAT_VERSION,
-            "about": self._about,
-            "precision": position.precision.value,
+            "training": self._training,
+            "precision": progress.precision.value,
             "model": self._model.state_dict(),
             "strategy": self._strategy.state_dict(),
-            "losses": position.losses,
-            "step": position.step,
-            "loss_sum": position.loss_sum,
+            "losses": progress.losses,
+            "step": progress.step,
+            "loss_sum": progress.loss_sum,
             "ranks": ranks,
         }
         buffer = io.BytesIO()
         torch.save(state, buffer)
         write_atomically(self.path, buffer.getvalue())
 
-    def load(self, precisions: Sequence[Precision]) -> Position:
-        """Puts model and strategy where the checkpoint is, if there is one.
+    def load(self, precisions: Sequence[Precision]) -> TrainProgress:
+        """Restore model and strategy from the file, if there is one; new trainings get the first precision.
 
-        Args:
-            precisions: What all ranks can compute in; the checkpoint's is one of them, and a new training's the first.
-
-        Raises:
-            AssetError: It is damaged, or of another model, configuration, data or precision.
+        Raises AssetError if it is damaged, or of another model, configuration, data, number of ranks or precision.
         """
-        content = self._read()
+        content = broadcast_result(lambda: read_whole(self.path) if os.path.lexists(self.path) else None)
         if content is None:
-            return Position(precision=precisions[0])
+            return TrainProgress(precision=precisions[0])
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of pickles that torch has not written; what they hold is checked
+                warnings.simplefilter("ignore")  # about pickles that torch has not written; their content is checked
                 state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
             self._check(state)
-            position = self._position(state)
-            self._check_precision(position.precision, precisions)
+            progress = self._progress(state)
+            if progress.precision not in precisions:
+                raise AssetError(
+                    f"{self.path}: is the checkpoint of a training in {progress.precision}, which LSTMs don't run in "
+                    f"here; resume on a machine like that one, or remove it to start over in {precisions[0]}"
+                )
             self._model.load_state_dict(state["model"])
-            self._strategy.load_state_dict(state["strategy"], [rank["strategy"] for rank in state["ranks"]])
+            self._strategy.load_state_dict(state["strategy"], state["ranks"][self._rank]["strategy"])
         except (AssetError, MemoryError, torch.OutOfMemoryError):
             raise
-        except Exception as error:  # torch raises whatever it stumbles over in a damaged file
+        except Exception as error:  # torch raises errors of any class about a damaged file
             raise AssetError(
                 f"{self.path}: not a checkpoint of this model ({type(error).__name__}: {error}); "
-                "remove it to start again"
+                "remove it to start over"
             ) from error
         if self._rank == 0:
-            logger.info("resumed %s after %d epochs and %d steps", self.path, len(position.losses), position.step)
-        return position
+            logger.info("resumed %s after %d epochs and %d steps", self.path, len(progress.losses), progress.step)
+        return progress
 
-    def _position(self, state: dict[str, Any]) -> Position:
-        """Where the training was."""
-        position = Position(
+    def _progress(self, state: dict[str, Any]) -> TrainProgress:
+        progress = TrainProgress(
             precision=Precision(state["precision"]),
             losses=[float(loss) for loss in state["losses"]],
             step=state["step"],
             loss_sum=0.0 if self._rank else float(state["loss_sum"]),
-            draws=state["ranks"][self._rank]["draws"] if state["ranks"] else None,
+            rng=state["ranks"][self._rank]["rng"],
         )
-        if type(position.step) is not int or position.step < 0 or len(position.losses) > self._about["epochs"]:
-            raise ValueError(f"step {position.step!r:.40} after {len(position.losses)} epochs")
-        if position.draws is not None:
-            _check_draws(position.draws)
-        return position
-
-    def _check_precision(self, found: Precision, precisions: Sequence[Precision]) -> None:
-        if found not in precisions:
-            raise AssetError(
-                f"{self.path}: is the checkpoint of a training in {found}, which LSTMs don't run in here; go on on a "
-                f"machine like that one, or remove it to start again in {precisions[0]}"
-            )
-
-    def _read(self) -> bytes | None:
-        """The file as the first rank reads it, so that all ranks see the same one; None where there is none."""
-        return found_by_first(lambda: read_whole(self.path) if os.path.lexists(self.path) else None)
+        if type(progress.step) is not int or progress.step < 0 or len(progress.losses) > self._training["epochs"]:
+            raise ValueError(f"step {progress.step!r:.40} after {len(progress.losses)} epochs")
+        if progress.rng is not None:  # generators refuse a state now, not in the middle of an epoch
+            np.random.default_rng().bit_generator.state = json.loads(progress.rng["numpy"])
+            torch.Generator().set_state(progress.rng["host"])
+        return progress
 
     def _check(self, state: dict[str, Any]) -> None:
         version = state.get("format_version")
         if version != FORMAT_VERSION:
             raise AssetError(
-                f"{self.path}: is a checkpoint of format version {version!r}; this ncc goes on from version "
-                f"{FORMAT_VERSION}; remove it to start again"
+                f"{self.path}: is a checkpoint of format version {version!r}; this ncc resumes from version "
+                f"{FORMAT_VERSION}; remove it to start over"
             )
-        there = state["about"]
-        names = sorted(name for name in self._about.keys() | there.keys() if self._about.get(name) != there.get(name))
+        ours, theirs = self._training, state["training"]
+        names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
         if names:
-            differences = ", ".join(f"{name} {there.get(name)!r}, not {self._about.get(name)!r}" for name in names)
+            differences = ", ".join(f"{name} {theirs.get(name)!r}, not {ours.get(name)!r}" for name in names)
             raise AssetError(
-                f"{self.path}: is the checkpoint of a training with {differences}; give the same to go on, "
-                "or remove it to start again"
+                f"{self.path}: is the checkpoint of a training with {differences}; give the same to resume, "
+                "or remove it to start over"
             )
 
 
 class CheckpointClock:
-    """Says after which steps a checkpoint inside an epoch is due, on all ranks alike.
+    """Decides after which steps a checkpoint inside an epoch is due, for all ranks alike.
 
-    Ranks can't each ask a clock of their own. The first tells the others what its clock says, and with it after how
-    many steps it will tell again, so that hardly any step waits for that.
+    Rank 0 broadcasts the decision, and after how many steps it will do so again, so that few steps wait for it.
     """
 
     def __init__(self, every_s: float) -> None:
-        """Starts the clock.
-
-        Args:
-            every_s: Seconds between checkpoints; 0 for none.
-        """
         self._every_s = every_s
-        self._world = rank_and_world()[1]
+        self._world_size = rank_and_world()[1]
         self.restart()
 
     def restart(self) -> None:
-        """Begins to count seconds, from a checkpoint on."""
-        self._began = time.monotonic()
+        """Count seconds from now, after a checkpoint."""
+        self._start = time.monotonic()
         self._steps = 0
         self._ask_at = 1
 
-    def due(self, *, at_rest: bool) -> bool:
-        """Called after each step: whether a checkpoint is to be made now."""
+    def due(self, *, is_synchronized: bool) -> bool:
+        """True if a checkpoint is due; called after each step."""
         self._steps += 1
-        if not self._every_s or not at_rest or self._steps < self._ask_at:
+        if not self._every_s or not is_synchronized or self._steps < self._ask_at:
             return False
-        elapsed = time.monotonic() - self._began
+        elapsed = time.monotonic() - self._start
         left = self._every_s - elapsed
-        if self._world == 1:
+        if self._world_size == 1:
             return left <= 0
-        # never more than as many steps again: later ones may take longer
+        # at most as many steps again, since later ones may take longer
         pause = min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)
-        # on the host, where no rank waits for what its GPU still has to do
-        answer = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64)
-        from_first_rank([answer])
-        due, pause_of_first = answer.tolist()
+        # on the host, so that no rank waits for its GPU's queue
+        decision = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64)
+        broadcast_tensors([decision])
+        due, pause_of_first = decision.tolist()
         self._ask_at = self._steps + int(pause_of_first)
         return bool(due)
 
 
-def _check_draws(draws: dict[str, Any]) -> None:
-    """Raises where generators refuse a state: now, and not in the middle of an epoch."""
-    np.random.default_rng().bit_generator.state = json.loads(draws["numpy"])
-    torch.Generator().set_state(draws["host"])
-
-
-def _gather(own: dict[str, Any]) -> list[dict[str, Any]]:
-    """What all ranks gave, in their order, at the first."""
-    rank, world = rank_and_world()
-    if world == 1:
-        return [own]
-    every: list[Any] = [None] * world
-    dist.gather_object(own, every if rank == 0 else None)
-    return every
+def _gather(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Values of all ranks, on rank 0."""
+    rank, world_size = rank_and_world()
+    if world_size == 1:
+        return [value]
+    values: list[Any] = [None] * world_size
+    dist.gather_object(value, values if rank == 0 else None)
+    return values

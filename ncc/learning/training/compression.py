@@ -1,173 +1,242 @@
-"""Compressed all-reduce: gradients in fewer bytes, whose sums over all ranks are approximate.
+"""Collectives that count their bytes, and compressed all-reduce: sums of gradients over ranks in fewer bytes.
 
 References: Stich et al. 2018 ("Sparsified SGD with memory"), algorithm 1, and Lin et al. 2018 ("Deep gradient
-compression"), without its corrections for momentum; Alistarh et al. 2017 ("QSGD: communication-efficient SGD via
-gradient quantization and encoding"), in its variant where chunks of a gradient have scales of their own, without its
-variable-length code.
+compression"), without its momentum correction, for top-k; Alistarh et al. 2017 ("QSGD"), with one scale per chunk and
+without its variable-length code, for quantization; Karimireddy et al. 2019 ("Error feedback fixes SignSGD") and Tang et
+al. 2019 ("DoubleSqueeze"), for residuals.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch import distributed as dist
 from torch.nn.functional import pad
 
 from ncc.learning.training.config import TrainingConfig
-from ncc.learning.training.exchange import Exchange
+from ncc.learning.training.ranks import rank_and_world
 
 CHUNK = 2048
-"""Entries that share a scale when they are quantised."""
+"""Entries that share a scale: 4 bytes each, 0.2% of the int8 entries. QSGD uses buckets of 512 for 4 bits on images."""
 
 
-class Compression(ABC):
-    """A way of sending gradients in fewer bytes.
+class Collectives:
+    """Collectives over all ranks that count the bytes of rings and chains; alone they do nothing.
 
     Attributes:
-        whole: Whether it takes the gradients of all parameters each time, since it keeps what it did not send of them;
-            others take parts that differ from step to step.
-        step: The step that gradients belong to.
-        exchange: What they are sent by.
+        bytes_sent: Bytes sent by this rank: 2 (w - 1) / w of a tensor for a sum over w ranks, w - 1 messages for a
+            gathering.
     """
 
-    whole = False
+    def __init__(self) -> None:
+        self.rank, self.world_size = rank_and_world()
+        self.bytes_sent = 0
 
-    def __init__(self, exchange: Exchange) -> None:
-        """Sends by an exchange."""
-        self.exchange = exchange
+    def all_reduce_async(self, tensor: Tensor) -> "dist.Work | None":
+        """Start replacing a tensor with its sum over ranks; None if there is one rank."""
+        if self.world_size == 1:
+            return None
+        self.bytes_sent += 2 * (self.world_size - 1) * tensor.nbytes // self.world_size
+        return dist.all_reduce(tensor, async_op=True)
+
+    def all_reduce(self, tensor: Tensor) -> None:
+        """Replace a tensor with its sum over ranks."""
+        if work := self.all_reduce_async(tensor):
+            work.wait()
+
+    def average(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors of one type with their means over ranks, in one collective."""
+        if self.world_size == 1 or not tensors:
+            return
+        flat = flatten(tensors)
+        self.all_reduce(flat)
+        flat /= self.world_size
+        with torch.no_grad():
+            for tensor, mean in zip(tensors, views_like(flat, tensors), strict=True):
+                tensor.copy_(mean)
+
+    def all_to_all(self, messages: Tensor) -> Tensor:
+        """Send row r of (world_size, n) to rank r; row r of the result comes from rank r."""
+        if self.world_size == 1:
+            return messages
+        self.bytes_sent += (self.world_size - 1) * messages[0].nbytes
+        received = torch.empty_like(messages)
+        dist.all_to_all_single(received, messages)
+        return received
+
+    def all_gather(self, message: Tensor) -> list[Tensor]:
+        """Messages of all ranks, which have one length."""
+        if self.world_size == 1:
+            return [message]
+        self.bytes_sent += (self.world_size - 1) * message.nbytes
+        messages = [torch.empty_like(message) for _ in range(self.world_size)]
+        dist.all_gather(messages, message)
+        return messages
+
+    def reduce_to_root(self, tensor: Tensor) -> None:
+        """Replace rank 0's tensor with the sum over ranks; on other ranks its content is undefined."""
+        if self.world_size > 1:
+            self.bytes_sent += tensor.nbytes if self.rank else 0  # a chain from the last rank to the first
+            dist.reduce(tensor, dst=0)
+
+    def broadcast(self, tensor: Tensor) -> None:
+        """Replace a tensor with rank 0's."""
+        if self.world_size > 1:
+            self.bytes_sent += tensor.nbytes if self.rank < self.world_size - 1 else 0  # a chain from first to last
+            dist.broadcast(tensor, src=0)
+
+
+def flatten(tensors: Sequence[Tensor]) -> Tensor:
+    """Copies of tensors of one type, concatenated into one flat tensor."""
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+
+
+def views_like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Consecutive pieces of a flat tensor in the shapes of tensors."""
+    pieces = torch.split(flat, [tensor.numel() for tensor in tensors])
+    return [piece.view_as(tensor) for piece, tensor in zip(pieces, tensors, strict=True)]
+
+
+class Compressor(ABC):
+    """Sums flat gradients over ranks in fewer bytes.
+
+    Attributes:
+        needs_full_gradient: True if entries compete with all others, so that no rows of tables may be left out.
+        has_residual: True if the error of one step must be added to the gradient of the next.
+        step: Step of the gradient, from 1.
+    """
+
+    needs_full_gradient = False
+    has_residual = True
+
+    def __init__(self, collectives: Collectives) -> None:
+        self.collectives = collectives
         self.step = 0
 
     @abstractmethod
-    def sum(self, gradient: Tensor) -> None:
-        """Replaces a flat float32 gradient by about its sum over all ranks, the same on all of them.
+    def all_reduce(self, gradient: Tensor) -> Tensor:
+        """Replace a flat float32 gradient with its approximate sum, and return this rank's part of the error.
 
-        Args:
-            gradient: Those of some parameters, one after the other, or of parts of them.
+        Over all ranks the sum of errors is the exact sum minus the approximate one. What is not finite was sent, and is
+        not in the error, where it would stay.
         """
 
 
-class Halved(Compression):
-    """Sends and sums gradients as float16 or bfloat16; ranks give shares of a mean, so that sums stay in range."""
+class HalfPrecision(Compressor):
+    """Sends and sums float16 or bfloat16; ranks send parts of a mean, so that sums stay in range."""
 
-    def __init__(self, exchange: Exchange, dtype: torch.dtype) -> None:
-        """Sends numbers of a 16-bit type."""
-        super().__init__(exchange)
+    has_residual = False
+
+    def __init__(self, collectives: Collectives, dtype: torch.dtype) -> None:
+        super().__init__(collectives)
         self._dtype = dtype
 
-    def sum(self, gradient: Tensor) -> None:
-        """As `Compression.sum` says."""
-        sent = gradient.to(self._dtype)
-        self.exchange.sum(sent)
-        gradient.copy_(sent)
+    def all_reduce(self, gradient: Tensor) -> Tensor:
+        """Sum in 16 bits; the error is not kept."""
+        encoded = gradient.to(self._dtype)
+        self.collectives.all_reduce(encoded)
+        gradient.copy_(encoded)
+        return torch.zeros(0)
 
 
-class TopK(Compression):
-    """Sends the largest entries as values and places, 8 bytes an entry, to each other rank; the rest comes next time.
+class TopK(Compressor):
+    """Sends the largest entries to each other rank, as values and positions of 8 bytes together."""
 
-    What is kept is not part of a checkpoint: a run that goes on from one begins with nothing kept.
-    """
+    needs_full_gradient = True
 
-    whole = True
+    def __init__(self, collectives: Collectives, fraction: float) -> None:
+        super().__init__(collectives)
+        self._fraction = fraction
 
-    def __init__(self, exchange: Exchange, share: float) -> None:
-        """Sends a share, in (0, 1], of the entries."""
-        super().__init__(exchange)
-        self._share = share
-        self.kept = torch.zeros(0)
+    def num_kept(self, size: int) -> int:
+        """Entries sent of a gradient: rounded down, but at least one."""
+        return max(1, int(self._fraction * size))
 
-    def num_sent(self, size: int) -> int:
-        """Entries sent of a gradient: rounded down, so that no more is sent than was asked for, but at least one."""
-        return max(1, int(self._share * size))
-
-    def sum(self, gradient: Tensor) -> None:
-        """As `Compression.sum` says."""
-        messages = self.exchange.gather(self.message(gradient))
+    def all_reduce(self, gradient: Tensor) -> Tensor:
+        """Gather all messages; the error is what was not sent."""
+        message = self.encode(gradient)
+        error = gradient.clone()
+        error[message.chunk(2)[1]] = 0.0
         gradient.zero_()
-        for message in messages:
-            values, places = message.chunk(2)
-            gradient.index_add_(0, places, values.view(torch.float32))
+        for received in self.collectives.all_gather(message):
+            values, positions = received.chunk(2)
+            gradient.index_add_(0, positions, values.view(torch.float32))
+        return error.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
-    def message(self, gradient: Tensor) -> Tensor:
-        """(2 * k,) int32: the bits of k float32 values, then their places; keeps the other entries."""
-        whole = self.kept + gradient if len(self.kept) else gradient.clone()
-        places = whole.abs().topk(self.num_sent(len(whole)), sorted=False).indices
-        values = whole[places]
-        whole[places] = 0.0
-        # what is not finite was sent with the largest, and shows there; kept, it would never end
-        self.kept = whole.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
-        return torch.cat([values.view(torch.int32), places.to(torch.int32)])
+    def encode(self, values: Tensor) -> Tensor:
+        """(2 * k,) int32: the bits of k float32 values, then their positions."""
+        positions = values.abs().topk(self.num_kept(len(values)), sorted=False).indices
+        return torch.cat([values[positions].view(torch.int32), positions.to(torch.int32)])
 
 
-class Quantized(Compression):
-    """Sends entries as signed integers of 8 or 4 bits, and a float32 scale for each chunk of 2048.
+class Quantized(Compressor):
+    """Sends entries as signed integers of 8 or 4 bits, and a float32 scale per chunk.
 
-    Each rank sums a part of the gradient, for which the others send it theirs, and sends the sum to all: as many
-    entries on the wire as in a ring, rounded twice. Rounding is stochastic, so that it is right on average.
+    Each rank sums one part of the gradient, which the others send it, and sends the sum to all: as many entries as in a
+    ring, rounded twice. Rounding is stochastic, so that it is right on average.
     """
 
-    def __init__(self, exchange: Exchange, bits: int, seed: int) -> None:
-        """Sends 8 or 4 bits an entry, rounded by what is drawn from a seed, the rank and the step."""
-        super().__init__(exchange)
+    def __init__(self, collectives: Collectives, bits: int, seed: int) -> None:
+        super().__init__(collectives)
         self._bits = bits
-        self._levels = 2 ** (bits - 1) - 1
+        self._max = 2 ** (bits - 1) - 1
         self._seed = seed
 
-    def sum(self, gradient: Tensor) -> None:
-        """As `Compression.sum` says."""
-        world, generator = self.exchange.world, self.generator(gradient.device)
-        parts = pad(gradient, (0, -len(gradient) % world)).view(world, -1)
-        received = self.exchange.swap(torch.stack([self.message(part, generator) for part in parts]))
-        own = torch.stack([self.decoded(message, parts.shape[1]) for message in received]).sum(dim=0)
-        sums = self.exchange.gather(self.message(own, generator))
-        gradient.copy_(torch.cat([self.decoded(message, parts.shape[1]) for message in sums])[: len(gradient)])
+    def all_reduce(self, gradient: Tensor) -> Tensor:
+        """Sum this rank's part and gather the sums; both roundings are in the error."""
+        world_size, rank = self.collectives.world_size, self.collectives.rank
+        generator = self.generator(gradient.device)
+        parts = pad(gradient, (0, -len(gradient) % world_size)).view(world_size, -1)
+        size = parts.shape[1]
+        messages = torch.stack([self.encode(part, generator) for part in parts])
+        errors = parts - torch.stack([self.decode(message, size) for message in messages])
+        received = self.collectives.all_to_all(messages)
+        total = torch.stack([self.decode(message, size) for message in received]).sum(dim=0)
+        encoded = self.encode(total, generator)
+        errors[rank] += total - self.decode(encoded, size)
+        sums = [self.decode(message, size) for message in self.collectives.all_gather(encoded)]
+        gradient.copy_(torch.cat(sums)[: len(gradient)])
+        return errors.view(-1)[: len(gradient)].nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
-    def message(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """uint8: the bytes of the chunks' scales, then the entries', of 4 bits two a byte, the lower half first."""
+    def encode(self, values: Tensor, generator: torch.Generator) -> Tensor:
+        """uint8: the scales of chunks, then the entries; of 4 bits two per byte, the lower half first."""
         chunks = pad(values, (0, -len(values) % CHUNK)).view(-1, CHUNK)
-        scale = chunks.abs().amax(dim=1) / self._levels
+        scale = chunks.abs().amax(dim=1) / self._max
         exact = chunks / torch.where(scale > 0, scale, 1.0)[:, None]
         noise = torch.rand(exact.shape, generator=generator, device=values.device)
-        rounded = (exact + noise).floor().clamp(-self._levels, self._levels)
+        rounded = (exact + noise).floor().clamp(-self._max, self._max)
         entries = rounded.view(-1)[: len(values)].to(torch.int8)
-        return torch.cat([scale.view(torch.uint8), self._pack(entries)])
+        if self._bits == 4:
+            low, high = pad(entries + 8, (0, len(entries) % 2)).view(torch.uint8).view(-1, 2).unbind(dim=1)
+            entries = low | high << 4
+        return torch.cat([scale.view(torch.uint8), entries.view(torch.uint8)])
 
-    def decoded(self, message: Tensor, size: int) -> Tensor:
-        """The (size,) float32 values that a message says."""
+    def decode(self, message: Tensor, size: int) -> Tensor:
+        """(size,) float32 values of a message."""
         num_chunks = -(-size // CHUNK)
-        scale = message[: 4 * num_chunks].clone().view(torch.float32)  # on a border of 4 bytes
-        entries = self._unpack(message[4 * num_chunks :])[:size].float()
-        return (pad(entries, (0, -size % CHUNK)).view(-1, CHUNK) * scale[:, None]).view(-1)[:size]
-
-    def _pack(self, entries: Tensor) -> Tensor:
-        if self._bits == 8:
-            return entries.view(torch.uint8)
-        low, high = pad(entries + 8, (0, len(entries) % 2)).view(torch.uint8).view(-1, 2).unbind(dim=1)
-        return low | high << 4
-
-    def _unpack(self, packed: Tensor) -> Tensor:
-        if self._bits == 8:
-            return packed.view(torch.int8)
-        return torch.stack([packed & 15, packed >> 4], dim=1).view(-1).view(torch.int8) - 8
+        scale = message[: 4 * num_chunks].clone().view(torch.float32)  # aligned to 4 bytes
+        entries = message[4 * num_chunks :]
+        if self._bits == 4:
+            entries = torch.stack([entries & 15, entries >> 4], dim=1).view(-1)[:size]
+        values = (entries.view(torch.int8) - (8 if self._bits == 4 else 0)).float()
+        return (pad(values, (0, -size % CHUNK)).view(-1, CHUNK) * scale[:, None]).view(-1)[:size]
 
     def generator(self, device: torch.device) -> torch.Generator:
-        """What rounding draws from in this step."""
-        seed = np.random.SeedSequence([self._seed, self.exchange.rank, self.step])
+        """Generator of this step's rounding."""
+        seed = np.random.SeedSequence([self._seed, self.collectives.rank, self.step])
         return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
 
 
-def make_compression(config: TrainingConfig, exchange: Exchange) -> Compression | None:
-    """The compression that a configuration names; None where gradients are sent as they are.
-
-    Args:
-        config: How to train.
-        exchange: Where bytes are counted.
-    """
+def make_compressor(config: TrainingConfig, collectives: Collectives) -> Compressor | None:
+    """The compressor that a configuration names; None if gradients are sent as they are."""
     match config.compression:
         case "fp16" | "bf16" as name:
-            return Halved(exchange, torch.float16 if name == "fp16" else torch.bfloat16)
+            return HalfPrecision(collectives, torch.float16 if name == "fp16" else torch.bfloat16)
         case "int8" | "int4" as name:
-            return Quantized(exchange, 8 if name == "int8" else 4, config.seed)
+            return Quantized(collectives, 8 if name == "int8" else 4, config.seed)
         case "topk":
-            return TopK(exchange, config.topk_share)
+            return TopK(collectives, config.topk_fraction)
         case _:
             return None

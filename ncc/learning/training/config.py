@@ -1,17 +1,17 @@
-"""Options of the training loop and of its data-parallel strategies, and what a training reports about itself."""
+"""Options of the training loop and its strategies, and the statistics of a training."""
 
 from dataclasses import dataclass, field, replace
 
 from ncc.errors import InputError
 
 STRATEGIES = ("mirrored", "central", "stale", "local")
-"""Ways of sharing the work among ranks; see `ncc.learning.training.strategies`."""
+"""Ways to divide the work among ranks; see `ncc.learning.training.strategies`."""
 
 COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8", "int4")
-"""Ways of sending gradients in fewer bytes; see `ncc.learning.training.compression`."""
+"""Ways to send gradients in fewer bytes; see `ncc.learning.training.compression`."""
 
-RATE_RULES = ("sqrt", "linear", "none")
-"""How the learning rate grows with the number of ranks, where each has a batch of its own.
+LR_SCALINGS = ("sqrt", "linear", "none")
+"""Growth of the learning rate with the number of ranks, if each rank has its own batch.
 
 References: Goyal et al. 2017 ("Accurate, large minibatch SGD"), for the linear rule and warm-up; Malladi et al. 2022
 ("On the SDEs and scaling rules for adaptive gradient algorithms"), for the square root with Adam.
@@ -20,92 +20,89 @@ References: Goyal et al. 2017 ("Accurate, large minibatch SGD"), for the linear 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """How to train.
+    """Options of a training.
 
     Attributes:
         epochs: Passes over the samples.
-        batch_size: Samples a step, of each rank.
-        batch_of_all: Whether the batch size is instead that of all ranks together, and the learning rate stays.
-        learning_rate: Of AdamW with one rank, warmed up over the first epoch, then decayed to 0 along a half cosine.
-        rate_rule: How it grows with the ranks: one of `RATE_RULES`.
+        batch_size: Samples per step and rank.
+        global_batch: Divide ``batch_size`` samples among all ranks instead, with the learning rate as given.
+        learning_rate: Peak rate of AdamW with one rank; warmed up over the first epoch, then half a cosine to 0.
+        lr_scaling: Growth of the learning rate with the ranks, one of `LR_SCALINGS`.
         weight_decay: Decoupled L2 penalty.
-        clip: Largest norm of the gradient.
-        mixed_precision: Multiply matrices in bfloat16 where the device runs LSTMs in it, or else in TF32 where it has
-            that; weights and sums stay float32.
-        seed: Of the order of samples and of dropout.
-        strategy: How ranks share the work: one of `STRATEGIES`.
-        compression: How `mirrored` sends gradients: one of `COMPRESSIONS`.
-        topk_share: Share of the gradient that `topk` sends.
-        staleness: Steps that `stale` goes on before it applies a gradient; 0 waits for each.
-        sync_every: Steps that `local` goes between two averages of the weights.
-        accumulate: Pieces that a rank's part of a batch is cut into, to need less memory; their gradients are summed.
-            Batch normalisation sees pieces.
-        checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 makes them at epochs' ends alone.
+        max_grad_norm: Norm to which larger gradients are clipped.
+        mixed_precision: Multiply matrices in bfloat16 if the device runs LSTMs in it, else in TF32 if it has that;
+            weights and sums stay float32.
+        seed: Seed of the order of samples and of dropout.
+        strategy: Division of the work among ranks, one of `STRATEGIES`.
+        compression: Encoding of gradients that `mirrored` sends, one of `COMPRESSIONS`.
+        topk_fraction: Fraction of the gradient that `topk` sends.
+        staleness: Steps after which `stale` applies a gradient; 0 waits for each.
+        sync_every: Steps of `local` between two averages of the weights.
+        micro_batches: Pieces of a rank's samples per step, computed one by one to need less memory; gradients are
+            summed. Batch normalization sees pieces.
+        checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 writes them only at the ends of epochs.
     """
 
     epochs: int = 30
     batch_size: int = 32
-    batch_of_all: bool = False
+    global_batch: bool = False
     learning_rate: float = 2e-3
-    rate_rule: str = "sqrt"
+    lr_scaling: str = "sqrt"
     weight_decay: float = 1e-2
-    clip: float = 1.0
+    max_grad_norm: float = 1.0
     mixed_precision: bool = False
     seed: int = 204
     strategy: str = "mirrored"
     compression: str = "none"
-    topk_share: float = 0.01
+    topk_fraction: float = 0.01
     staleness: int = 1
     sync_every: int = 8
-    accumulate: int = 1
+    micro_batches: int = 1
     checkpoint_every_s: float = 60.0
 
     def __post_init__(self) -> None:
-        """Checks the ranges."""
-        if self.epochs < 1 or self.batch_size < 1:
-            raise InputError("epochs and batch_size must be 1 or more")
-        if self.learning_rate <= 0 or self.weight_decay < 0 or self.clip <= 0:
-            raise InputError("learning_rate and clip must be above 0, weight_decay 0 or more")
-        if self.strategy not in STRATEGIES:
-            raise InputError(f"strategy is {self.strategy!r}; expected one of {', '.join(STRATEGIES)}")
-        if self.compression not in COMPRESSIONS:
-            raise InputError(f"compression is {self.compression!r}; expected one of {', '.join(COMPRESSIONS)}")
+        for name in ("epochs", "batch_size", "sync_every", "micro_batches"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        for name in ("weight_decay", "staleness", "checkpoint_every_s"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} is {getattr(self, name)}; expected 0 or more")
+        for name in ("learning_rate", "max_grad_norm"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} is {getattr(self, name)}; expected a number above 0")
+        names = {"strategy": STRATEGIES, "compression": COMPRESSIONS, "lr_scaling": LR_SCALINGS}
+        for name, valid in names.items():
+            if getattr(self, name) not in valid:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(valid)}")
         if self.compression != "none" and self.strategy != "mirrored":
             raise InputError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
-        if self.rate_rule not in RATE_RULES:
-            raise InputError(f"rate_rule is {self.rate_rule!r}; expected one of {', '.join(RATE_RULES)}")
-        if not 0 < self.topk_share <= 1:
-            raise InputError(f"topk_share is {self.topk_share}; expected above 0 and at most 1")
-        if self.sync_every < 1 or self.accumulate < 1:
-            raise InputError("sync_every and accumulate must be 1 or more")
-        if self.staleness < 0 or self.checkpoint_every_s < 0:
-            raise InputError("staleness and checkpoint_every_s must be 0 or more")
+        if not 0 < self.topk_fraction <= 1:
+            raise InputError(f"topk_fraction is {self.topk_fraction}; expected above 0 and at most 1")
 
-    def of_ranks(self, world: int) -> "TrainingConfig":
-        """The same training with batch size and learning rate of so many ranks together."""
-        if self.batch_of_all:
+    def for_ranks(self, world_size: int) -> "TrainingConfig":
+        """The same training with the batch size and learning rate of all ranks together."""
+        if self.global_batch:
             return self
-        factor = {"sqrt": world**0.5, "linear": float(world), "none": 1.0}[self.rate_rule]
-        rate, size = self.learning_rate * factor, self.batch_size * world
-        return replace(self, batch_size=size, learning_rate=rate, batch_of_all=True)
+        factor = {"sqrt": world_size**0.5, "linear": float(world_size), "none": 1.0}[self.lr_scaling]
+        rate, size = self.learning_rate * factor, self.batch_size * world_size
+        return replace(self, batch_size=size, learning_rate=rate, global_batch=True)
 
 
 @dataclass
 class TrainingStatistics:
-    """What a training reports of itself; a run that goes on from a checkpoint reports its own part alone.
+    """Measurements of a training; a resumed run reports only its own part.
 
     Attributes:
-        precision: What matrices were multiplied in: bfloat16, tf32 or float32.
-        bytes_sent: What this rank put on the wire for gradients, weights, buffers and moments, in steps and at epochs'
-            ends, in rings and chains (see `ncc.learning.training.exchange`). Weights at the start, losses and
-            checkpoints are left out: they are a few bytes a step, or sent once.
-        samples: Samples trained on, by all ranks together, counted again in each epoch.
-        steps: Batches, cut over the ranks, that were trained on.
-        seconds_in_steps: Time in steps, with gathering their samples: by the clock, or as a GPU's own queue sees it.
-        seconds_of_steps: The same, of each step.
-        seconds_in_data: The part of it that gathers samples and moves them to the device; a GPU's waiting for them.
+        precision: Precision of matrix products: bfloat16, tf32 or float32.
+        bytes_sent: Bytes that this rank sent for gradients, weights, buffers and moments (see `Collectives`). Weights
+            at the start, losses and checkpoints are not counted: they are a few bytes per step, or sent once.
+        samples: Samples of all steps and ranks.
+        steps: Steps, each with one batch over all ranks.
+        seconds_in_steps: Time in steps, including gathering samples: wall clock, or on a GPU time in its queue.
+        seconds_of_steps: The same, per step.
+        seconds_in_data: Part of it that gathers samples and moves them to the device.
         seconds_in_checkpoints: Wall-clock time of reading and writing checkpoints.
-        seconds_total: Wall-clock time of the training, with start-up and ends of epochs.
+        seconds_total: Wall-clock time of the training, including start-up and ends of epochs.
     """
 
     precision: str = ""

@@ -1,12 +1,13 @@
-"""The training loop: model, data and config in, trained model out; it depends on no task and no strategy.
+"""The training loop: model, data, loss and config in, trained model out; it knows no task and no strategy.
 
-Under torchrun every rank takes its part of each batch, as the strategy says that the configuration names; for one
-process and for many the loop is the same.
+Under torchrun every rank takes its part of each batch, as the configured strategy divides it; the loop is the same for
+one process and for many.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -16,118 +17,107 @@ import torch
 from torch import Tensor, nn
 
 from ncc.arrays import Ints
-from ncc.learning.training.checkpoint import CheckpointClock, Checkpoints, Position
+from ncc.learning.training.checkpoint import CheckpointClock, Checkpoints, EpochRng, TrainProgress
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
-from ncc.learning.training.draws import Draws
-from ncc.learning.training.exchange import from_first_rank
-from ncc.learning.training.phases import PhaseTimer
-from ncc.learning.training.precision import Precision, shared_precisions
-from ncc.learning.training.ranks import check_alike, rank_and_world, sum_over_ranks
+from ncc.learning.training.precision import shared_precisions
+from ncc.learning.training.ranks import broadcast_tensors, check_consistent, rank_and_world, sum_over_ranks
 from ncc.learning.training.strategies import Strategy, make_strategy
 
-Compute = Callable[[Sequence[Tensor], float], Tensor]
+Loss = Callable[[Tensor, Tensor], Tensor]
+OnEpoch = Callable[[int, float], None]
 
 
 class TrainingData(Protocol):
     """Samples that can be gathered into batches."""
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
 
     def digest(self) -> str:
-        """A hash of all samples, which ranks compare."""
+        """Hash of all samples, which ranks compare."""
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """All samples once, in batches of an epoch; sequences of like length together cost least."""
+        """All samples once, in the batches of an epoch; sequences of similar length together cost least."""
 
     def batch(self, samples: Ints, rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
-        """The model's inputs for some samples, and the targets."""
+        """The model's inputs for samples, and the targets."""
 
 
 @runtime_checkable
 class TableData(TrainingData, Protocol):
-    """Samples that read rows of tables, of which ranks then exchange the gradients of those rows alone."""
+    """Samples that read rows of tables; ranks exchange the gradients of only those rows."""
 
-    def touched(self, samples: Ints) -> Mapping[str, Ints]:
-        """Rows, each once, that alone get gradients from some samples of this epoch, by names of the parameters.
-
-        All ranks are told the same of the same samples.
-        """
+    def sparse_rows(self, samples: Ints) -> Mapping[str, Ints]:
+        """Name of a parameter → its only rows with gradients from samples of this epoch, each once, on all ranks."""
 
 
 def train(
     model: nn.Module,
     data: TrainingData,
-    loss: Callable[[Tensor, Tensor], Tensor],
+    loss: Loss,
     config: TrainingConfig,
     *,
     checkpoint: Path | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    progress: OnEpoch | None = None,
     statistics: TrainingStatistics | None = None,
 ) -> list[float]:
-    """Trains a model in place and leaves it in evaluation mode.
+    """Train a model in place, leave it in evaluation mode, and return the mean loss of each epoch over all ranks.
 
-    Several ranks begin with the first one's weights and end with the same. With the synchronous strategies (mirrored,
-    central, and stale with a staleness of 0) these are, but for rounding, those of one process, as long as neither the
-    data nor the model draw noise and no compression is chosen.
+    Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored, central,
+    and stale with a staleness of 0) these are those of one process up to rounding, if neither data nor model draw noise
+    and gradients are not compressed.
 
-    A rank that dies takes the others with it, and ``torchrun --max-restarts N`` starts them all again, from the
-    checkpoint. torch 2.13 needs ``TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`` in torchrun's environment for that: else ranks
-    that start again find the addresses of those that are gone.
+    A rank that dies takes the others with it, and ``torchrun --max-restarts N`` starts all of them again, from the
+    checkpoint. torch 2.13 needs ``TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`` in torchrun's environment for that: otherwise
+    restarted ranks find the addresses of dead ones.
 
     Args:
-        model: Called with the inputs that ``data.batch`` gives.
+        model: Called with the inputs of ``data.batch``.
         data: The samples.
         loss: Mean loss of outputs and targets.
-        config: How to train.
-        checkpoint: File for the state after each epoch, and inside epochs as the configuration says; a run that finds
-            it goes on from there. One process ends as it would have without the stop, to the bit; several do but for
-            rounding, and but for what compressions keep to themselves, which is lost. There must be as many ranks as
-            before. Given on all ranks or on none.
-        progress: Called with the number of epochs done and the last one's mean loss.
+        config: Options.
+        checkpoint: File for the state after each epoch, and inside epochs as configured, on all ranks or none. A run
+            that finds it resumes: one process ends with the bits that it would have had without the stop, as many ranks
+            as before with the same up to rounding.
+        progress: Called with the number of finished epochs and the last one's mean loss.
         statistics: Filled with precision, bytes sent, steps and times.
 
-    Returns:
-        Mean loss of each epoch, over all ranks.
-
     Raises:
-        InputError: Ranks were given different options or samples.
-        AssetError: The checkpoint is damaged, of another model, configuration, data or number of ranks, or of a
-            training in a precision that this device has not.
+        InputError: Ranks have different options or samples.
+        AssetError: The checkpoint is damaged, of another model, configuration, data or number of ranks, or in a
+            precision that this device lacks.
         OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()
-    config = config.of_ranks(rank_and_world()[1])
-    timer = PhaseTimer(statistics, next(model.parameters()).device)
-    with timer.by_the_clock("seconds_total"):
-        check_alike(_about(model, data, config))
-        from_first_rank(list(model.state_dict().values()))
+    config = config.for_ranks(rank_and_world()[1])
+    device = next(model.parameters()).device
+    timer = _PhaseTimer(statistics, device)
+    with timer.wall_clock("seconds_total"):
+        if rank_and_world()[1] > 1:
+            check_consistent(_fingerprint(model, data, config))
+        broadcast_tensors(list(model.state_dict().values()))
         model.train()
-        device = next(model.parameters()).device
         precisions = shared_precisions(device, mixed=config.mixed_precision)
-        position = Position(precision=precisions[0])
+        start = TrainProgress(precision=precisions[0])
         steps_per_epoch = max(1, -(-len(data) // config.batch_size))
-        touched = data.touched if isinstance(data, TableData) else None
-        with closing(make_strategy(model, config, steps_per_epoch, touched)) as strategy:
+        sparse_rows = data.sparse_rows if isinstance(data, TableData) else None
+        with closing(make_strategy(model, config, steps_per_epoch, sparse_rows)) as strategy:
             checkpoints = None
             if checkpoint:
                 checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data))
-                with timer.by_the_clock("seconds_in_checkpoints"):
-                    position = checkpoints.load(precisions)
-            statistics.precision = position.precision.value
-            compute = _computation(model, loss, position.precision, device)
-            run = _Run(data, compute, config, strategy, checkpoints, timer, device)
-            with position.precision.products():
-                losses = run.all_epochs(position, progress)
-            statistics.bytes_sent += strategy.exchange.bytes_sent
+                with timer.wall_clock("seconds_in_checkpoints"):
+                    start = checkpoints.load(precisions)
+            statistics.precision = start.precision.value
+            run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
+            with start.precision.products():
+                losses = run.all_epochs(start, progress)
+            statistics.bytes_sent += strategy.collectives.bytes_sent
         model.eval()
     return losses
 
 
-def _about(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict[str, str]:
-    """What must be the same on all ranks; nothing of it is needed where there is one."""
-    if rank_and_world()[1] == 1:
-        return {}
+def _fingerprint(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict[str, str]:
+    """Properties that must be the same on all ranks."""
     shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
     return {
         **{name: repr(value) for name, value in asdict(config).items()},
@@ -138,84 +128,115 @@ def _about(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict
     }
 
 
-def _computation(
-    model: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], precision: Precision, device: torch.device
-) -> Compute:
-    """What takes inputs and target, and the weight of their mean loss, adds to the gradients and returns that loss."""
-
-    def compute(tensors: Sequence[Tensor], weight: float) -> Tensor:
-        *inputs, target = tensors
-        with precision.autocast(device):
-            outputs = model(*inputs)
-        mean = loss(outputs.float(), target)
-        (mean * weight).backward()  # type: ignore[no-untyped-call]
-        return mean.detach()
-
-    return compute
-
-
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A training under way."""
+    """A training in progress."""
 
+    model: nn.Module
     data: TrainingData
-    compute: Compute
+    loss: Loss
     config: TrainingConfig
     strategy: Strategy
     checkpoints: Checkpoints | None
-    timer: PhaseTimer
+    timer: "_PhaseTimer"
     device: torch.device
 
-    def all_epochs(self, position: Position, progress: Callable[[int, float], None] | None) -> list[float]:
-        """Trains from a position on; returns each epoch's mean loss."""
+    def all_epochs(self, progress: TrainProgress, on_epoch: OnEpoch | None) -> list[float]:
+        """Train from some progress on; return the mean loss of each epoch."""
         clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0)
-        losses = position.losses
-        while len(losses) < self.config.epochs:
-            loss = self._epoch(position, clock)
+        while len(progress.losses) < self.config.epochs:
+            loss = self._epoch(progress, clock)
             self.strategy.end_epoch()
-            losses = [*losses, loss]
-            position = Position(precision=position.precision, losses=losses)
-            self._save(position, clock)
-            if progress:
-                progress(len(losses), loss)
-        return losses
+            progress = TrainProgress(precision=progress.precision, losses=[*progress.losses, loss])
+            self._save(progress, clock)
+            if on_epoch:
+                on_epoch(len(progress.losses), loss)
+        return progress.losses
 
-    def _epoch(self, position: Position, clock: CheckpointClock) -> float:
-        """The rest of an epoch; returns its mean loss over all ranks."""
-        draws = Draws(self.config.seed, len(position.losses), rank_and_world()[0], self.device)
-        batches = self.data.batches(self.config.batch_size, draws.rng)
-        if position.draws:
-            draws.load_state_dict(position.draws)
-        loss_sum = torch.tensor(position.loss_sum, dtype=torch.float64, device=self.device)
-        for step, samples in enumerate(batches[position.step :], position.step + 1):
-            with self.timer.of_device("seconds_in_steps"):
-                loss_sum += self._step(samples, draws.rng)
-            if step < len(batches) and clock.due(at_rest=self.strategy.at_rest):
-                so_far = replace(position, step=step, loss_sum=_over_ranks(loss_sum))
-                self._save(so_far, clock, draws)
+    def _epoch(self, progress: TrainProgress, clock: CheckpointClock) -> float:
+        """The rest of an epoch; return its mean loss over all ranks."""
+        epoch_rng = EpochRng(self.config.seed, len(progress.losses), rank_and_world()[0], self.device)
+        batches = self.data.batches(self.config.batch_size, epoch_rng.rng)
+        if progress.rng:
+            epoch_rng.load_state_dict(progress.rng)
+        autocast = progress.precision.autocast(self.device)
+        loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.device)
+        for step, samples in enumerate(batches[progress.step :], progress.step + 1):
+            with self.timer.device_clock("seconds_in_steps"):
+                loss_sum += self._step(samples, epoch_rng.rng, autocast)
+            if step < len(batches) and clock.due(is_synchronized=self.strategy.is_synchronized):
+                self._save(replace(progress, step=step, loss_sum=_over_ranks(loss_sum)), clock, epoch_rng)
         total = _over_ranks(loss_sum)
         self.timer.collect()
         return total / len(self.data)
 
-    def _step(self, samples: Ints, rng: np.random.Generator) -> Tensor:
-        """One step; returns the () float64 sum of losses over this rank's part of the batch."""
-        part = self.strategy.part(samples)
+    def _step(self, samples: Ints, rng: np.random.Generator, autocast: torch.autocast) -> Tensor:
+        """One step; return the () float64 sum of losses over this rank's samples."""
+        rank_batch = self.strategy.rank_batch(samples)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
-        for piece in part.pieces(self.config.accumulate):
-            with self.timer.of_device("seconds_in_data"):
-                given, wanted = self.data.batch(piece, rng)
-                tensors = [to_device(tensor, self.device) for tensor in (*given, wanted)]
-            loss_sum += self.compute(tensors, part.weight(len(piece))).double() * len(piece)
+        for piece in rank_batch.pieces(self.config.micro_batches):
+            with self.timer.device_clock("seconds_in_data"):
+                inputs, targets = self.data.batch(piece, rng)
+                *tensors, target = (to_device(tensor, self.device) for tensor in (*inputs, targets))
+            with autocast:
+                outputs = self.model(*tensors)
+            mean = self.loss(outputs.float(), target)
+            (mean * rank_batch.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
+            loss_sum += mean.detach().double() * len(piece)
         self.strategy.step()
         self.timer.statistics.steps += 1
         self.timer.statistics.samples += len(samples)
         return loss_sum
 
-    def _save(self, position: Position, clock: CheckpointClock, draws: Draws | None = None) -> None:
+    def _save(self, progress: TrainProgress, clock: CheckpointClock, rng: EpochRng | None = None) -> None:
         if self.checkpoints:
-            with self.timer.by_the_clock("seconds_in_checkpoints"):
-                self.checkpoints.save(position, draws)
+            with self.timer.wall_clock("seconds_in_checkpoints"):
+                self.checkpoints.save(progress, rng)
             clock.restart()
+
+
+class _PhaseTimer:
+    """Adds times of phases to statistics: wall clock, or time in the queue of a GPU, which runs behind the host."""
+
+    def __init__(self, statistics: TrainingStatistics, device: torch.device) -> None:
+        self.statistics = statistics
+        self._on_gpu = device.type == "cuda"
+        self._pending: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] = []
+
+    @contextmanager
+    def wall_clock(self, name: str) -> Iterator[None]:
+        """Add the wall-clock time of the block to the statistic ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._add(name, time.perf_counter() - start)
+
+    @contextmanager
+    def device_clock(self, name: str) -> Iterator[None]:
+        """Add the block's time in the GPU's queue, in `collect`; without a GPU its wall-clock time."""
+        if not self._on_gpu:
+            with self.wall_clock(name):
+                yield
+            return
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        start.record()
+        yield
+        end.record()
+        self._pending.append((name, start, end))
+
+    def collect(self) -> None:
+        """Wait for the device, and add its times."""
+        if self._pending:
+            torch.cuda.synchronize()
+        for name, start, end in self._pending:
+            self._add(name, start.elapsed_time(end) / 1e3)
+        self._pending.clear()
+
+    def _add(self, name: str, seconds: float) -> None:
+        setattr(self.statistics, name, getattr(self.statistics, name) + seconds)
+        if name == "seconds_in_steps":
+            self.statistics.seconds_of_steps.append(seconds)
 
 
 def _over_ranks(value: Tensor) -> float:
@@ -225,7 +246,7 @@ def _over_ranks(value: Tensor) -> float:
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """A tensor where a model is; the host goes on while it is copied to a GPU."""
+    """Move a tensor to a device; the host does not wait for copies to a GPU."""
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)

@@ -1,10 +1,8 @@
-"""The precision that networks are trained in: decided by trial, once per device, and equally on all ranks.
+"""Precision of training networks: decided by a trial on each device, and equal on all ranks.
 
-Skip-gram has no LSTM, and decides for its products itself (`ncc.learning.embedding.skipgram_model`).
-
-Not every device runs LSTMs in bfloat16 where autocast is asked to: oneDNN's need AVX-512 on a CPU, and CUDA's autocast
-runs LSTMs in float16 whatever type it is asked for, where small gradients vanish without loss scaling. There all is
-computed in float32, with TF32 products on GPUs that have them.
+Autocast to bfloat16 does not make every device run LSTMs in it: oneDNN needs AVX-512 on a CPU, and CUDA's autocast runs
+LSTMs in float16, in which small gradients vanish without loss scaling. Such devices compute in float32, with TF32
+products if they have them. The skip-gram has no LSTM and decides for itself.
 """
 
 import logging
@@ -23,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Precision(StrEnum):
-    """What matrices are multiplied in; weights and sums are float32 in each case. The fastest comes first."""
+    """Precision of matrix products, fastest first; weights and sums are always float32."""
 
     BFLOAT16 = "bfloat16"
     TF32 = "tf32"
@@ -35,7 +33,7 @@ class Precision(StrEnum):
 
     @contextmanager
     def products(self) -> Iterator[None]:
-        """Surrounds a training: float32 products on GPUs are TF32 inside, or exact; restored afterwards."""
+        """Set float32 products on GPUs to TF32 or exact inside a training; restore them afterwards."""
         backends: list[Any] = [torch.backends.cuda.matmul, torch.backends.cudnn.rnn]
         before = [backend.fp32_precision for backend in backends]
         for backend in backends:
@@ -48,44 +46,39 @@ class Precision(StrEnum):
 
 
 def shared_precisions(device: torch.device, *, mixed: bool) -> tuple[Precision, ...]:
-    """Precisions that the devices of all ranks compute LSTMs in, the fastest first; float32 is always the last.
-
-    Args:
-        device: This rank's.
-        mixed: Whether less than float32 will do; all ranks say the same.
-    """
+    """Precisions in which all ranks' devices compute LSTMs, fastest first; float32 is always the last."""
     if not mixed:
         return (Precision.FLOAT32,)
-    own = _precisions(device)
-    votes = torch.tensor([precision in own for precision in Precision], dtype=torch.float32, device=device)
+    supported = _precisions(device)
+    votes = torch.tensor([precision in supported for precision in Precision], dtype=torch.float32, device=device)
     sum_over_ranks([votes])
-    world = rank_and_world()[1]
-    return tuple(precision for precision, vote in zip(Precision, votes.tolist(), strict=True) if vote == world)
+    world_size = rank_and_world()[1]
+    return tuple(precision for precision, vote in zip(Precision, votes.tolist(), strict=True) if vote == world_size)
 
 
 @cache
 def _precisions(device: torch.device) -> frozenset[Precision]:
-    """Precisions that a device computes LSTMs in."""
-    found = {Precision.FLOAT32}
+    """Precisions in which a device computes LSTMs."""
+    supported = {Precision.FLOAT32}
     if device.type == "cuda" and torch.cuda.is_tf32_supported():
-        found.add(Precision.TF32)
+        supported.add(Precision.TF32)
     with torch.random.fork_rng(devices=[]):  # weights are drawn on the host
         lstm = nn.LSTM(4, 4).to(device)
     try:
-        kind = _trial(lstm, device)
+        dtype = _trial(lstm, device)
     except torch.OutOfMemoryError:
         raise
     except RuntimeError as error:
         logger.info("no bfloat16 LSTM on %s: %s", device, error)
     else:
-        logger.info("LSTMs asked for bfloat16 on %s give %s", device, kind)
-        if kind == torch.bfloat16:
-            found.add(Precision.BFLOAT16)
-    return frozenset(found)
+        logger.info("LSTMs asked for bfloat16 on %s give %s", device, dtype)
+        if dtype == torch.bfloat16:
+            supported.add(Precision.BFLOAT16)
+    return frozenset(supported)
 
 
 def _trial(lstm: nn.LSTM, device: torch.device) -> torch.dtype:
-    """The type that an LSTM gives under autocast to bfloat16, once its backward has run as well."""
+    """Output type of an LSTM under autocast to bfloat16, after its backward pass ran as well."""
     with torch.enable_grad():
         with torch.autocast(device.type, torch.bfloat16):
             out, _ = lstm(torch.zeros(2, 1, 4, device=device))

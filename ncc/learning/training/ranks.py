@@ -1,4 +1,4 @@
-"""Ranks of a data-parallel run: our own rank, what all must agree on, and the process group under torchrun."""
+"""Ranks of a data-parallel run under torchrun: process group, consistency, and small uncounted collectives."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TIMEOUT = timedelta(hours=6)
-"""How long ranks wait for each other: longer than one may compile programs. torchrun ends them sooner if one dies."""
+"""Wait for other ranks: longer than one may compile programs. torchrun ends them sooner if one dies."""
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -28,12 +28,12 @@ def rank_and_world() -> tuple[int, int]:
 
 
 def is_first_rank() -> bool:
-    """True unless torchrun started this process as another rank than the first, inside a process group or not."""
+    """True unless torchrun started this process with a rank above 0, inside a process group or not."""
     return os.environ.get("RANK", "0") == "0"
 
 
-def wait_for_ranks() -> None:
-    """Returns when all ranks have come here."""
+def barrier() -> None:
+    """Wait for all ranks."""
     from torch import distributed
 
     if distributed.is_initialized():
@@ -41,7 +41,7 @@ def wait_for_ranks() -> None:
 
 
 def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
-    """Replaces each tensor by its sum over all ranks."""
+    """Replace each tensor with its sum over ranks."""
     from torch import distributed
 
     if distributed.is_initialized():
@@ -49,69 +49,61 @@ def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
             distributed.all_reduce(tensor)
 
 
-def gathered(own: T) -> list[T]:
-    """What all ranks gave, in their order, on all of them."""
+def broadcast_tensors(tensors: Sequence["torch.Tensor"]) -> None:
+    """Replace tensors with those of rank 0."""
     from torch import distributed
 
-    every: list[Any] = [own] * rank_and_world()[1]
-    if len(every) > 1:
-        distributed.all_gather_object(every, own)
-    return every
+    if distributed.is_initialized():
+        for tensor in tensors:
+            distributed.broadcast(tensor, src=0)
 
 
-def gathered_rows(own: "torch.Tensor", sizes: Sequence[int]) -> "torch.Tensor":
-    """Rows of all ranks, one rank's after the other's, on all of them.
+def all_gather_object(value: T) -> list[T]:
+    """Values of all ranks, on all of them."""
+    from torch import distributed
 
-    Args:
-        own: (sizes[rank], …) this rank's.
-        sizes: Number of rows of each rank; one of them has some.
-    """
+    values: list[Any] = [value] * rank_and_world()[1]
+    if len(values) > 1:
+        distributed.all_gather_object(values, value)
+    return values
+
+
+def all_gather_rows(rows: "torch.Tensor", sizes: Sequence[int]) -> "torch.Tensor":
+    """Concatenate (sizes[rank], …) rows of all ranks, on all of them; at least one rank must have rows."""
     import torch
     from torch import distributed
 
     if len(sizes) == 1:
-        return own
-    padded = own.new_zeros((max(sizes), *own.shape[1:]))
-    padded[: len(own)] = own
+        return rows
+    padded = rows.new_zeros((max(sizes), *rows.shape[1:]))
+    padded[: len(rows)] = rows
     parts = [torch.empty_like(padded) for _ in sizes]
     distributed.all_gather(parts, padded)
     return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
 
-def found_by_first(find: Callable[[], T]) -> T:
-    """What the first rank finds, on all ranks: they need not see its files.
-
-    Raises:
-        AssetError: Finding it did, on all ranks alike.
-    """
+def broadcast_result(fn: Callable[[], T]) -> T:
+    """Result of a function that only rank 0 calls, or its AssetError, on all ranks."""
     from torch import distributed
 
-    rank, world = rank_and_world()
+    rank, world_size = rank_and_world()
+    if world_size == 1:
+        return fn()
     box: list[Any] = [None, None]
     if rank == 0:
         try:
-            box[0] = find()
+            box[0] = fn()
         except AssetError as error:
-            if world == 1:
-                raise
             box[1] = str(error)
-    if world > 1:
-        distributed.broadcast_object_list(box)
+    distributed.broadcast_object_list(box)
     if box[1] is not None:
         raise AssetError(box[1])
     return box[0]
 
 
-def check_alike(about: Mapping[str, str]) -> None:
-    """Compares what ranks are to do, before they begin to do it together.
-
-    Args:
-        about: Name → what must be the same on all ranks.
-
-    Raises:
-        InputError: Ranks differ; raised on all of them.
-    """
-    first, *others = gathered(dict(about))
+def check_consistent(properties: Mapping[str, str]) -> None:
+    """Raise InputError on all ranks if they differ in a property, such as an option."""
+    first, *others = all_gather_object(dict(properties))
     for rank, other in enumerate(others, 1):
         for name in sorted(first.keys() | other.keys()):
             if first.get(name) != other.get(name):
@@ -122,44 +114,39 @@ def check_alike(about: Mapping[str, str]) -> None:
 
 
 def share_files(paths: Sequence[Path]) -> None:
-    """Sends files that some ranks have to those that have them not; nothing where all see the same folders.
+    """Send files that some ranks have to those that lack them, if ranks do not share a file system.
 
-    Args:
-        paths: The same files in the same order on all ranks, in folders of their own or in one.
-
-    Raises:
-        AssetError: A file can't be read.
-        OutputError: A file can't be written.
+    All ranks name the same files in the same order. Raises AssetError or OutputError if one can't be read or written.
     """
     from torch import distributed
 
-    rank, world = rank_and_world()
-    if world == 1:
+    rank, world_size = rank_and_world()
+    if world_size == 1:
         return
-    has = gathered([path.exists() for path in paths])
-    for path, there in zip(paths, zip(*has, strict=True), strict=True):
-        if any(there) and not all(there):
-            source = there.index(True)
+    existing = all_gather_object([path.exists() for path in paths])
+    for path, exists in zip(paths, zip(*existing, strict=True), strict=True):
+        if any(exists) and not all(exists):
+            source = exists.index(True)
             box = [read_whole(path) if rank == source else None]
             distributed.broadcast_object_list(box, src=source)
-            if not there[rank]:
+            if not exists[rank]:
                 assert box[0] is not None
                 write_atomically(path, box[0])
 
 
 @contextmanager
 def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[str]:
-    """Joins the ranks that torchrun started (gloo for what is on CPUs, NCCL for what is on GPUs); alone, does nothing.
+    """Join the ranks that torchrun started, with gloo on CPUs and NCCL on GPUs; alone, do nothing.
 
     Args:
-        device: What this rank computes on.
-        init_method: Where the ranks meet, as `torch.distributed.init_process_group` takes it.
+        device: Device to compute on, "cpu" or "cuda".
+        init_method: Meeting point of the ranks, as in `torch.distributed.init_process_group`.
 
     Yields:
-        The device of this rank: with several GPUs a machine, each rank has its own.
+        This rank's device: a GPU of its own, if the machine has several.
 
     Raises:
-        NccError: The device asked for is not there, or there are more ranks on this machine than GPUs.
+        NccError: The device does not exist, or the machine has fewer GPUs than ranks.
     """
     import torch
     import torch.distributed.nn.functional  # see below
@@ -172,18 +159,18 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
         return
     gpu = None
     if device.startswith("cuda"):
-        local, number = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
-        if local >= number:
+        local_rank, num_gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+        if local_rank >= num_gpus:
             raise NccError(
-                f"rank {os.environ['RANK']} is number {local} on its machine (from 0), where torch sees {number} GPUs; "
-                f"start {number} ranks there: torchrun --nproc-per-node {number}"
+                f"rank {os.environ['RANK']} is number {local_rank} on its machine (from 0), where torch sees "
+                f"{num_gpus} GPUs; start {num_gpus} ranks there: torchrun --nproc-per-node {num_gpus}"
             )
-        gpu = torch.device("cuda", local)
+        gpu = torch.device("cuda", local_rank)
         device = str(gpu)
         torch.cuda.set_device(gpu)
-    # torch.optim imports torch.distributed.nn.functional, whose default arguments hold for ever the group that is there
-    # by then. Imported before there is one, it lets the group go, and gloo's threads with it; left to run, they abort
-    # the process now and then when the interpreter ends.
+    # torch.optim imports torch.distributed.nn.functional, whose default arguments keep the process group that exists
+    # then. Imported before, it lets the group go, and with it gloo's threads, which would otherwise sometimes abort the
+    # process when the interpreter ends.
     backend = "cpu:gloo,cuda:nccl" if gpu else "gloo"
     distributed.init_process_group(backend, init_method, timeout=_TIMEOUT, device_id=gpu)
     try:
@@ -194,7 +181,7 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Has torch use so many threads for a while."""
+    """Set torch's thread count temporarily."""
     import torch
 
     before = torch.get_num_threads()
@@ -205,10 +192,6 @@ def torch_threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def sole_training(folder: Path | None) -> AbstractContextManager[None]:
-    """Has the ranks of this training be the only ones that write to a folder, which the first of them claims.
-
-    Raises:
-        OutputError: Another training writes there.
-    """
+def training_lock(folder: Path | None) -> AbstractContextManager[None]:
+    """Lock a folder on rank 0; raise OutputError if another training writes to it."""
     return only_writer(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()

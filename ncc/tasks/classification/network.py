@@ -164,7 +164,7 @@ class NetworkMethod(ScoringMethod):
         if self._begin_with:
             model.load_arrays(self._begin_with.tensors)
         self.model = model.to(self._device)
-        loop = training.loop.of_ranks(rank_and_world()[1])
+        loop = training.loop.for_ranks(rank_and_world()[1])
         steps = -(-len(train_idx) // loop.batch_size)
         epochs = max(training.loop.epochs, -(-training.min_steps // steps))
         train(

@@ -15,7 +15,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import load_labelled_programs
-from ncc.learning.training.ranks import process_group, rank_and_world, sole_training, torch_threads
+from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.writing import check_folder
 from ncc.tasks.classification.files import load_classifier, save_classifier
 from ncc.tasks.classification.head import ClassifierHead
@@ -111,19 +111,19 @@ def train_classifier(
     loop = TrainingConfig(
         epochs=epochs,
         batch_size=batch_size,
-        batch_of_all=batch_of_all,
+        global_batch=batch_of_all,
         learning_rate=learning_rate,
-        rate_rule=rate_rule,
+        lr_scaling=rate_rule,
         mixed_precision=True,
         strategy=strategy,
         staleness=staleness,
         sync_every=sync_every,
         compression=compression,
-        accumulate=accumulate,
+        micro_batches=accumulate,
         seed=seed,
     )
     checkpoint = place / "checkpoint.pt" if place else None
-    with process_group(device) as own_device, sole_training(place), torch_threads(1):
+    with process_group(device) as own_device, training_lock(place), torch_threads(1):
         embedding = load_embedding(embedding)
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options

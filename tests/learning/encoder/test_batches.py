@@ -107,7 +107,7 @@ def test_batches_of_few_shapes_have_few_shapes():
 
 def test_only_rows_that_a_batch_touches_get_gradients():
     data, samples = SequenceData(_sequences(), np.arange(5)), np.array([1, 4])
-    touched, network = data.touched(samples), _network()
+    touched, network = data.sparse_rows(samples), _network()
     network(*data.batch(samples)[0]).square().sum().backward()
     tables = {name: dict(network.named_parameters())[name].grad for name in touched}
     assert len(tables) == 2

@@ -15,9 +15,10 @@ from torch import nn
 
 from ncc.errors import AssetError, InputError
 from tests.rooms import (
+    COMPRESSIONS,
     TrainingConfig,
     TrainingStatistics,
-    found_by_first,
+    broadcast_result,
     precision,
     process_group,
     read_whole,
@@ -27,9 +28,9 @@ from tests.rooms import (
 
 EXACT: dict[str, dict] = {
     "mirrored": {},
-    "mirrored, accumulated": {"accumulate": 3},
+    "mirrored, accumulated": {"micro_batches": 3},
     "central": {"strategy": "central"},
-    "central, accumulated": {"strategy": "central", "accumulate": 2},
+    "central, accumulated": {"strategy": "central", "micro_batches": 2},
     "stale by 0": {"strategy": "stale", "staleness": 0},
     "local, always averaged": {"strategy": "local", "sync_every": 1},
 }
@@ -52,6 +53,7 @@ STOPPED: dict[str, dict] = {
     "central": {"strategy": "central"},
     "stale by 3": {"strategy": "stale", "staleness": 3},
     "local": {"strategy": "local", "sync_every": 2},
+    **{name: {"compression": name} for name in COMPRESSIONS if name != "none"},
 }
 """Name → options of trainings, with dropout and noise, that are stopped inside an epoch and go on."""
 
@@ -108,7 +110,7 @@ def network(width: int = 64, dropout: float = 0.0) -> nn.Module:
 def result(model: nn.Module, data: Samples, checkpoint: Path | None = None, **options) -> dict:
     """Trains and returns weights, losses and statistics."""
     statistics = TrainingStatistics()
-    config = TrainingConfig(**({"epochs": 3, "batch_size": 8, "batch_of_all": True} | options))
+    config = TrainingConfig(**({"epochs": 3, "batch_size": 8, "global_batch": True} | options))
     losses = train(model, data, nn.functional.mse_loss, config, checkpoint=checkpoint, statistics=statistics)
     return {"model": model.state_dict(), "losses": losses, "statistics": vars(statistics)}
 
@@ -186,7 +188,7 @@ class Words(Samples):
 class KnownWords(Words):
     """The same, and which rows of the table they are."""
 
-    def touched(self, samples):
+    def sparse_rows(self, samples):
         return {"0.weight": self.x[samples].unique().numpy()}
 
 
@@ -229,12 +231,12 @@ def files(rank: int, folder: Path) -> dict:
     (own / "checkpoint").write_text(f"of {rank}")
     said = ""
     try:
-        found_by_first(lambda: read_whole(own / "missing"))
+        broadcast_result(lambda: read_whole(own / "missing"))
     except AssetError as error:
         said = str(error)
     return {
         "files": {path.name: path.read_text() for path in paths if path.exists()},
-        "found": found_by_first((own / "checkpoint").read_text),
+        "found": broadcast_result((own / "checkpoint").read_text),
         "missing": said,
     }
 
@@ -252,7 +254,7 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
         cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk",)}
         cases["twice"] = {"mirrored": twice({})}
         cases["mixed"] = {"float32": mixed(rank)}
-        cases["each"] = {"none": result(network(), Samples(), batch_size=4, batch_of_all=False, rate_rule="none")}
+        cases["each"] = {"none": result(network(), Samples(), batch_size=4, global_batch=False, lr_scaling="none")}
         cases["tables"] = {"sparse": tables(KnownWords()), "dense": tables(Words())}
         compressed = ("bf16", "int8", "topk")
         cases["tables"] |= {name: tables(KnownWords(), compression=name) for name in compressed}

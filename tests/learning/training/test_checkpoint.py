@@ -59,7 +59,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path, options, message)
     with pytest.raises(AssetError) as caught:
         _go_on(path, **options)
     assert str(caught.value) == (
-        f"{path}: is the checkpoint of a training with {message}; give the same to go on, or remove it to start again"
+        f"{path}: is the checkpoint of a training with {message}; give the same to resume, or remove it to start over"
     )
 
 
@@ -69,19 +69,19 @@ def test_the_time_between_checkpoints_may_change(tmp_path):
     assert _go_on(path, checkpoint_every_s=5.0)["statistics"]["steps"] == 12
 
 
-@pytest.mark.parametrize("state", [{"losses": [], "model": {}}, {"format_version": 3}])
+@pytest.mark.parametrize("state", [{"losses": [], "model": {}}, {"format_version": 2}])
 def test_a_checkpoint_of_another_format_is_refused(tmp_path, state):
     path = tmp_path / "checkpoint.pt"
     torch.save(state, path)
-    with pytest.raises(AssetError, match=r"is a checkpoint of format version .*; remove it to start again"):
+    with pytest.raises(AssetError, match=r"is a checkpoint of format version .*; remove it to start over"):
         _go_on(path)
 
 
-@pytest.mark.parametrize("state", [[1, 2], 3, {"format_version": 2}])
+@pytest.mark.parametrize("state", [[1, 2], 3, {"format_version": 3}])
 def test_a_file_that_says_something_else_is_refused(tmp_path, state):
     path = tmp_path / "checkpoint.pt"
     torch.save(state, path)
-    with pytest.raises(AssetError, match=r"not a checkpoint of this model \(.*; remove it to start again"):
+    with pytest.raises(AssetError, match=r"not a checkpoint of this model \(.*; remove it to start over"):
         _go_on(path)
 
 
@@ -106,9 +106,9 @@ def test_a_checkpoint_carries_the_whole_state(tmp_path):
     _stopped(path, checkpoint_every_s=1e-9)
     state = torch.load(path, weights_only=True)
     assert (state["step"], len(state["losses"]), state["strategy"]["steps"]) == (2, 1, 8)
-    assert state["about"]["seed"] == TrainingConfig().seed
+    assert state["training"]["seed"] == TrainingConfig().seed
     assert state["strategy"]["optimizer"]["state"][0]["exp_avg"].shape == (64, 4)
-    assert set(state["ranks"][0]["draws"]) == {"numpy", "host"}
+    assert set(state["ranks"][0]["rng"]) == {"numpy", "host"}
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
     answers = []
     for second in range(1, 26):
         now[0] = second
-        answers.append(clock.due(at_rest=True))
+        answers.append(clock.due(is_synchronized=True))
         if answers[-1]:
             clock.restart()
     assert [second for second, due in enumerate(answers, 1) if due] == [10, 20]
@@ -133,18 +133,22 @@ def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
 def test_the_clock_waits_until_one_can_be_made(now):
     clock = CheckpointClock(10.0)
     now[0] = 11.0
-    assert [clock.due(at_rest=at_rest) for at_rest in (False, False, True)] == [False, False, True]
+    assert [clock.due(is_synchronized=is_synchronized) for is_synchronized in (False, False, True)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
     told: list[str] = []
     monkeypatch.setattr("ncc.learning.training.checkpoint.rank_and_world", lambda: (0, 2))
-    monkeypatch.setattr("ncc.learning.training.checkpoint.from_first_rank", told.append)
+    monkeypatch.setattr("ncc.learning.training.checkpoint.broadcast_tensors", told.append)
     clock = CheckpointClock(1000.0)
     due = []
     for second in range(1, 1011):
         now[0] = second
-        if clock.due(at_rest=True):
+        if clock.due(is_synchronized=True):
             due.append(second)
     assert due[0] == 1000
     assert len(told) < 25  # 1, 2, 4 … steps apart, and at the end every step from 1000 s on

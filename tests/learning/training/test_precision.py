@@ -211,21 +211,8 @@ def test_a_training_in_bfloat16_says_why_it_can_not_go_on(device, tmp_path, monk
     _stop(CONFIG, tmp_path / "checkpoint.pt")
     device(RuntimeError("no primitive"))
     message = (
-        r"checkpoint\.pt: is the checkpoint of a training in bfloat16, which LSTMs don't run in here; go on on a "
-        r"machine like that one, or remove it to start again in float32$"
+        r"checkpoint\.pt: is the checkpoint of a training in bfloat16, which LSTMs don't run in here; resume on a "
+        r"machine like that one, or remove it to start over in float32$"
     )
     with pytest.raises(AssetError, match=message):
         _train(checkpoint=tmp_path / "checkpoint.pt")
-
-
-@pytest.mark.parametrize(("mixed", "expected"), [(True, "bfloat16"), (False, "float32")])
-def test_older_checkpoints_are_of_the_precision_that_was_asked_for(device, tmp_path, monkeypatch, mixed, expected):
-    device(torch.bfloat16)
-    monkeypatch.setattr(Precision, "autocast", lambda self, device: torch.autocast("cpu", enabled=False))
-    path = tmp_path / "checkpoint.pt"
-    config = replace(CONFIG, mixed_precision=mixed)
-    _stop(config, path)
-    state = torch.load(path, weights_only=True)
-    assert state.pop("precision") == expected
-    torch.save(state, path)
-    assert _train(config, path)[2] == expected

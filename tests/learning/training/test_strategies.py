@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError
-from tests.rooms import STRATEGIES, BatchPart, TrainingConfig, make_strategy
+from tests.rooms import STRATEGIES, RankBatch, TrainingConfig, make_strategy
 
 SCRIPT = Path(__file__).parent / "strategy_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))
@@ -97,7 +97,9 @@ def test_resuming_inside_an_epoch_equals_not_having_stopped(ranks, name):
 @pytest.mark.usefixtures("two")
 def test_a_checkpoint_of_another_number_of_ranks_is_refused(folder, tmp_path):
     checkpoint = Path(shutil.copy(folder / "stopped.pt", tmp_path))
-    with pytest.raises(AssetError, match="is the checkpoint of a training with ranks 2, not 1; give the same to go on"):
+    with pytest.raises(
+        AssetError, match="is the checkpoint of a training with ranks 2, not 1; give the same to resume"
+    ):
         RANKS["result"](RANKS["network"](), RANKS["Samples"](), checkpoint)
 
 
@@ -135,7 +137,7 @@ def test_every_name_makes_a_strategy(name):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 7, 9])
 def test_pieces_have_all_samples_and_their_weights_add_up(number):
-    part = BatchPart(torch.arange(7).numpy(), 14)
+    part = RankBatch(torch.arange(7).numpy(), 14)
     pieces = part.pieces(number)
     assert len(pieces) == min(number, 7)
     assert [sample for piece in pieces for sample in piece.tolist()] == [*range(7)]
@@ -143,7 +145,7 @@ def test_pieces_have_all_samples_and_their_weights_add_up(number):
 
 
 def test_an_empty_part_has_no_pieces():
-    assert BatchPart(torch.arange(0).numpy(), 3).pieces(2) == []
+    assert RankBatch(torch.arange(0).numpy(), 3).pieces(2) == []
 
 
 COMPRESSED = {  # bytes a step
@@ -184,18 +186,18 @@ def test_rows_that_no_rank_touched_are_not_sent_and_the_result_is_that_of_sendin
     assert sent["topk"] == steps * 8 * ((table + rest) // 100)
 
 
-def test_a_batch_for_each_rank_is_one_batch_of_all(two, alone):
+def test_a_batch_for_each_rank_is_one_global_batch(two, alone):
     _close(two[0]["each"]["none"], alone["exact"], 1e-5)
 
 
 @pytest.mark.parametrize(("rule", "rate"), [("sqrt", 0.02), ("linear", 0.04), ("none", 0.01)])
 def test_batch_and_learning_rate_grow_with_the_ranks(rule, rate):
-    config = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule).of_ranks(4)
+    config = TrainingConfig(batch_size=8, learning_rate=0.01, lr_scaling=rule).for_ranks(4)
     assert config.batch_size == 32
     assert config.learning_rate == pytest.approx(rate)
-    assert config.of_ranks(4) == config
-    alone = TrainingConfig(batch_size=8, learning_rate=0.01, rate_rule=rule, batch_of_all=True)
-    assert alone.of_ranks(4) == alone
+    assert config.for_ranks(4) == config
+    alone = TrainingConfig(batch_size=8, learning_rate=0.01, lr_scaling=rule, global_batch=True)
+    assert alone.for_ranks(4) == alone
 
 
 @pytest.fixture(scope="module")

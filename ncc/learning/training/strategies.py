@@ -1,0 +1,411 @@
+"""Data-parallel strategies: who computes which part of a batch, what ranks exchange, and when weights move."""
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch import distributed as dist
+
+from ncc.arrays import Ints
+from ncc.learning.training.compression import Collectives, flatten, make_compressor, views_like
+from ncc.learning.training.config import TrainingConfig
+
+SparseRows = Callable[[Ints], Mapping[str, Ints]]
+"""Samples of a batch → by parameter name, the only rows that can have gradients."""
+
+State = dict[str, Any]
+
+
+class ClippedAdamW:
+    """AdamW that clips the gradient's norm first and zeros the gradient afterwards.
+
+    Reference: Loshchilov and Hutter 2019 ("Decoupled weight decay regularization").
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], config: TrainingConfig) -> None:
+        self.adam = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
+        self._parameters = parameters
+        self._max_grad_norm = config.max_grad_norm
+
+    def step(self, rate: float) -> None:
+        """Update the parameters with a learning rate."""
+        nn.utils.clip_grad_norm_(self._parameters, self._max_grad_norm)
+        for group in self.adam.param_groups:
+            group["lr"] = rate
+        self.adam.step()
+        self.adam.zero_grad(set_to_none=False)
+
+    def moments(self, name: str) -> list[Tensor]:
+        """``exp_avg`` or ``exp_avg_sq`` of the parameters, after the first step."""
+        return [self.adam.state[parameter][name] for parameter in self._parameters]
+
+
+def rate_factor(step: int, warm: int, total: int) -> float:
+    """Factor of the learning rate: linear over ``warm`` of ``total`` steps to 1, then half a cosine to 0.
+
+    Reference: Loshchilov and Hutter 2017 ("SGDR"), for the cosine.
+    """
+    if step < warm:
+        return (step + 1) / warm
+    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, total - warm)))
+
+
+@dataclass(frozen=True, eq=False)
+class RankBatch:
+    """A rank's part of a batch.
+
+    Attributes:
+        samples: (n,) int64 indices, possibly none.
+        num_averaged: Samples of all parts over which the gradient is a mean.
+    """
+
+    samples: Ints
+    num_averaged: int
+
+    def pieces(self, number: int) -> list[Ints]:
+        """The samples in at most ``number`` pieces of nearly equal size."""
+        return np.array_split(self.samples, min(number, len(self.samples))) if len(self.samples) else []
+
+    def weight(self, num_samples: int) -> float:
+        """Weight of the mean loss of a piece of ``num_samples``."""
+        return num_samples / self.num_averaged
+
+
+class Strategy(ABC):
+    """A division of the work among ranks.
+
+    For each batch the loop calls `rank_batch`, computes the gradients of its pieces, then calls `step`; after an epoch
+    `end_epoch`. All ranks do so, even with no samples. Weights and buffers must be equal on all ranks at the start.
+
+    Attributes:
+        parameters: Trained parameters.
+        steps: Steps done, which determine the learning rate.
+        collectives: Sends tensors and counts bytes.
+    """
+
+    def __init__(
+        self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int, sparse_rows: SparseRows | None = None
+    ) -> None:
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.steps = 0
+        self.collectives = Collectives()
+        self._model = model
+        self._config = config
+        self._steps_per_epoch = steps_per_epoch
+        self._sparse_rows = sparse_rows
+        self._optimizer = self._make_optimizer()
+        self._drop_gradients()
+        self._prepare()
+
+    def _prepare(self) -> None:  # noqa: B027
+        """Allocate what the strategy needs beside the optimizer."""
+
+    @property
+    def is_synchronized(self) -> bool:
+        """True if ranks have equal weights now, so that a checkpoint can be written."""
+        return True
+
+    def _make_optimizer(self) -> ClippedAdamW | None:
+        return ClippedAdamW(self.parameters, self._config)
+
+    def _update(self, rate: float) -> None:
+        assert self._optimizer
+        self._optimizer.step(rate)
+
+    def rank_batch(self, samples: Ints) -> RankBatch:
+        """This rank's part of a batch: every ``world_size``-th sample."""
+        return RankBatch(samples[self.collectives.rank :: self.collectives.world_size], len(samples))
+
+    def step(self) -> None:
+        """Exchange, clip and apply the gradients, then zero them."""
+        warm = self._steps_per_epoch
+        self._step(self._config.learning_rate * rate_factor(self.steps, warm, warm * self._config.epochs))
+        self.steps += 1
+
+    @abstractmethod
+    def _step(self, rate: float) -> None: ...
+
+    def end_epoch(self) -> None:
+        """Make ranks equal: buffers, such as those of batch normalization, become rank 0's."""
+        self._finish_epoch()
+        saved = self._model.state_dict()
+        for name, buffer in self._model.named_buffers():
+            if name in saved:
+                self.collectives.broadcast(buffer)
+
+    def _finish_epoch(self) -> None:  # noqa: B027
+        """Apply or average what an epoch leaves open."""
+
+    def state_dict(self) -> State:
+        """State that all ranks share, beside the model's."""
+        return {"steps": self.steps, "optimizer": self._optimizer.adam.state_dict() if self._optimizer else {}}
+
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+        """Restore `state_dict` and this rank's `rank_state`; the model has its weights already."""
+        self.steps = int(state["steps"])
+        if self._optimizer:
+            self._optimizer.adam.load_state_dict(state["optimizer"])
+        self._load(state, rank_state)
+
+    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: B027
+        """Restore what a subclass adds to the state."""
+
+    def rank_state(self) -> dict[str, Tensor]:
+        """State of this rank alone, on the host."""
+        return {}
+
+    def close(self) -> None:
+        """Drop gradients, and all that would outlive the process group."""
+        self._drop_gradients()
+
+    def _drop_gradients(self) -> None:
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+class Mirrored(Strategy):
+    """Synchronous data parallelism: equal replicas, gradients summed over ranks, exactly or compressed.
+
+    Rows of tables that no sample of the batch reads have zero gradients and are not sent; the result has the same bits
+    as if all were, if sums run in the same order: with two ranks always. What a compressor leaves out of a gradient is
+    added to the next one (error feedback); for a row of a table, when it is sent again.
+    """
+
+    def _prepare(self) -> None:
+        self._compressor = make_compressor(self._config, self.collectives) if self.collectives.world_size > 1 else None
+        has_residual = self._compressor and self._compressor.has_residual
+        self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residual else []
+        self._batch = np.zeros(0, np.int64)
+
+    def rank_batch(self, samples: Ints) -> RankBatch:
+        """Keep the batch, whose rows of tables are sent."""
+        self._batch = samples
+        return super().rank_batch(samples)
+
+    def _step(self, rate: float) -> None:
+        if self.collectives.world_size > 1:
+            self._sum_gradients()
+        self._update(rate)
+
+    @torch.no_grad()
+    def _sum_gradients(self) -> None:
+        rows = self._rows()
+        gradients = [torch.zeros_like(one) if one.grad is None else one.grad for one in self.parameters]
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient  # a rank without samples has none
+        sent = [gradient[row] for gradient, row in zip(gradients, rows, strict=True)]
+        flat = flatten(sent)
+        if self._compressor:
+            self._compressor.step += 1
+            if self._residuals:
+                flat += flatten([residual[row] for residual, row in zip(self._residuals, rows, strict=True)])
+            error = self._compressor.all_reduce(flat)
+            if self._residuals:
+                for residual, row, value in zip(self._residuals, rows, views_like(error, sent), strict=True):
+                    residual[row] = value
+        else:
+            self.collectives.all_reduce(flat)
+        for gradient, row, value in zip(gradients, rows, views_like(flat, sent), strict=True):
+            gradient[row] = value
+
+    def _rows(self) -> list[Tensor | slice]:
+        """Rows to send of each parameter."""
+        found: Mapping[str, Ints] = {}
+        if self._sparse_rows and not (self._compressor and self._compressor.needs_full_gradient):
+            found = self._sparse_rows(self._batch)
+        names = [name for name, parameter in self._model.named_parameters() if parameter.requires_grad]
+        return [
+            torch.from_numpy(found[name]).to(parameter.device) if name in found else slice(None)
+            for name, parameter in zip(names, self.parameters, strict=True)
+        ]
+
+    def rank_state(self) -> dict[str, Tensor]:
+        """Residuals, flat."""
+        return {"residual": flatten(self._residuals).cpu()} if self._residuals else {}
+
+    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+        if self._compressor:
+            self._compressor.step = self.steps
+        if self._residuals:
+            for residual, value in zip(
+                self._residuals, views_like(rank_state["residual"], self._residuals), strict=True
+            ):
+                residual.copy_(value)
+
+
+class Central(Strategy):
+    """Rank 0 stores weights and moments on the host, sums gradients and sends weights; all ranks compute with copies.
+
+    The other ranks need no memory for moments; each step waits for rank 0.
+
+    Reference: Li et al. 2014 ("Scaling distributed machine learning with the parameter server"), with one synchronous
+    server.
+    """
+
+    def _prepare(self) -> None:
+        self._flat = flatten(self.parameters).zero_()  # gradients on their way to rank 0, weights on their way back
+        _bind_gradients(self.parameters, self._flat)
+
+    def _make_optimizer(self) -> ClippedAdamW | None:
+        if self.collectives.rank:
+            return None
+        self._stored = flatten(self.parameters).cpu()
+        self._stored_gradient = torch.zeros_like(self._stored)
+        stored = views_like(self._stored, self.parameters)
+        _bind_gradients(stored, self._stored_gradient)
+        return ClippedAdamW(stored, self._config)
+
+    def _step(self, rate: float) -> None:
+        self.collectives.reduce_to_root(self._flat)
+        if self._optimizer:
+            self._stored_gradient.copy_(self._flat)
+            self._update(rate)
+            self._flat.copy_(self._stored)
+        self.collectives.broadcast(self._flat)
+        with torch.no_grad():
+            for parameter, value in zip(self.parameters, views_like(self._flat, self.parameters), strict=True):
+                parameter.copy_(value)
+        self._flat.zero_()
+
+    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+        if self._optimizer:
+            self._stored.copy_(flatten(self.parameters))
+
+
+class Local(Strategy):
+    """Local SGD: every rank takes its own steps; weights are averaged every ``sync_every`` steps.
+
+    Moments are averaged only at the end of an epoch, or three times as many bytes would be sent. A checkpoint inside an
+    epoch waits for the next average of weights, so that it changes nothing, and holds each rank's moments.
+
+    References: Stich 2019 ("Local SGD converges fast and communicates little"); Lin et al. 2020 ("Don't use large
+    mini-batches, use local SGD").
+    """
+
+    _MOMENTS = ("exp_avg", "exp_avg_sq")
+
+    def _prepare(self) -> None:
+        self._since_average = 0
+        for parameter in self.parameters:  # a rank without samples steps with zeros, and has moments then
+            parameter.grad = torch.zeros_like(parameter)
+
+    @property
+    def is_synchronized(self) -> bool:
+        """True after an average of the weights."""
+        return self._since_average == 0
+
+    def rank_batch(self, samples: Ints) -> RankBatch:
+        """This rank's samples, weighted for a gradient of its own."""
+        rank_samples = super().rank_batch(samples).samples
+        return RankBatch(rank_samples, len(rank_samples))
+
+    def _step(self, rate: float) -> None:
+        self._update(rate)
+        self._since_average += 1
+        if self._since_average == self._config.sync_every:
+            self._average_weights()
+
+    def _average_weights(self) -> None:
+        self.collectives.average(self.parameters)
+        self._since_average = 0
+
+    def _moments(self, name: str) -> list[Tensor]:
+        assert self._optimizer
+        return self._optimizer.moments(name)
+
+    def _finish_epoch(self) -> None:
+        if not self.is_synchronized:
+            self._average_weights()
+        for name in self._MOMENTS:
+            self.collectives.average(self._moments(name))
+
+    def rank_state(self) -> dict[str, Tensor]:
+        """This rank's moments, flat."""
+        return {name: flatten(self._moments(name)).cpu() for name in self._MOMENTS}
+
+    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+        for name in self._MOMENTS:
+            for moment, value in zip(self._moments(name), views_like(rank_state[name], self.parameters), strict=True):
+                moment.copy_(value)
+
+
+class _InFlight(NamedTuple):
+    """A flat gradient, its sum over ranks once ``work`` is done, and the learning rate of its step."""
+
+    flat: Tensor
+    rate: float
+    work: "dist.Work | None"
+
+
+class Stale(Strategy):
+    """Asynchronous with bounded staleness: all ranks apply the summed gradient of step t after backward of step t + s.
+
+    Replicas stay equal, no rank is more than s steps ahead, and s = 0 is synchronous. Gradients in flight are applied
+    at the end of an epoch; a checkpoint inside an epoch holds them.
+
+    References: Ho et al. 2013 ("More effective distributed ML via a stale synchronous parallel parameter server"), for
+    the bound; Li et al. 2018 ("Pipe-SGD"), for sums that all ranks apply a fixed number of steps late.
+    """
+
+    def _prepare(self) -> None:
+        zero = flatten(self.parameters).zero_()
+        self._free = [zero, *(zero.clone() for _ in range(self._config.staleness))]
+        self._in_flight: deque[_InFlight] = deque()
+        self._local_grad = self._take_free()
+
+    def _take_free(self) -> Tensor:
+        """A flat gradient of zeros, which backward adds to from now on."""
+        flat = self._free.pop()
+        _bind_gradients(self.parameters, flat)
+        return flat
+
+    def _step(self, rate: float) -> None:
+        work = self.collectives.all_reduce_async(self._local_grad)
+        self._in_flight.append(_InFlight(self._local_grad, rate, work))
+        while len(self._in_flight) > self._config.staleness:
+            self._apply_oldest()
+        self._local_grad = self._take_free()
+
+    def _apply_oldest(self) -> None:
+        oldest = self._in_flight.popleft()
+        if oldest.work:
+            oldest.work.wait()
+        _bind_gradients(self.parameters, oldest.flat)
+        self._update(oldest.rate)  # which zeros the gradient
+        self._free.append(oldest.flat)
+
+    def _finish_epoch(self) -> None:
+        while self._in_flight:
+            self._apply_oldest()
+        _bind_gradients(self.parameters, self._local_grad)
+
+    def state_dict(self) -> State:
+        """Shared state, including the sums of gradients in flight."""
+        for gradient in self._in_flight:
+            if gradient.work:
+                gradient.work.wait()
+        return super().state_dict() | {"in_flight": [(one.flat.cpu(), one.rate) for one in self._in_flight]}
+
+    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+        for flat, rate in state["in_flight"]:
+            self._in_flight.append(_InFlight(self._free.pop().copy_(flat), float(rate), None))
+
+
+def _bind_gradients(parameters: Sequence[Tensor], flat: Tensor) -> None:
+    """Make the gradients of parameters views of a flat tensor."""
+    for parameter, view in zip(parameters, views_like(flat, parameters), strict=True):
+        parameter.grad = view
+
+
+def make_strategy(
+    model: nn.Module, config: TrainingConfig, steps_per_epoch: int, sparse_rows: SparseRows | None = None
+) -> Strategy:
+    """The strategy that a configuration names, for a model in training mode on its device."""
+    classes: dict[str, type[Strategy]] = {"mirrored": Mirrored, "central": Central, "stale": Stale, "local": Local}
+    return classes[config.strategy](model, config, steps_per_epoch, sparse_rows)
