@@ -23,7 +23,7 @@ from tests.rooms import ClippedAdamW, EncoderNetwork, TrainingConfig, process_gr
 WORDS, DIM, BUCKETS, CLASSES, HIDDEN = 11, 4, 7, 3, 5
 NUMBER = 8 + 8 + 3
 """The last batch has fewer samples than there are micro-batches."""
-OPTIONS = {"epochs": 3, "batch_size": 8, "clip": 0.05, "learning_rate": 1e-2}
+OPTIONS = {"epochs": 3, "batch_size": 8, "max_grad_norm": 0.05, "learning_rate": 1e-2}
 """The gradient's norm is larger, so that it matters that it is the whole model's."""
 CASES = {"one": 1, "four": 4}
 """Name → micro-batches."""
