@@ -26,7 +26,7 @@ _HELPER = Path(__file__).with_name("llvm_helper.py")
 _LONGEST_REASON = 500
 _LONGEST_ERRORS = 2**16
 
-_SECONDS = 60.0
+_SECONDS = _START_SECONDS = 60.0
 _SECONDS_EACH_BYTE = 1e-6
 _SECONDS_EACH_OPTIMISED = 5e-5
 """Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
@@ -63,6 +63,14 @@ class LLVMRefusalError(Exception):
 class _Helper(WatchedProcess):
     def __init__(self) -> None:
         super().__init__(_helper_command(), environment=quiet_environment())
+        try:
+            self.read(_ANSWER.size, time.monotonic() + _START_SECONDS)
+        except (EOFError, TimeoutError) as error:
+            self.end()
+            lines = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
+            reason = lines[-1][:_LONGEST_REASON] if lines else f"exit code {self.process.wait()}"
+            self.stop()
+            raise NccError(f"LLVM's process can't be started: {reason}") from error
 
     def ask(self, data: bytes, work: LLVMWork) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
@@ -116,12 +124,13 @@ def _helper_command() -> list[str]:
         raise NccError("llvmlite is not installed: pip install llvmlite")
     library = Path(spec.submodule_search_locations[0])
     python = Path(sys.executable)
-    read = [str(_HELPER), str(library), str(library.resolve()), "/etc/ld.so.cache", "/dev/null", *_LIBRARIES]
+    read = [str(_HELPER), str(library), f"{library}.libs", str(library.resolve()), "/etc/ld.so.cache", "/dev/null"]
+    read += _LIBRARIES
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
         read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
     permissions = Permissions(read=tuple(read), execute=(str(python), *find_loaders()))
     # without the user's site-packages and start-up files, of which the helper needs none
-    command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library.parent)]
+    command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library)]
     return confine(command, permissions, file_bytes=_LONGEST_ERRORS)
 
 

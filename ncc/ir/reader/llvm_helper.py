@@ -1,18 +1,24 @@
 """The process that `ncc.ir.reader.llvm` talks to: reads modules from standard input, prints them to standard output.
 
-A request is four numbers of 8 bytes (length, bytes of memory, seconds, what to do) and the data; the answer a byte
-(0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. Knows nothing of ncc, so that
-it starts fast; the folder that holds llvmlite is its argument.
+It writes an answer without text once it has started. A request is four numbers of 8 bytes (length, bytes of memory,
+seconds, work) and the data; the answer a byte (0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's
+printing or message. It imports nothing of ncc, so that it starts fast; its argument is llvmlite's folder, the only one
+beside Python's own that it may read.
 """
 
 import contextlib
+import importlib.util
 import re
 import signal
 import struct
 import sys
 
-if __name__ == "__main__":
-    sys.path.append(sys.argv[1])
+if __name__ == "__main__":  # not by sys.path, for which the folder around it would have to be readable
+    _spec = importlib.util.spec_from_file_location("llvmlite", f"{sys.argv[1]}/__init__.py")
+    assert _spec is not None
+    assert _spec.loader is not None
+    sys.modules["llvmlite"] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules["llvmlite"])
 
 import llvmlite.binding as llvm
 
@@ -106,6 +112,8 @@ def limit(memory: int, seconds: int) -> None:
 def main() -> None:
     """Serves requests until standard input ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    answers.write(_ANSWER.pack(_FINE, 0))
+    answers.flush()
     while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
         length, memory, seconds, work = _REQUEST.unpack(head)
         limit(memory, seconds)

@@ -8,13 +8,16 @@ import sys
 import threading
 from pathlib import Path
 
+import llvmlite
 import pytest
 
-from ncc.errors import IRError
-from tests.rooms import landlock_version, llvm, print_canonically, read_module
+from ncc.errors import IRError, NccError
+from tests.rooms import Abstraction, as_if_optimised, landlock_version, llvm, print_canonically, read_module
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 GOOD = b"define void @f() {\n  ret void\n}\n"
+STARTED = "import sys\nsys.stdout.buffer.write(bytes(9))\nsys.stdout.flush()\n"
+"""What a helper says when it has started."""
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are for Linux")
 
@@ -97,7 +100,7 @@ def test_time(monkeypatch):
 @pytest.mark.parametrize("hangs", ["while True: pass", "import time; time.sleep(60)", "sys.stdin.buffer.read(2**30)"])
 def test_a_helper_that_hangs_is_killed_and_replaced(monkeypatch, tmp_path, hangs):
     script = tmp_path / "helper.py"
-    script.write_text(f"import sys\n{hangs}\n")
+    script.write_text(f"{STARTED}{hangs}\n")
     with monkeypatch.context() as patch:
         patch.setattr(llvm, "_HELPER", script)
         patch.setattr(llvm, "_SECONDS", 0.2)
@@ -125,7 +128,7 @@ def test_a_helper_that_hangs_is_killed_and_replaced(monkeypatch, tmp_path, hangs
 def test_answers_that_are_none(monkeypatch, tmp_path, answer, message):
     script = tmp_path / "helper.py"
     script.write_text(
-        f"import sys, time\nsys.stdin.buffer.read(24 + {len(GOOD)})\n"
+        f"{STARTED}import time\nsys.stdin.buffer.read(24 + {len(GOOD)})\n"
         f"sys.stdout.buffer.write({answer!r})\nsys.stdout.flush()\n"
         f"time.sleep({2 if len(answer) == 9 else 0})\n"
     )
@@ -143,7 +146,7 @@ def test_answers_that_are_none(monkeypatch, tmp_path, answer, message):
 def test_the_helper_reads_nothing_else(monkeypatch, tmp_path, code):
     script = tmp_path / "helper.py"
     code = code.format(here=str(Path(__file__)))
-    script.write_text(f"import os, sys\nsys.path.append(sys.argv[1])\nimport llvmlite.binding\n{code}\n")
+    script.write_text(f"{STARTED}import os\n{code}\n")
     monkeypatch.setattr(llvm, "_HELPER", script)
     with pytest.raises(IRError, match=r"exit code 1\): PermissionError"):
         print_canonically(GOOD)
@@ -152,12 +155,31 @@ def test_the_helper_reads_nothing_else(monkeypatch, tmp_path, code):
 def test_the_helper_gets_no_passwords(monkeypatch, tmp_path):
     monkeypatch.setenv("SECRET_TOKEN", "12345")
     script = tmp_path / "helper.py"
-    script.write_text("import os\nraise SystemExit(' '.join(os.environ))\n")
+    script.write_text(f"{STARTED}import os\nraise SystemExit(' '.join(os.environ))\n")
     monkeypatch.setattr(llvm, "_HELPER", script)
     with pytest.raises(IRError) as caught:
         print_canonically(GOOD)
     assert "LC_ALL" in str(caught.value)
     assert "SECRET_TOKEN" not in str(caught.value)
+
+
+def test_a_helper_that_does_not_start_is_no_verdict_on_a_module(monkeypatch, tmp_path):
+    script = tmp_path / "helper.py"
+    script.write_text("raise ImportError('no LLVM here')\n")
+    monkeypatch.setattr(llvm, "_HELPER", script)
+    unoptimised = read_module(GOOD.replace(b"{", b"#0 {", 1) + b"attributes #0 = { noinline optnone }\n")
+    for ask in (lambda: print_canonically(GOOD), lambda: as_if_optimised(unoptimised, Abstraction())):
+        with pytest.raises(NccError, match=r"can't be started: ImportError: no LLVM here") as caught:
+            ask()
+        assert not isinstance(caught.value, IRError)
+
+
+def test_a_helper_starts_with_llvmlite_in_any_folder(tmp_path):
+    (tmp_path / "llvmlite").symlink_to(Path(llvmlite.__file__).parent)
+    code = f"from tests.rooms import print_canonically; print(print_canonically({GOOD!r}))"
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[3]}"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert "@f()" in done.stdout, done.stderr
 
 
 @pytest.mark.skipif(not hasattr(signal, "alarm"), reason="this system has no alarms")
