@@ -32,7 +32,7 @@ PRELOADED = [
     "ncc.cli",
     "ncc.learning.embedding",
     "ncc.learning.corpus",
-    "ncc_lab.runs",
+    "ncc_lab.frame",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Evaluation of ncc: protocols, controls, published methods, metrics, intervals, reports, scaling.
+"""Evaluation of ncc: protocols, controls, published methods, figures with intervals, reports, scaling.
 
 The public names are loaded when they are first used.
 """
@@ -7,15 +7,17 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc_lab.classification.comparison": ("evaluate_classification",),
+    "ncc_lab.classification.classify": ("classification", "evaluate_classification"),
     "ncc_lab.classification.robustness": ("evaluate_classifier",),
-    "ncc_lab.coarsening.comparison": ("evaluate_coarsening",),
-    "ncc_lab.devices.comparison": ("evaluate_devmap",),
+    "ncc_lab.coarsening.coarsening": ("evaluate_coarsening", "thread_coarsening"),
+    "ncc_lab.comparison": ("Comparison", "Result", "audit", "compare", "join", "write_report"),
+    "ncc_lab.controls": ("constant", "majority", "sklearn_method"),
+    "ncc_lab.devices.devmap": ("device_mapping", "evaluate_devmap"),
     "ncc_lab.embedding.coverage": ("evaluate_coverage",),
     "ncc_lab.embedding.evaluation": ("evaluate_embedding",),
     "ncc_lab.embedding.picture": ("draw_embedding",),
+    "ncc_lab.frame": ("HoldOut", "Method", "Subset", "Task"),
     "ncc_lab.gpus.comparison": ("evaluate_gpu",),
-    "ncc_lab.report": ("write_report",),
     "ncc_lab.retrieval.functions": ("evaluate_functions",),
     "ncc_lab.retrieval.programs": ("evaluate_retrieval",),
     "ncc_lab.scaling.sweep": ("bench_scaling",),

@@ -1,12 +1,12 @@
-"""Controls that every task has: the majority, and scikit-learn models on features that need no learning.
+"""Controls that every task has: constants, the majority, and scikit-learn models on features that need no learning.
 
-Every learned result must stand beside its task's controls. A method sees the answers of training rows only.
+Every learned result must stand beside its task's controls.
 """
 
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,127 +14,72 @@ from sklearn.base import clone
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc_lab.runs import Kind, Samples, fitted
-
-S = TypeVar("S", bound=Samples)
+from ncc_lab.frame import Kind, Method, S, Subset
 
 Features = Callable[[S, int], Any]
-"""From samples and a seed to a matrix, (n, k), dense or sparse. It must read no answers, and be picklable."""
+"""From a table and a seed to a matrix, (n, k), dense or sparse. It must read no answers."""
 
 Labels = Callable[[S], tuple[Ints, int]]
-"""From samples to the number of each row's class, (n,), and how many classes there are."""
+"""From a table to the number of each row's class, (n,), and how many classes there are."""
 
 
-class Constant(Generic[S]):
-    """Always the same answer.
-
-    Args:
-        name: Name for tables.
-        answer: The numbers predicted for every row.
-    """
-
-    kind: Final = "control"
-    slow = False
-    version = "1"
-
-    def __init__(self, name: str, answer: Sequence[float]) -> None:
-        self.name = name
-        self.identity: Any = tuple(answer)
-
-    def fit(self, _samples: S, _train_idx: Ints, _rng: np.random.Generator, /) -> None:
-        """Learn nothing."""
-
-    def predict(self, _samples: S, test_idx: Ints, /) -> Floats:
-        """Return the answer for each row, (m, k) float64."""
-        return np.tile(np.array(self.identity, np.float64), (len(test_idx), 1))
+def constant(name: str, answer: Sequence[float]) -> Method[Any]:
+    """Return the control that always predicts the same numbers."""
+    return Method(name, "control", lambda _train, test, _rng: np.tile(np.array(answer), (len(test), 1)), tuple(answer))
 
 
-class Majority(Generic[S]):
-    """The class of most training rows; the first in a tie.
+def majority(labels: Labels[S]) -> Method[S]:
+    """Return the control that predicts each class's fraction of the training rows."""
 
-    Args:
-        labels: What counts as a class.
-    """
+    def predict(train: Subset[S], test: Subset[S], _rng: np.random.Generator) -> Floats:
+        label, num_classes = labels(train.table)
+        fraction = np.bincount(label[train.rows], minlength=num_classes) / len(train)
+        return np.tile(fraction, (len(test), 1))
 
-    name = "majority"
-    kind: Final = "control"
-    slow = False
-    version = "1"
-    identity: Any = ()
-
-    def __init__(self, labels: Labels[S]) -> None:
-        self._labels = labels
-        self._share: Floats | None = None
-
-    def fit(self, samples: S, train_idx: Ints, _rng: np.random.Generator, /) -> None:
-        """Count the classes of the training rows."""
-        labels, num_classes = self._labels(samples)
-        self._share = np.bincount(labels[train_idx], minlength=num_classes) / len(train_idx)
-
-    def predict(self, _samples: S, test_idx: Ints, /) -> Floats:
-        """Return each class's share of the training rows, (m, num_classes) float64."""
-        return np.tile(fitted(self._share), (len(test_idx), 1))
+    return Method("majority", "control", predict)
 
 
-class FeatureModel(Generic[S]):
-    """A model of scikit-learn on features that need no learning.
+def sklearn_method(
+    name: str,
+    features: Features[S],
+    model: Any,
+    *,
+    labels: Labels[S] | None = None,
+    values: Callable[[S], Floats] | None = None,
+    kind: Kind = "control",
+    draws: bool = True,
+    key: Any = None,
+) -> Method[S]:
+    """Return a model of scikit-learn on features that need no learning.
 
     Args:
         name: Name for tables.
-        features: What the model sees; options and arrays in its attributes are part of the method's identity.
-        model: The model, not fitted: a classifier, or a regressor.
-        labels: What a classifier learns.
-        values: What a regressor learns: from samples to (n,) or (n, c) float64; None for a classifier.
+        features: What the model sees; options and arrays in its attributes are part of the key.
+        model: The model, not fitted.
+        labels: What a classifier learns; it predicts the probability of each class.
+        values: What a regressor learns, (n,) or (n, c) float64.
         kind: Whose the features are.
         draws: Whether the features draw from a seed, too.
+        key: What the features depend on, in place of themselves.
     """
 
-    slow = False
-    version = "1"
-
-    def __init__(
-        self,
-        name: str,
-        features: Features[S],
-        model: Any,
-        *,
-        labels: Labels[S],
-        values: Callable[[S], Floats] | None = None,
-        kind: Kind = "control",
-        draws: bool = True,
-    ) -> None:
-        self.name = name
-        self.kind = kind
-        self._features = features
-        self._model = model
-        self._labels = labels
-        self._values = values
-        self._draws = draws
-        self._fitted: Any = None
-        self._seed = 0
-
-    @property
-    def identity(self) -> Any:
-        """Features, with what they were given, and the model's options."""
-        return self._features, type(self._model).__name__, self._model.get_params()
-
-    def fit(self, samples: S, train_idx: Ints, rng: np.random.Generator, /) -> None:
-        """Fit a new model to the training rows."""
-        self._seed, seed = rng.integers(2**31, size=2).tolist() if self._draws else (0, int(rng.integers(2**31)))
-        features = self._features(samples, self._seed)[train_idx]
-        answers = self._values(samples) if self._values else self._labels(samples)[0]
-        self._fitted = clone(self._model).set_params(random_state=seed).fit(features, answers[train_idx])
-
-    def predict(self, samples: S, test_idx: Ints, /) -> Floats:
-        """Return the probability of each class, (m, num_classes), or the predicted values, (m,) or (m, c) float64."""
-        model = fitted(self._fitted)
-        features = self._features(samples, self._seed)[test_idx]
-        if self._values:
-            return np.asarray(model.predict(features), dtype=np.float64)
-        probability = np.zeros((len(test_idx), self._labels(samples)[1]))
+    def predict(train: Subset[S], test: Subset[S], rng: np.random.Generator) -> Floats:
+        drawn, seed = rng.integers(2**31, size=2).tolist() if draws else (0, int(rng.integers(2**31)))
+        matrix = features(train.table, drawn)
+        regressor = clone(model).set_params(random_state=seed)
+        if values is not None:
+            fitted = regressor.fit(matrix[train.rows], values(train.table)[train.rows])
+            return np.asarray(fitted.predict(matrix[test.rows]), np.float64)
+        assert labels is not None
+        label, num_classes = labels(train.table)
+        fitted = regressor.fit(matrix[train.rows], label[train.rows])
+        probability = np.zeros((len(test), num_classes))
         # not all classes were there; of one alone, boosted trees give two columns, and the first is its
-        probability[:, model.classes_] = model.predict_proba(features)[:, : len(model.classes_)]
+        probability[:, fitted.classes_] = fitted.predict_proba(matrix[test.rows])[:, : len(fitted.classes_)]
         return probability
+
+    options = type(model).__name__, model.get_params()
+    return Method(name, kind, predict, (features if key is None else key, *options))
 
 
 def forest_of(kind: type, num_trees: int) -> Any:
@@ -144,24 +89,24 @@ def forest_of(kind: type, num_trees: int) -> Any:
         InputError: It would have no tree.
     """
     if num_trees < 1:
-        raise InputError(f"num_trees: expected at least 1, found {num_trees}")
+        raise InputError(f"num_trees is {num_trees}; expected 1 or more")
     return kind(num_trees)
 
 
 @dataclass(frozen=True, eq=False)
 class WithInputs(Generic[S]):
-    """Features with a task's own inputs beside them.
+    """Features with a task's own inputs beside them: (n, k + c) float64.
 
-    Args:
-        features: One row for each sample, (n, k), or what makes such rows.
-        inputs: From samples to the columns beside them, (n, c).
+    Attributes:
+        features: A row for each sample, (n, k), or what makes such rows.
+        inputs: From a table to the columns beside them, (n, c).
     """
 
     features: NDArray[np.floating] | Features[S]
     inputs: Callable[[S], Floats]
 
     def __call__(self, samples: S, seed: int) -> Floats:
-        """Return all columns, (n, k + c) float64.
+        """Return all columns.
 
         Raises:
             InputError: The features are not one row for each sample.
@@ -174,14 +119,14 @@ class WithInputs(Generic[S]):
 
 @dataclass(frozen=True)
 class RandomVectors(Generic[S]):
-    """A meaningless vector per kernel: what recognising a kernel is worth, as any embedding does that much.
+    """A meaningless vector per kernel: what recognizing a kernel is worth, as any embedding does that much.
 
-    Args:
-        names: From samples to the name of each row's kernel, (n,).
+    Attributes:
+        names: From a table to the name of each row's kernel, (n,).
         dim: Number of dimensions.
     """
 
-    names: Callable[[S], np.ndarray]
+    names: Callable[[S], NDArray[Any]]
     dim: int = 32
 
     def __call__(self, samples: S, seed: int) -> Floats:

@@ -1,51 +1,49 @@
 """All names of evaluations below the public interface that tests use, each in one place."""
 
-from ncc.learning.heads.calibration_error import calibration_error
-from ncc.learning.heads.figures import Bootstrap, Estimate, estimate
-from ncc_lab.classification import comparison as classification_comparison
-from ncc_lab.classification.comparison import all_methods as classification_all_methods
-from ncc_lab.classification.comparison import compare_classifiers
-from ncc_lab.classification.controls import count_controls
-from ncc_lab.classification.controls import labels_of as classification_labels_of
+from ncc.learning.heads.calibration_error import calibration_error as stated_calibration_error
+from ncc.learning.heads.figures import Estimate
+from ncc_lab.classification.classify import all_methods as classification_methods
+from ncc_lab.classification.classify import (
+    class_terms,
+    classification,
+    count_controls,
+    evaluate_classification,
+    first_of_each,
+)
+from ncc_lab.classification.classify import labels_of as classification_labels_of
 from ncc_lab.classification.frozen import frozen_methods
-from ncc_lab.classification.metrics import measure as classification_measure
 from ncc_lab.classification.robustness import measure_head
-from ncc_lab.classification.task import Classification, ClassificationMethod, first_of_each
-from ncc_lab.coarsening import comparison as coarsening_comparison
 from ncc_lab.coarsening.chosen_line import Candidate, ChosenLine, LineGrid, fit_lines
-from ncc_lab.coarsening.comparison import CoarseningComparison, evaluate_coarsening
-from ncc_lab.coarsening.comparison import all_methods as coarsening_all_methods
-from ncc_lab.coarsening.controls import BestConstant, constant_factor, forest
-from ncc_lab.coarsening.controls import labels_of as coarsening_labels_of
-from ncc_lab.coarsening.controls import standard_controls as coarsening_standard_controls
+from ncc_lab.coarsening.coarsening import PROTOCOLS as COARSENING_PROTOCOLS
+from ncc_lab.coarsening.coarsening import (
+    CoarseningMethod,
+    best_constant,
+    dealt_features,
+    evaluate_coarsening,
+    forest,
+    thread_coarsening,
+)
+from ncc_lab.coarsening.coarsening import all_methods as coarsening_methods
+from ncc_lab.coarsening.coarsening import splits as coarsening_splits
+from ncc_lab.coarsening.coarsening import standard_controls as coarsening_controls
+from ncc_lab.coarsening.coarsening import terms as coarsening_terms
 from ncc_lab.coarsening.features import FEATURE_NAMES as COARSENING_FEATURE_NAMES
 from ncc_lab.coarsening.features import coarsening_features
 from ncc_lab.coarsening.lstm import LSTMMethod
-from ncc_lab.coarsening.metrics import measure as coarsening_measure
-from ncc_lab.coarsening.protocols import INDEPENDENT_UNITS as COARSENING_INDEPENDENT_UNITS
-from ncc_lab.coarsening.protocols import PROTOCOLS as COARSENING_PROTOCOLS
-from ncc_lab.coarsening.protocols import audit_leakage as coarsening_audit_leakage
-from ncc_lab.coarsening.protocols import splits as coarsening_splits
 from ncc_lab.coarsening.sample_features import opcode_histograms as coarsening_opcode_histograms
 from ncc_lab.coarsening.sample_features import sample_features
-from ncc_lab.coarsening.task import CoarseningMethod, ThreadCoarsening
-from ncc_lab.controls import Constant, Majority
-from ncc_lab.devices import comparison as devices_comparison
-from ncc_lab.devices import methods, times
-from ncc_lab.devices.comparison import DeviceComparison, evaluate_devmap
-from ncc_lab.devices.controls import MajorityDevice, Trees, learned_controls
-from ncc_lab.devices.controls import standard_controls as devices_standard_controls
+from ncc_lab.comparison import Comparison, Result, compare
+from ncc_lab.controls import majority
+from ncc_lab.devices import devmap, times
+from ncc_lab.devices.devmap import PROTOCOLS as DEVICE_PROTOCOLS
+from ncc_lab.devices.devmap import UNITS as DEVICE_UNITS
+from ncc_lab.devices.devmap import DeviceMethod, device_mapping, evaluate_devmap, static_choice_is_gpu
+from ncc_lab.devices.devmap import splits as device_splits
+from ncc_lab.devices.devmap import standard_controls as device_controls
+from ncc_lab.devices.devmap import standard_methods as device_methods
+from ncc_lab.devices.devmap import terms as device_terms
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.devices.mapper import MapperMethod, Process, ScoreCalibration, Term, standardise
-from ncc_lab.devices.methods import opcode_histograms as devices_opcode_histograms
-from ncc_lab.devices.methods import standard_methods
-from ncc_lab.devices.metrics import measure as devices_measure
-from ncc_lab.devices.metrics import static_choice_is_gpu
-from ncc_lab.devices.protocols import INDEPENDENT_UNITS as DEVICES_INDEPENDENT_UNITS
-from ncc_lab.devices.protocols import PROTOCOLS as DEVICES_PROTOCOLS
-from ncc_lab.devices.protocols import audit_leakage as devices_audit_leakage
-from ncc_lab.devices.protocols import splits as devices_splits
-from ncc_lab.devices.task import DeviceMapping, DeviceMethod, fold_seed
 from ncc_lab.embedding.analogies import (
     PUBLISHED_ANALOGIES,
     GroupScore,
@@ -61,10 +59,10 @@ from ncc_lab.embedding.picture import FAMILIES, MARKS, Projection, family_of, pr
 from ncc_lab.embedding.questions import GROUPS, generate_questions
 from ncc_lab.embedding.questions import KINDS as EMBEDDING_KINDS
 from ncc_lab.embedding.statements import is_exact, struct_fields
-from ncc_lab.evaluation import Task, evaluate, score_runs
+from ncc_lab.figures import calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
+from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task
 from ncc_lab.gpus.comparison import Predictions, figures_of
 from ncc_lab.gpus.residuals import KernelCode, recurrent_residual, with_vectors
-from ncc_lab.leakage import LeakageReport
 from ncc_lab.peers import deeptune, inst2vec, ir2vec
 from ncc_lab.peers.deeptune import DeepTune
 from ncc_lab.peers.deeptune_coarsening import (
@@ -78,11 +76,7 @@ from ncc_lab.peers.inst2vec import Inst2vec
 from ncc_lab.peers.ir2vec import encode_function, function_vectors, ir2vec_trees
 from ncc_lab.peers.magni import MagniCascade
 from ncc_lab.peers.recurrent import RecurrentTraining
-from ncc_lab.report.device_figures import reliability
-from ncc_lab.report.drawing import INK, Dot, clipped, draw_dots
-from ncc_lab.report.kinds import best_of_kinds
-from ncc_lab.report.regret import share_within
-from ncc_lab.report.table import Cell, Column, Row, Table, show, table_of, to_rich, to_text
+from ncc_lab.plots import clip, fraction_within
 from ncc_lab.retrieval import metrics
 from ncc_lab.retrieval.calibration import calibrate, fit_calibration
 from ncc_lab.retrieval.calibration import main as calibration_script
@@ -91,7 +85,6 @@ from ncc_lab.retrieval.methods import Units, all_representations
 from ncc_lab.retrieval.metrics import average_precisions, expanded, map_at_r, pool_scores
 from ncc_lab.retrieval.pools import LEAST, anonymous, own_functions_of
 from ncc_lab.retrieval.programs import compare_retrieval
-from ncc_lab.runs import Kind, Method, Plan, Run, fitted, run_plans
 from ncc_lab.scaling import processes
 from ncc_lab.scaling.plan import PlannedRun, Setting, SweepConfig
 from ncc_lab.scaling.prediction import LINKS, Step, StepModel, predict_scaling

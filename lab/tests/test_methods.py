@@ -1,6 +1,5 @@
 """Every method that a comparison runs, held to the same rules: what it says of itself, and what it may look at."""
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -10,19 +9,19 @@ import pytest
 from joblib import hash as content_hash
 
 from lab.tests.rooms import (
-    Classification,
     CoarseningDeepTune,
-    DeviceMapping,
     Kind,
     LanguageModel,
     Method,
+    Subset,
     Task,
-    ThreadCoarsening,
-    standard_methods,
+    classification,
+    classification_methods,
+    coarsening_methods,
+    device_mapping,
+    device_methods,
+    thread_coarsening,
 )
-from lab.tests.rooms import classification_comparison as classification
-from lab.tests.rooms import coarsening_comparison as coarsening
-from ncc.errors import InputError
 from tests.fixtures.coarsening import toy as kernels_on_devices  # noqa: F401
 from tests.rooms import CoarseningSamples, DeviceMappingSamples, ProgramSamples, load_embedding
 
@@ -41,7 +40,7 @@ Rows = np.ndarray
 class Case:
     """A task with its methods, rows to train on and to test, and samples with other answers in the test rows."""
 
-    task: Task[Any, Any]
+    task: Task[Any]
     methods: Sequence[Method[Any]]
     train: Rows
     test: Rows
@@ -50,13 +49,14 @@ class Case:
     @property
     def quick(self) -> list[Method[Any]]:
         """Methods that are fitted in no time; networks have tests of their own."""
-        return [method for method in self.methods if not method.slow]
+        return [method for method in self.methods if not method.is_slow]
 
-    def learn(self, method: Method[Any], samples: Any = None, seed: int = 7) -> np.ndarray:
-        """What a method says of the test rows."""
-        samples = samples or self.task.samples
-        method.fit(samples, self.train, np.random.default_rng(seed))
-        return np.asarray(method.predict(samples.without_answers(self.test), self.test), np.float64)
+    def learn(self, method: Method[Any], samples: Any = None, seed: int = 7, train: Rows | None = None) -> np.ndarray:
+        """What a method predicts for the test rows, whose answers it can see."""
+        table = self.task.samples if samples is None else samples
+        rows = self.train if train is None else train
+        predicted = method.predict(Subset(table, rows), Subset(table, self.test), np.random.default_rng(seed))
+        return np.asarray(predicted, np.float64)
 
 
 def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Case:
@@ -67,8 +67,8 @@ def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Cas
     wrong = samples.without_answers(test)
     wrong.log_ratio[test] = -3 * samples.log_ratio[test]
     altered = replace(wrong, is_gpu=wrong.log_ratio > 0)
-    methods = [make() for make in standard_methods(samples, num_trees=5).values()]
-    return Case(DeviceMapping(samples), methods, np.arange(16), test, altered)
+    methods = [make() for make in device_methods(samples, num_trees=5).values()]
+    return Case(device_mapping(samples), methods, np.arange(16), test, altered)
 
 
 def coarsening_case(samples: CoarseningSamples, patch: pytest.MonkeyPatch) -> Case:
@@ -78,20 +78,18 @@ def coarsening_case(samples: CoarseningSamples, patch: pytest.MonkeyPatch) -> Ca
     test = np.arange(8)
     altered = replace(samples, runtime=samples.runtime.copy())
     altered.runtime[test] *= np.arange(6, 0, -1)
-    methods = (
-        *coarsening.all_methods(samples, num_trees=5),
-        CoarseningDeepTune(),
-        CoarseningDeepTune(LanguageModel(("a",), {})),
-    )
-    return Case(ThreadCoarsening(samples), methods, np.arange(8, 32), test, altered)
+    networks = (CoarseningDeepTune(), CoarseningDeepTune(LanguageModel(("a",), {})))
+    methods = (*coarsening_methods(samples, num_trees=5), *map(Method.of, networks))
+    return Case(thread_coarsening(samples), methods, np.arange(8, 32), test, altered)
 
 
 def classification_case(samples: ProgramSamples) -> Case:
-    ((train, test),) = Classification(samples).folds("grouped", 204)
+    task = classification(samples)
+    ((train, test),) = task.protocols["grouped"].folds(204)
     label = samples.label.copy()
     label[test] = 1 - label[test]
-    methods = classification.all_methods(load_embedding(), num_trees=5)
-    return Case(Classification(samples), methods, train, test, replace(samples, label=label))
+    methods = classification_methods(load_embedding(), num_trees=5)
+    return Case(task, methods, train, test, replace(samples, label=label))
 
 
 @pytest.fixture(params=["devices", "coarsening", "classification"])
@@ -103,48 +101,20 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
     return classification_case(request.getfixturevalue("samples"))
 
 
-def same(one: np.ndarray, other: np.ndarray, method: Method[Any]) -> None:
-    np.testing.assert_array_equal(one, other, method.name)
-
-
-def test_a_method_says_what_it_is(case: Case) -> None:
-    kinds: list[Kind] = [method.kind for method in case.methods]
-    assert set(kinds) == set(get_args(Kind))
-    for method in case.methods:
-        assert isinstance(method.slow, bool), method.name
-        assert isinstance(method.version, str), method.name
-        assert method.version, method.name
+def test_names_and_keys_tell_methods_apart(case: Case) -> None:
+    assert {method.kind for method in case.methods} == set(get_args(Kind))
     assert len({method.name for method in case.methods}) == len(case.methods)
+    assert all(method.version for method in case.methods)
 
 
-def test_identities_tell_methods_apart(case: Case) -> None:
-    identities = {content_hash((type(method).__qualname__, method.identity)) for method in case.methods}
-    assert len(identities) == len(case.methods)
-
-
-def test_a_method_answers_what_the_task_asks_for_here_and_in_another_process(case: Case) -> None:
+def test_a_method_predicts_what_the_task_asks_for_by_seed_and_training_answers_alone(case: Case) -> None:
     for method in case.quick:
-        identity = content_hash(method.identity)
-        found = case.learn(method)
-        assert len(found) == len(case.test), method.name
-        table = found.reshape(1, len(found), -1)
-        assert table.shape[2] in case.task.widths, method.name
-        assert np.isfinite(table).all(), method.name
-        case.task.check(table)
-        assert content_hash(method.identity) == identity, method.name
-        elsewhere: Method[Any] = pickle.loads(pickle.dumps(method))
-        same(elsewhere.predict(case.task.samples, case.test), found, method)
-
-
-def test_nothing_but_the_seed_and_the_answers_of_the_training_rows_decides(case: Case) -> None:
-    for method in case.quick:
+        key = content_hash(method.key)
         first = case.learn(method)
-        method.fit(case.task.samples, case.train[: len(case.train) // 2 + 4], np.random.default_rng(8))
-        same(case.learn(method, case.altered), first, method)
-
-
-def test_predicting_before_fitting_is_refused(case: Case) -> None:
-    for method in case.quick:
-        if not method.name.startswith("always"):
-            with pytest.raises(InputError, match="fit the method before predicting"):
-                method.predict(case.task.samples, case.test)
+        table = first.reshape(len(case.test), -1)
+        assert table.shape[1] in case.task.widths, method.name
+        assert np.isfinite(table).all(), method.name
+        case.task.terms(case.task.samples, case.test, table)
+        case.learn(method, seed=8, train=case.train[: len(case.train) // 2 + 4])  # what was learned is forgotten
+        np.testing.assert_array_equal(case.learn(method, case.altered), first, method.name)
+        assert content_hash(method.key) == key, method.name

@@ -1,7 +1,10 @@
 """``ncc evaluate``: figures of the shipped embedding and of one trained here, and of device mapping."""
 
 import json
+import os
 import pickle
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -137,13 +140,16 @@ class Scores:
     def parts(self):
         return ["a table"]
 
+    def to_card(self):
+        return {"accuracy": 0.5}
+
 
 @pytest.fixture
 def asked(ncc, monkeypatch):
     """Runs `ncc evaluate` up to the verb, and returns what that was asked for."""
 
     def ask(task, *arguments):
-        monkeypatch.setattr(f"ncc.api.evaluate_{task}", Scores, raising=False)
+        monkeypatch.setattr(f"ncc_lab.evaluate_{task}", Scores, raising=False)
         finished = ncc("evaluate", task, "--json", *arguments)
         assert finished.code == 0, finished.err
         assert "0 of 1000" in finished.err
@@ -191,6 +197,57 @@ def test_options_are_passed_on(asked, tmp_path):
     assert asked("devmap", "--no-cache")["no_cache"]
 
 
+def test_scores_are_added_to_the_card_of_a_model(ncc, monkeypatch, tmp_path):
+    shipped = Path(__file__).parents[2] / "ncc" / "assets"
+    for task, name in (("devmap", "devmap/amd"), ("embedding", "embedding"), ("retrieval", "encoder")):
+        monkeypatch.setattr(f"ncc_lab.evaluate_{task}", Scores, raising=False)
+        if task == "embedding":
+            monkeypatch.setattr("ncc_lab.evaluate_embedding", lambda *_, **options: Scores(progress=str, **options))
+        folder = tmp_path / name
+        shutil.copytree(shipped / name, folder)
+        (card,) = folder.glob("*.json")
+        before = json.loads(card.read_bytes())
+        monkeypatch.setattr(sys, "argv", ["ncc", "evaluate", task, "--into", str(folder)])
+        finished = ncc("evaluate", task, "--into", folder, "--json")
+        assert finished.code == 0, finished.err
+        after = json.loads(card.read_bytes())
+        assert after["about"].pop("scores") == {"accuracy": 0.5}
+        assert after["about"].pop("scores_command") == f"ncc evaluate {task} --into {folder.name}"
+        before["about"].pop("scores", None)
+        assert after == before
+    ncc_card = load_embedding(tmp_path / "embedding").about["scores"]
+    assert ncc_card == {"accuracy": 0.5}  # and the tensors are still those of the card
+
+
+def test_scores_are_added_to_models_alone(ncc, monkeypatch, tmp_path):
+    monkeypatch.setattr("ncc_lab.evaluate_devmap", Scores, raising=False)
+    finished = ncc("evaluate", "devmap", "--into", tmp_path)
+    assert finished.code == 2
+    assert "holds no model" in finished.err
+    (tmp_path / "head.json").write_text("[]")
+    finished = ncc("evaluate", "devmap", "--into", tmp_path)
+    assert finished.code == 1
+    assert "head.json: not the card of a model" in finished.err
+
+
+def test_without_the_lab_its_verbs_say_how_to_get_it(tmp_path):
+    hide = tmp_path / "sitecustomize.py"
+    hide.write_text(
+        "import importlib.metadata as metadata\n"
+        "entry_points = metadata.entry_points\n"
+        "metadata.entry_points = lambda **options: entry_points(**options | {'group': 'nobody'})\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for verb in ("evaluate", "bench"):
+        command = [sys.executable, "-m", "ncc", verb, "devmap"]
+        finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+        assert finished.returncode == 2
+        assert finished.stderr == f"ncc: ncc {verb} is part of ncc-lab; in a checkout of ncc: pip install -e lab\n"
+    command[-2:] = ["--help"]
+    listed = subprocess.run(command, capture_output=True, text=True, env=environment, check=True, timeout=60).stdout
+    assert "evaluate" not in listed
+
+
 def test_progress_comes_at_most_once_a_second(monkeypatch):
     from tests.rooms import output
 
@@ -208,7 +265,7 @@ def test_device_mapping_says_what_fails(ncc, monkeypatch, error, code):
     def fail(*_, **__):
         raise error("the reason")
 
-    monkeypatch.setattr("ncc.api.evaluate_devmap", fail, raising=False)
+    monkeypatch.setattr("ncc_lab.evaluate_devmap", fail, raising=False)
     finished = ncc("evaluate", "devmap")
     assert (finished.code, finished.err) == (code, "ncc: the reason\n")
 

@@ -23,7 +23,7 @@ def needs(dataset: str, name: str = "") -> None:
 
 def scored(comparison: Any) -> dict[str, Any]:
     """What each method predicted for each row, and its figures."""
-    rows = {f"{one.protocol} {one.method}": one.predicted.tolist() for one in comparison.scores}
+    rows = {f"{one.protocol} {one.method}": one.predicted.tolist() for one in comparison.results}
     return comparable({"predicted": rows, "figures": comparison.to_dict()})
 
 

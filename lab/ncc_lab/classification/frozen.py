@@ -14,46 +14,34 @@ from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader
 from ncc.tasks.classification.scoring import SummedMethod
-from ncc_lab.classification.controls import labels_of
+from ncc_lab.classification.classify import ClassificationMethod, labels_of
 from ncc_lab.classification.patterns import LinearMachine, PatternMachine
-from ncc_lab.classification.task import ClassificationMethod
-from ncc_lab.controls import FeatureModel
+from ncc_lab.controls import sklearn_method
+from ncc_lab.frame import Method
 from ncc_lab.retrieval.methods import Pooled, Representation
 from ncc_lab.retrieval.metrics import unit_rows
 from ncc_lab.retrieval.programs import at_all_levels
 
 
-class FrozenVectors(FeatureModel[ProgramSamples]):
-    """Logistic regression on vectors of programs, which are made once.
+class FrozenVectors:
+    """Vectors of programs, (n, dim) float32 of length 1, made once, when they are first asked for.
 
     Args:
         method: What makes the vectors.
-        identity: What they depend on, beside the programs.
+        key: What they depend on, beside the programs.
         files: All programs that were asked for.
         readers: One for each level.
     """
 
     def __init__(
-        self, method: Representation, identity: Any, files: LabelledFiles, readers: Sequence[ProgramReader]
+        self, method: Representation, key: Any, files: LabelledFiles, readers: Sequence[ProgramReader]
     ) -> None:
-        from sklearn.linear_model import LogisticRegression
-
-        model = LogisticRegression(C=100.0, max_iter=1000)
-        super().__init__(f"{method.name} + linear model", self._vectors, model, labels=labels_of, kind=method.kind)
+        self.name, self.kind, self.key = method.name, method.kind, key
         self._of = method, files, readers
-        self._depends_on = identity
         self._made: Floats32 | None = None
 
-    @property
-    def identity(self) -> Any:
-        """What the vectors depend on, and the model's options."""
-        return self._depends_on, self._model.get_params()
-
-    def _vectors(self, samples: ProgramSamples, _seed: int) -> Floats32:
-        return self.of(samples)
-
-    def of(self, samples: ProgramSamples) -> Floats32:
-        """(n, dim) float32 vectors of the samples, of length 1."""
+    def __call__(self, samples: ProgramSamples, _seed: int = 0) -> Floats32:
+        """Return the vectors of the samples."""
         if self._made is None:
             method, files, readers = self._of
             self._made = unit_rows(at_all_levels(method, files, samples, readers))[0]
@@ -76,11 +64,11 @@ class VectorMachine(LinearMachine):
     @property
     def identity(self) -> Any:
         """What the vectors depend on."""
-        return self._vectors.identity[0], self.penalty
+        return self._vectors.key, self.penalty
 
     def features(self, samples: ProgramSamples, rows: Ints) -> Floats32:
         """Vectors of some rows, (m, dim) float32."""
-        return self._vectors.of(samples)[rows]
+        return self._vectors(samples)[rows]
 
 
 def frozen_methods(
@@ -90,20 +78,30 @@ def frozen_methods(
 
     Vectors and patterns have n-grams beside them, too.
     """
+    from sklearn.linear_model import LogisticRegression
+
     from ncc.tasks.classification.ngram_fit import NgramMethod
 
     readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
-    poolers = [load_pooler(name, embedding) for name in POOLERS]
-    found = {
-        pooler.name: FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers) for pooler in poolers
-    }
+    found = {}
+    for pooler in (load_pooler(name, embedding) for name in POOLERS):
+        found[pooler.name] = FrozenVectors(Pooled(pooler), (pooler.id, tuple(levels)), files, readers)
+    model = LogisticRegression(C=100.0, max_iter=1000)
     patterns = PatternMachine(files, readers[0], embedding.abstraction)
-    return [
-        *found.values(),
+    machines = (
         SummedMethod(
             "ncc, --pooling encoder, and n-grams + linear models",
             {VectorMachine(found["encoder"]): 1.0, NgramMethod(embedding): 1.0},
         ),
         patterns,
         SummedMethod("patterns of code, and n-grams + linear models", {patterns: 1.0, NgramMethod(embedding): 1.0}),
+    )
+    return [
+        *(
+            sklearn_method(
+                f"{vectors.name} + linear model", vectors, model, labels=labels_of, kind=vectors.kind, key=vectors.key
+            )
+            for vectors in found.values()
+        ),
+        *map(Method.of, machines),
     ]

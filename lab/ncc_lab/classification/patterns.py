@@ -16,7 +16,6 @@ from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader
 from ncc.system.files.reading import FoundFile
 from ncc.tasks.classification.scoring import ScoringMethod
-from ncc_lab.runs import fitted
 
 
 class LinearMachine(ScoringMethod):
@@ -42,7 +41,7 @@ class LinearMachine(ScoringMethod):
 
     def scores(self, samples: ProgramSamples, _level: str, rows: Ints) -> Floats:
         """Margins of the classes; the least of all for those that were not learnt."""
-        machine = fitted(self._machine)
+        machine = self._machine
         margins = machine.decision_function(self.features(samples, rows))
         if margins.ndim == 1:  # of two classes
             margins = np.stack([-margins, margins], axis=1)

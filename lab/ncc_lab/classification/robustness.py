@@ -20,8 +20,9 @@ from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.files import load_classifier
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.split import split_samples
-from ncc_lab.classification.metrics import measure
-from ncc_lab.report.table import Cell, Row, Table, Tabular, show
+from ncc_lab.classification.classify import FIGURES, class_terms
+from ncc_lab.figures import estimate, show
+from ncc_lab.tables import Table, Tabular, table
 
 _MISTAKES = 8
 
@@ -36,11 +37,11 @@ class RobustnessScore:
         num_samples: Test programs that compile so.
         accuracy: Share of them whose most probable class is theirs.
         interval: Its 95 % bootstrap interval.
-        usual_accuracy: The same of the same programs as they are usually read.
+        baseline_accuracy: The same of the same programs as they are usually read.
         calibration_error: Mean distance between confidence and accuracy.
         unknown_rate: Share of the statements that backed off in the embedding.
-        share_that_fits: Share of them that are not taken for "none of these".
-        confused: The mistakes that are made most often: true class, predicted class, how often.
+        known_rate: Share of them that are not taken for "none of these".
+        confusions: The mistakes that are made most often: true class, predicted class, how often.
     """
 
     level: str
@@ -48,11 +49,11 @@ class RobustnessScore:
     num_samples: int
     accuracy: float
     interval: tuple[float, float]
-    usual_accuracy: float
+    baseline_accuracy: float
     calibration_error: float
     unknown_rate: float
-    share_that_fits: float
-    confused: tuple[tuple[str, str, int], ...]
+    known_rate: float
+    confusions: tuple[tuple[str, str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,20 @@ class RobustnessTable(Tabular):
 
     def parts(self) -> list[Table | str]:
         """A table for people, and the mistakes that are made most often."""
-        columns = ["level", "compiler", "programs", "accuracy", "usual", "unknown", "fits"]
-        rows = []
-        for score in self.scores:
-            interval = "–".join(f"{100 * end:.1f}" for end in score.interval)
-            cells = [Cell(score.clang or "bundled", is_name=True), show(score.num_samples, places=0)]
-            cells += [Cell(f"{score.accuracy:.2%}", interval), show(score.usual_accuracy, "%", 2)]
-            cells += [show(score.unknown_rate, "%"), show(score.share_that_fits, "%")]
-            rows.append(Row(score.level, cells))
-        mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confused)
+        rows = {
+            f"{score.level}, {score.clang or 'bundled'}": [
+                show(score.num_samples, places=0),
+                show(score.accuracy, *score.interval, unit="%", places=2),
+                show(score.baseline_accuracy, unit="%", places=2),
+                show(score.unknown_rate, unit="%"),
+                show(score.known_rate, unit="%"),
+            ]
+            for score in self.scores
+        }
+        columns = ["programs", "accuracy", "as usually compiled", "unknown", "known"]
+        mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confusions)
         confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
-        return [Table("", columns, rows), confused]
+        return [table("Level and compiler", rows, columns), confused]
 
 
 def evaluate_classifier(
@@ -175,18 +179,21 @@ def measure_head(
     def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> RobustnessScore:
         """Of the answers for some of the files."""
         label = files.label[rows]
-        metrics = measure(answers.probability[None], label, group[rows], np.zeros(len(rows), bool))
+        columns = class_terms(label, answers.probability)
+        figures = {name: FIGURES[name] for name in ("accuracy", "calibration_error")}
+        scores = estimate([columns], figures, group[rows])
+        accuracy = scores["accuracy"]
         return RobustnessScore(
             level=options.optimization if options else "usual",
             clang=options.clang if options else None,
             num_samples=len(rows),
-            accuracy=metrics.accuracy.value,
-            interval=(metrics.accuracy.low, metrics.accuracy.high),
-            usual_accuracy=float(usually_right[rows].mean()),
-            calibration_error=metrics.calibration_error,
+            accuracy=accuracy.value,
+            interval=(accuracy.low, accuracy.high),
+            baseline_accuracy=float(usually_right[rows].mean()),
+            calibration_error=scores["calibration_error"].value,
             unknown_rate=answers.unknown_rate,
-            share_that_fits=float(answers.fits.mean()),
-            confused=_confused(label, answers.chosen, files.classes),
+            known_rate=float(answers.fits.mean()),
+            confusions=_confused(label, answers.chosen, files.classes),
         )
 
     scores = [score(None, test, answers)]

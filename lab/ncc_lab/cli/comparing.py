@@ -20,7 +20,7 @@ from ncc.cli.options import (
 )
 from ncc.cli.output import now_and_then, provenance
 from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.figures import Into, card_of, print_figures
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,25 @@ class Study:
         report: File of the report, if one is wanted.
         output: File of the figures, if one is wanted.
         as_json: Whether figures are printed for machines.
+        into: Folder of the model whose card gets the figures of our methods, if one is wanted.
     """
 
     how: Mapping[str, Any]
     report: Path | None
     output: Path | None
     as_json: bool
+    into: Path | None = None
 
     def check(self) -> None:
         """Refuse, before hours of runs, what can't be written after them.
 
         Raises:
+            InputError: There is no model to add scores to.
             OutputError: A file can't be written.
         """
         check_writable(self.output, self.report)
+        if self.into:
+            card_of(self.into)
 
     def show(self, measure: Callable[..., Any], **own: Any) -> None:
         """Measure, print the figures and write the report."""
@@ -55,7 +60,7 @@ class Study:
         scores = measure(**own, **self.how, progress=now_and_then())
         if self.report:
             ncc_lab.write_report(scores, self.report, about=provenance())
-        print_figures(scores.to_dict(), scores.parts(), self.output, self.as_json)
+        print_figures(scores.to_dict(), scores.parts(), self.output, self.as_json, self.into, scores.to_card)
 
 
 def _study(
@@ -69,10 +74,11 @@ def _study(
     report: ReportFile = None,
     output: ResultFile = None,
     as_json: OneJson = False,
+    into: Into = None,
 ) -> Study:
     how: dict[str, Any] = {"seeds": seeds, "seed": seed, "trees": trees, "jobs": jobs}
     how |= {"cache": cache, "no_cache": no_cache, "data": data}
-    return Study(how, report, output, as_json)
+    return Study(how, report, output, as_json, into)
 
 
 def takes_study_options(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:

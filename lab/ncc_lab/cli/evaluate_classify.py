@@ -65,7 +65,7 @@ def evaluate_classify(
     if head:
         where |= {name: study.how[name] for name in ("data", "jobs")}
         table = ncc_lab.evaluate_classifier(api.load_classifier(head), clang=clang, **where, progress=now_and_then())
-        print_figures(table.to_dict(), table.parts(), study.output, study.as_json)
+        print_figures(table.to_dict(), table.parts(), study.output, study.as_json, study.into)
         return
     own = {"classes": classes, "protocol": protocol, "method": method, "per_class": per_class, "epochs": epochs}
     study.show(ncc_lab.evaluate_classification, **own, **where)

@@ -7,7 +7,7 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, OneJson, ResultFile
 from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.figures import Into, card_of, print_figures
 
 if TYPE_CHECKING:
     from ncc.learning.embedding.embedding import Embedding
@@ -42,13 +42,17 @@ def evaluate_embedding(
     method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
     output: ResultFile = None,
     as_json: OneJson = False,
+    into: Into = None,
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     import ncc_lab
 
     check_writable(picture, page, output)
+    if into:
+        card_of(into)
     table = measured_embedding(embedding, inst2vec)
     scores = ncc_lab.evaluate_embedding(table, nearest=nearest, k=k)
     if picture or page:
         ncc_lab.draw_embedding(table, picture=picture, page=page, method=method)
-    print_figures({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.parts(), output, as_json)
+    figures = {"num_words": len(table.vocabulary), **scores.to_dict()}
+    print_figures(figures, scores.parts(), output, as_json, into, scores.to_card)

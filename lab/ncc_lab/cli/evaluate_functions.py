@@ -7,7 +7,7 @@ import typer
 
 from ncc.cli.options import Compilers, EmbeddingFolder, OneJson, Seed
 from ncc.cli.output import now_and_then
-from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.figures import Into, card_of, print_figures
 
 
 def evaluate_functions(
@@ -27,6 +27,7 @@ def evaluate_functions(
         Path | None, typer.Option(metavar="FOLDER", help="Keep compiled IR there; default the user's cache.")
     ] = None,
     as_json: OneJson = False,
+    into: Into = None,
 ) -> None:
     """Measure how often a function finds itself among all of its project, compiled at -O0 or by another compiler.
 
@@ -34,7 +35,10 @@ def evaluate_functions(
     """
     import ncc_lab
 
+    if into:
+        card_of(into)
+
     found = ncc_lab.evaluate_functions(
         projects, method=method, clang=clang, embedding=embedding, seed=seed, jobs=jobs, ir=ir, progress=now_and_then()
     )
-    print_figures(found.to_dict(), found.parts(), None, as_json)
+    print_figures(found.to_dict(), found.parts(), None, as_json, into, found.to_card)

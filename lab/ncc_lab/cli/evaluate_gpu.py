@@ -7,7 +7,7 @@ import typer
 from ncc.cli.options import DataFolder, OneJson, ResultFile, Seed
 from ncc.cli.output import say
 from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.figures import Into, card_of, print_figures
 
 
 def evaluate_gpu(
@@ -21,6 +21,7 @@ def evaluate_gpu(
     data: DataFolder = None,
     output: ResultFile = None,
     as_json: OneJson = False,
+    into: Into = None,
 ) -> None:
     """Evaluate predicted times and bounds of GPU kernel launches, with programs held out, against controls.
 
@@ -29,9 +30,11 @@ def evaluate_gpu(
     import ncc_lab
 
     check_writable(output)
+    if into:
+        card_of(into)
     found = ncc_lab.evaluate_gpu(method, seed=seed, data=data, progress=say)
     lines = [f"{name}, {way}: {_line(one)}" for name, ways in found.items() for way, one in ways.items()]
-    print_figures({"methods": found}, lines, output, as_json)
+    print_figures({"methods": found}, lines, output, as_json, into, lambda: found.get("ncc", found))
 
 
 def _line(figures: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from ncc.cli.options import (
     split_list,
 )
 from ncc.cli.output import now_and_then
-from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.figures import Into, card_of, print_figures
 
 
 def evaluate_retrieval(
@@ -51,13 +51,18 @@ def evaluate_retrieval(
     programs: ProgramsCache = None,
     data: DataFolder = None,
     as_json: OneJson = False,
+    into: Into = None,
 ) -> None:
     """Evaluate how well vectors find programs of the same class: MAP@R, each program compared with all others.
 
     ncc evaluate retrieval my-programs --method 'TF-IDF bag*' -o vectors.npz
     """
     given = arguments_of(locals()) | {"levels": split_list(levels), "output": output}
+    del given["into"]
     import ncc_lab
 
+    if into:
+        card_of(into)
+
     found = ncc_lab.evaluate_retrieval(**given, progress=now_and_then())
-    print_figures(found.to_dict(), found.parts(), None, as_json)
+    print_figures(found.to_dict(), found.parts(), None, as_json, into, found.to_card)

@@ -14,7 +14,7 @@ from ncc.system.files.writing import check_writable
 from ncc_lab.cli.figures import print_figures
 
 if TYPE_CHECKING:
-    from ncc_lab.report.table import Table
+    from ncc_lab.tables import Table
 
 
 def evaluate_times(
@@ -84,26 +84,21 @@ def _line(figures: dict[str, Any]) -> str:
 
 
 def _intervals(found: dict[str, dict[str, dict[str, Any]]]) -> "Table":
-    """A row for each way of making intervals around the answers of a method."""
-    from ncc_lab.report.table import Row, Table, show
+    """Return a row for each way of making intervals around the answers of a method."""
+    from ncc_lab.figures import show
+    from ncc_lab.tables import table
 
-    rows = []
-    for protocol, methods in found.items():
-        for method, figures in methods.items():
-            for name, one in figures.get("intervals", {}).items():
-                cells = [show(one["coverage"], "%"), show(one["width"], places=2)]
-                cells += [show(one["calibration_error"], places=3), show(one["confidence"], "%")]
-                title = f"{protocol}, {method.removeprefix('ncc times, ')}, {name}"
-                rows.append(Row(title, [*cells, *(show(share, "%") for share in one["surest"].values())]))
-    headings = [
-        "intervals",
-        "coverage",
-        "width",
-        "calibration error",
-        "confidence",
-        "right",
-        "surest 75%",
-        "50%",
-        "25%",
-    ]
-    return Table("80 % intervals of the log ratio, confidence, and accuracy on the surest", headings, rows)
+    rows = {
+        f"{protocol}, {method.removeprefix('ncc times, ')}, {name}": [
+            show(one["coverage"], unit="%"),
+            show(one["width"], places=2),
+            show(one["calibration_error"], places=3),
+            show(one["confidence"], unit="%"),
+            *(show(share, unit="%") for share in one["surest"].values()),
+        ]
+        for protocol, methods in found.items()
+        for method, figures in methods.items()
+        for name, one in figures.get("intervals", {}).items()
+    }
+    columns = ["coverage", "width", "calibration error", "confidence", "right", "surest 75%", "50%", "25%"]
+    return table("80 % intervals of the log ratio, confidence, and accuracy on the surest", rows, columns)

@@ -1,39 +1,83 @@
-"""What the lab's commands print: tables for people, JSON for machines."""
+"""What the lab's commands print and write: tables for people, JSON for machines, scores for a model's card."""
 
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ncc.cli.output import print_answer, provenance
-from ncc.system.files.text import printable
+from ncc.errors import AssetError, InputError
+from ncc.system.files.provenance import command_line
+from ncc.system.files.writing import only_writer
 
 if TYPE_CHECKING:
-    from ncc_lab.report.table import Table
+    from ncc_lab.tables import Table
+
+Into = Annotated[
+    Path | None,
+    typer.Option("--into", metavar="FOLDER", help="Add the scores to the card of the model in this folder."),
+]
+_CARDS = ("head.json", "embedding.json", "encoder.json")
 
 
-def print_figures(figures: dict[str, Any], shown: "Sequence[Table | str]", output: Path | None, as_json: bool) -> None:
-    """Prints figures for people or machines, and writes them with their command and environment.
+def print_figures(
+    figures: dict[str, Any],
+    shown: "Sequence[Table | str]",
+    output: Path | None,
+    as_json: bool,
+    into: Path | None = None,
+    scores: Callable[[], dict[str, Any]] | None = None,
+) -> None:
+    """Print figures for people or machines, write them with their command and environment, and add them to a card.
 
     Args:
         figures: For machines.
-        shown: The same for people; tables may break names into lines on a terminal, and are plain elsewhere.
+        shown: The same for people.
         output: File that gets the figures, as JSON.
         as_json: Print them as JSON.
+        into: Folder of the model whose card gets scores.
+        scores: What the card gets; default the figures.
     """
     from ncc.system.files.models import write_output
-    from ncc_lab.report.table import text_of, to_rich
+    from ncc_lab.tables import text_of
 
+    if into:
+        add_scores(into, scores() if scores else figures)
     figures = {**provenance(), **figures}
     if output:
         write_output(output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    if as_json or not sys.stdout.isatty():
-        print_answer(figures if as_json else text_of(shown))
-        return
-    from rich.console import Console
+    print_answer(figures if as_json else text_of(shown))
 
-    console = Console(highlight=False)
-    for part in shown:
-        console.print(printable(part) if isinstance(part, str) else to_rich(part), markup=False)
-        console.print()
+
+def card_of(folder: Path) -> Path:
+    """Return the card of the model in a folder.
+
+    Raises:
+        InputError: There is none.
+    """
+    for name in _CARDS:
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError(f"{folder}: holds no model; expected one of {', '.join(_CARDS)}")
+
+
+def add_scores(folder: Path, scores: dict[str, Any]) -> None:
+    """Add scores to a model's card under ``scores``, with the command that measured them; all else stays as it is.
+
+    Raises:
+        InputError: The folder holds no model.
+        AssetError: Its card is damaged.
+        OutputError: It can't be written.
+    """
+    from ncc.system.files.models import read_whole, write_atomically  # with NumPy
+
+    path = card_of(folder)
+    with only_writer(folder):
+        try:
+            card = json.loads(read_whole(path))
+            card["about"] |= {"scores": scores, "scores_command": command_line()}
+        except (ValueError, KeyError, TypeError) as error:
+            raise AssetError(f"{path}: not the card of a model ({error}); the file is damaged") from error
+        write_atomically(path, (json.dumps(card, ensure_ascii=False, indent=1) + "\n").encode())

@@ -13,7 +13,6 @@ from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.coarsening.head import LSTMHead
 from ncc.tasks.coarsening.samples import CoarseningSamples
 from ncc.tasks.coarsening.train import LSTMTraining, fit_lstm
-from ncc_lab.runs import fitted
 
 
 class LSTMMethod:
@@ -41,7 +40,8 @@ class LSTMMethod:
 
     def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
         """Expected speedup at each factor, (m, 6) float64."""
-        head = fitted(self._head)
+        head = self._head
+        assert head
         encoded = [head.ensemble.encode(self.embedding.vectors[self.words[row]]) for row in test_idx.tolist()]
         devices = samples.device[test_idx].tolist()
         return np.stack([head.speedups(kernel, device) for kernel, device in zip(encoded, devices, strict=True)])

@@ -19,7 +19,6 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.learning.heads.folds import balanced_folds
 from ncc.tasks.devices.features import INTERVAL, Blocks, KernelInputs
 from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit
-from ncc_lab.runs import fitted
 
 _NOISE = 0.1
 _SAME_SIZE = 0.02
@@ -167,7 +166,8 @@ class MapperMethod:
 
     def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
         """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
-        mixture, of_known, of_new = fitted(self._fitted)
+        assert self._fitted
+        mixture, of_known, of_new = self._fitted
         outputs, known = mixture.outputs(self._inputs, samples, test_idx)
         score = mixture.combine(outputs, known)
         return np.where(known[:, None], of_known.apply(score), of_new.apply(score))

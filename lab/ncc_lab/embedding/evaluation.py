@@ -10,7 +10,8 @@ from typing import Any
 from ncc.learning.embedding.embedding import AnyEmbedding, Neighbors, load_embedding
 from ncc_lab.embedding.analogies import Answered, GroupScore, KindScore, score_analogies, score_groups
 from ncc_lab.embedding.distance import DistanceScore, score_distance
-from ncc_lab.report.table import Cell, Row, Table, Tabular, show
+from ncc_lab.figures import show
+from ncc_lab.tables import Table, Tabular, table
 
 DEFAULT_STATEMENTS = (
     "<%ID> = add nsw i32 <%ID>, <INT>",
@@ -65,7 +66,7 @@ class IntrinsicScores(Tabular):
         }
 
     def __repr__(self) -> str:
-        scores = ", ".join(f"{name} {show(percent).text} %" for name, percent in self.to_card().items())
+        scores = ", ".join(f"{name} {show(percent)} %" for name, percent in self.to_card().items())
         return f"IntrinsicScores({scores})"
 
     def parts(self) -> list[Table | str]:
@@ -77,26 +78,23 @@ class IntrinsicScores(Tabular):
         return [self._analogies(), notes, self._distances(), *map(_neighbors_text, self.neighbors)]
 
     def _analogies(self) -> Table:
-        rows = []
+        rows = {}
         for group in self.groups:
-            rows.append(_row(group.group, group, f"{group.published_percent:.1f}"))
+            rows[group.group] = _cells(group, f"{group.published_percent:.1f}")
             for kind in (kind for kind in self.analogies if kind.group == group.group):
-                sampled = f"of {kind.num_possible:,}" if kind.num_possible > kind.num_questions else ""
-                rows.append(_row(f"  {kind.kind}{'' if kind.in_paper else ' *'}", kind, note=sampled))
-        columns = ["", "questions", "right %", "a, b, c left out %", "published %"]
-        return Table(f"Analogies: the answer is among the {self.k} nearest words", columns, rows)
+                sampled = f" (of {kind.num_possible:,})" if kind.num_possible > kind.num_questions else ""
+                rows[f"  {kind.kind}{'' if kind.in_paper else ' *'}"] = _cells(kind, note=sampled)
+        columns = ["questions", "right %", "a, b, c left out %", "published %"]
+        return table(f"Analogies: the answer is among the {self.k} nearest words", rows, columns)
 
     def _distances(self) -> Table:
         counted = [category for category in self.distance.categories if category.percent is not None]
         mean = f"mean of {len(counted)} of {len(self.distance.categories)} categories"
         num_words = sum(category.num_words for category in counted)
-        found = [
-            (mean, num_words, self.distance.percent, f"{self.distance.published_percent:.1f}"),
-            *((f"  {one.category}", one.num_words, one.percent, "") for one in self.distance.categories),
-        ]
-        rows = [Row(title, [show(num, places=0), show(percent), Cell(last)]) for title, num, percent, last in found]
+        rows = {mean: [str(num_words), show(self.distance.percent), f"{self.distance.published_percent:.1f}"]}
+        rows |= {f"  {one.category}": [str(one.num_words), show(one.percent), ""] for one in self.distance.categories}
         caption = "Semantic distance test: pairs within a category are nearer than words outside it"
-        return Table(caption, ["", "words", "right %", "published %"], rows)
+        return table(caption, rows, ["words", "right %", "published %"])
 
 
 def _answered_dict(score: Answered) -> dict[str, Any]:
@@ -106,9 +104,8 @@ def _answered_dict(score: Answered) -> dict[str, Any]:
     return figures | dict(zip(("percent", "percent_excluding_query"), percents, strict=True))
 
 
-def _row(title: str, score: Answered, published: str = "", *, note: str = "") -> Row:
-    questions = Cell(f"{score.num_questions:,}", note)
-    return Row(title, [questions, show(score.percent), show(score.percent_excluding_query), Cell(published)])
+def _cells(score: Answered, published: str = "", *, note: str = "") -> list[str]:
+    return [f"{score.num_questions:,}{note}", show(score.percent), show(score.percent_excluding_query), published]
 
 
 def _neighbors_text(near: Neighbors) -> str:

@@ -19,7 +19,7 @@ from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
 from ncc.tasks.devices.published import DeviceMappingSamples
-from ncc_lab.coarsening.controls import device_inputs
+from ncc_lab.coarsening.coarsening import device_inputs
 from ncc_lab.peers.deeptune import DeepTune, SourceVocabulary
 from ncc_lab.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
 

@@ -8,7 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ncc.arrays import Floats
 from ncc.tasks.devices.published import COUNT_NAMES, DeviceMappingSamples
-from ncc_lab.devices.controls import Trees, labels_of
+from ncc_lab.controls import sklearn_method
+from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of
 
 
 def grewe_features(counts: Floats) -> Floats:
@@ -37,7 +38,7 @@ def grewe_features(counts: Floats) -> Floats:
     )
 
 
-def grewe() -> Trees:
+def grewe() -> DeviceMethod:
     """Return a decision tree of depth 5 on the four features, grown by information gain as C4.5 grows it.
 
     Depth and the 5 rows a leaf are those of the later re-run that the published figures are from. The seed only chooses
@@ -47,7 +48,7 @@ def grewe() -> Trees:
         Grewe et al. 2013; Cummins et al., PACT 2017, case study A (the re-run).
     """
     tree = DecisionTreeClassifier(criterion="entropy", max_depth=5, min_samples_leaf=5)
-    return Trees("Grewe et al.", _features, tree, labels=labels_of, kind="published", draws=False)
+    return as_score(sklearn_method("Grewe et al.", _features, tree, labels=labels_of, kind="published", draws=False))
 
 
 def _features(samples: DeviceMappingSamples, _seed: int) -> Floats:

@@ -20,8 +20,8 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
-from ncc_lab.controls import WithInputs
-from ncc_lab.devices.controls import Trees, labels_of
+from ncc_lab.controls import WithInputs, sklearn_method
+from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of
 
 Encoding = Literal["symbolic", "flow-aware"]
 
@@ -101,7 +101,7 @@ def function_vectors(
     return np.stack([vector_of[name] for name in names])
 
 
-def ir2vec_trees(vectors: Floats, encoding: Encoding) -> Trees:
+def ir2vec_trees(vectors: Floats, encoding: Encoding) -> DeviceMethod:
     """Return boosted trees on vectors of functions, transfer bytes and work-group size.
 
     Trees are as deep, as many and as fast to learn as in the original, which boosts them by XGBoost. Nothing here is
@@ -124,7 +124,8 @@ def ir2vec_trees(vectors: Floats, encoding: Encoding) -> Trees:
         early_stopping=False,
     )
     features = WithInputs(vectors, _sizes)
-    return Trees(f"IR2Vec {encoding}", features, model, labels=labels_of, kind="published", draws=False)
+    name = f"IR2Vec {encoding}"
+    return as_score(sklearn_method(name, features, model, labels=labels_of, kind="published", draws=False))
 
 
 def _sizes(samples: DeviceMappingSamples) -> Floats:

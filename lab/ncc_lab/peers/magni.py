@@ -18,7 +18,6 @@ from sklearn.neural_network import MLPClassifier
 from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError
 from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
-from ncc_lab.runs import fitted
 
 
 class MagniCascade:
@@ -64,7 +63,6 @@ class MagniCascade:
         Raises:
             InputError: Training had no row of a row's device.
         """
-        fitted(self._models or None)
         chosen = [self._descend(str(samples.device[row]), samples.components[row]) for row in test_idx]
         return np.eye(len(FACTORS))[chosen]
 

@@ -27,7 +27,6 @@ from ncc.learning.encoder.lstm_fit import fit_network
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.devices.published import DeviceMappingSamples
-from ncc_lab.runs import fitted
 
 Words = Ints
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""
@@ -128,7 +127,8 @@ class RecurrentMethod(ABC, Generic[S]):
 
     def probabilities(self, samples: S, rows: Ints) -> Floats:
         """Return the probability of each class, (m, num_classes) float64."""
-        outputs = network_outputs(fitted(self._model), self._data(samples, rows)[0])[:, : self.num_classes]
+        assert self._model
+        outputs = network_outputs(self._model, self._data(samples, rows)[0])[:, : self.num_classes]
         exponent = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(exponent / exponent.sum(axis=1, keepdims=True))
 

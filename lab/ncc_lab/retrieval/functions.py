@@ -1,8 +1,6 @@
 """``ncc evaluate functions``: does a function compiled differently find itself among all of its project?"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,81 +14,17 @@ from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Recipe, load_recipe
 from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.learning.heads.figures import Estimate, estimate
 from ncc.learning.programs.kept import Compiler
 from ncc.system.files.writing import check_folder
-from ncc_lab.evaluation import Comparison, Score, choose_methods
-from ncc_lab.report.table import Column, Table, score_row, table_of
+from ncc_lab.comparison import Comparison, Result
+from ncc_lab.figures import SEED, mean
+from ncc_lab.frame import HoldOut, Task, choose_methods
 from ncc_lab.retrieval.methods import Representation, all_representations
 from ncc_lab.retrieval.metrics import Matrix, pool_scores
 from ncc_lab.retrieval.pools import Build, Pool, compile_file, make_pool
 
 SIZES = (100, 1000, None)
 """Functions of a pool, the right one among them; None stands for all of the project."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FunctionMetrics:
-    """How well functions find themselves: means over projects.
-
-    Attributes:
-        recall: For each of `SIZES`, share of functions whose nearest is right; None where no project is as large.
-        reciprocal_rank: The same for 1 over the rank of the right one.
-        projects: Project → its functions that were queries, how many it has, and its recall among all of them.
-    """
-
-    recall: tuple[Estimate | None, ...]
-    reciprocal_rank: tuple[Estimate | None, ...]
-    projects: Mapping[str, tuple[int, int, float]]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FunctionComparison(Comparison[FunctionMetrics]):
-    """Scores of ways to make vectors, and what they were measured on.
-
-    Attributes:
-        failures: File → reason, of those that can't be compiled or read in one of the ways.
-    """
-
-    title = "Finding the same function again"
-    introduction = (
-        "Every function of a project asks for itself, compiled in another way; how often is the nearest right?"
-    )
-    failures: dict[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as of every comparison, with how many files there were no functions of."""
-        return {"failures": self.failures} | super().to_dict()
-
-    def describe(self, score: Score[FunctionMetrics]) -> dict[str, Any]:
-        """Figures for each size of the pool, "100", "1000" and "all", with intervals over projects."""
-        found: dict[str, Any] = {}
-        for title, values in (("recall_at_1", score.metrics.recall), ("mrr", score.metrics.reciprocal_rank)):
-            for size, value in zip(SIZES, values, strict=True):
-                if value:
-                    found.setdefault(str(size or "all"), {})[title] = value.value
-                    found[str(size or "all")][f"{title}_interval"] = [value.low, value.high]
-        projects = {
-            name: {"queries": queries, "pool": pool, "recall_at_1": recall}
-            for name, (queries, pool, recall) in score.metrics.projects.items()
-        }
-        return {"pools": found, "projects": projects}
-
-    def table(self, scores: Sequence[Score[FunctionMetrics]]) -> Table:
-        """Return the scores of one way to ask."""
-        columns: list[Column[Score[FunctionMetrics]]] = []
-        for group, name, marked in (("recall at 1", "recall", True), ("reciprocal rank", "reciprocal_rank", False)):
-            for number, size in enumerate(SIZES):
-                pick = partial(_pick, name, number)
-                columns.append(Column(f"of {size:,}" if size else "of all", pick, "%", is_ranked=marked, group=group))
-        projects = scores[0].metrics.projects
-        counts = ", ".join(f"{name} {queries} of {pool}" for name, (queries, pool, _) in projects.items())
-        caption = f"{scores[0].protocol}; queries among all functions: {counts}; intervals over projects"
-        return table_of(caption, columns, scores, row=score_row)
-
-
-def _pick(name: str, number: int, score: Score[FunctionMetrics]) -> Estimate | None:
-    return getattr(score.metrics, name)[number]
 
 
 def evaluate_functions(
@@ -103,7 +37,7 @@ def evaluate_functions(
     jobs: int = 1,
     ir: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
-) -> FunctionComparison:
+) -> Comparison:
     """Measures whether a function's vector finds the same function, compiled differently, in its project.
 
     The pool is a project compiled at -O2 by the bundled clang; the queries are its functions at -O0, and those of other
@@ -129,7 +63,7 @@ def evaluate_functions(
     """
     embedding = load_embedding(embedding)
     known = all_representations(embedding, seed)
-    chosen = choose_methods(method or ("*",), [one.name for one in known])
+    chosen = choose_methods(method, [one.name for one in known])
     kept = Path(ir) if ir else cache_folder() / "functions"
     check_folder(kept)
     compiler = Compiler(cache_folder() / "headers", kept)
@@ -137,7 +71,7 @@ def evaluate_functions(
     pool = Build()
     queries = [Build(level="-O0"), *(Build(clang=path) for path in clang or ())]
     _compile_all([file for some in files.values() for file in some], [pool, *queries], compiler, jobs, progress)
-    scores: list[Score[FunctionMetrics]] = []
+    results: list[Result] = []
     failures: dict[str, str] = {}
     for query in queries:
         for keep_callees in (False, True):
@@ -158,8 +92,8 @@ def evaluate_functions(
                 raise InputError(f"no functions to compare: {reason}")
             names = "kept" if keep_callees else "hidden"
             title = f"{query} asks, -O2 answers, names of callees {names}"
-            scores += _score_all([one for one in known if one.name in chosen], pools, title, progress)
-    return FunctionComparison(tuple(sorted(scores, key=lambda score: score.protocol)), failures)
+            results += _score_all([one for one in known if one.name in chosen], pools, title, failures, progress)
+    return Comparison(tuple(sorted(results, key=lambda result: result.protocol)))
 
 
 def _files_of(recipes: Sequence[Recipe]) -> dict[str, list[CorpusFile]]:
@@ -202,24 +136,63 @@ def _score_all(
     methods: Sequence[Representation],
     pools: Mapping[str, Pool],
     title: str,
+    failures: Mapping[str, str],
     progress: Callable[[str], None] | None,
-) -> list[Score[FunctionMetrics]]:
-    scores = []
+) -> list[Result]:
+    results: dict[str, list[Result]] = {}
     for method in methods:
-        begin = perf_counter()
+        start = perf_counter()
         vectors = {name: method.vectors(pool.units) for name, pool in pools.items()}
-        seconds = perf_counter() - begin
+        seconds = perf_counter() - start
         for whose in ("internal functions", "all functions"):
             found = {
                 name: row
                 for name, pool in pools.items()
                 if (row := _project_row(pool, vectors[name], internal=whose == "internal functions")) is not None
             }
-            if found:
-                scores.append(_score(method, f"{whose}: {title}", found, seconds))
-                if progress:
-                    progress(f"{scores[-1].protocol}: {method.name}")
-    return scores
+            for column, size in enumerate(SIZES if found else ()):
+                protocol = f"{whose}, of {size or 'all'}: {title}"
+                values = np.stack(list(found.values()))[:, 2 + 2 * column : 4 + 2 * column]
+                if np.isfinite(values).any():
+                    task = (
+                        results[protocol][0].task
+                        if protocol in results
+                        else _task(protocol, {name: row[:2] for name, row in found.items()}, failures)
+                    )
+                    result = Result(
+                        task=task,
+                        protocol=protocol,
+                        method=method.name,
+                        kind=method.kind,
+                        seeds=(SEED,),
+                        predicted=values[None],
+                        seconds=seconds,
+                    )
+                    results.setdefault(protocol, []).append(result)
+                    if progress:
+                        progress(f"{protocol}: {method.name}")
+    return [result for some in results.values() for result in some]
+
+
+def _task(protocol: str, counts: Mapping[str, Floats], failures: Mapping[str, str]) -> Task[Any]:
+    """Return projects as a task: its rows are projects, and what is predicted are the two figures of each."""
+    names = np.array(list(counts))
+    told = ", ".join(f"{name} {queries:.0f} of {pool:.0f}" for name, (queries, pool) in counts.items())
+    return Task(
+        title="Finding the same function again",
+        samples=names,
+        protocols={protocol: HoldOut(f"queries among all functions: {told}", lambda _seed: (), "project", names)},
+        terms=lambda _names, rows, found: {
+            "project": names[rows],
+            "recall_at_1": found[:, 0],
+            "mrr": found[:, 1],
+        },
+        widths=(2,),
+        figures={"recall_at_1": mean("recall_at_1"), "mrr": mean("mrr")},
+        perfect=np.ones((len(names), 2)),
+        part="project",
+        notes={"failures": dict(failures)},
+    )
 
 
 def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> Floats | None:
@@ -233,38 +206,3 @@ def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> Floats | Non
     asked = vectors[pool.num_candidates + queries]
     found = pool_scores(vectors[candidates], asked, place[pool.answer[queries]], SIZES)
     return np.concatenate([[len(queries), len(candidates)], found.mean(axis=0).ravel()])
-
-
-def _score(
-    method: Representation, protocol: str, found: Mapping[str, Floats], seconds: float
-) -> Score[FunctionMetrics]:
-    rows = np.stack(list(found.values()))
-    values = rows[:, 2:].reshape(len(rows), len(SIZES), 2)
-
-    def mean(column: Floats) -> Estimate | None:
-        there = np.flatnonzero(np.isfinite(column))
-        if not len(there):
-            return None
-        terms = np.stack([column[there], np.ones(len(there))], axis=1)
-        return estimate(terms[None], there, lambda sums: sums[..., :1] / sums[..., 1:])[0]
-
-    def metrics(values: Floats) -> FunctionMetrics:
-        recall, rank = (tuple(mean(column) for column in values[:, :, kind].T) for kind in range(2))
-        of_all = {
-            name: (int(row[0]), int(row[1]), float(value))
-            for (name, row), value in zip(found.items(), values[:, -1, 0], strict=True)
-        }
-        return FunctionMetrics(recall=recall, reciprocal_rank=rank, projects=of_all)
-
-    return Score(
-        method=method.name,
-        kind=method.kind,
-        protocol=protocol,
-        num_samples=int(rows[:, 0].sum()),
-        interval_unit="project",
-        num_groups=len(rows),
-        metrics=metrics(values),
-        oracle=metrics(np.where(np.isnan(values), np.nan, 1.0)),
-        predicted=values[None],
-        seconds=seconds,
-    )

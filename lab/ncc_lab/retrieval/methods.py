@@ -15,9 +15,9 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.learning.programs.table import ProgramTable
-from ncc_lab.classification.controls import opcode_counts, statement_counts
+from ncc_lab.classification.classify import opcode_counts, statement_counts
+from ncc_lab.frame import Kind
 from ncc_lab.retrieval.metrics import Matrix
-from ncc_lab.runs import Kind
 
 _BUCKETS = 1 << 18
 _LONGEST = 1024

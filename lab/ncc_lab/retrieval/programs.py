@@ -3,89 +3,32 @@
 Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to 104 test, MAP@R, every program a query.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Ints
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import load_pooler
-from ncc.learning.heads.figures import Estimate, estimate
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, load_programs
 from ncc.learning.programs.loading import choose_classes, labelled_files, programs_cache, tell_batches
 from ncc.learning.programs.reading import ProgramReader
 from ncc.system.files.reading import FoundFile
 from ncc.system.files.tables import check_format, write_vectors
 from ncc.system.files.writing import check_folder, check_writable
-from ncc_lab.evaluation import Comparison, Score, choose_methods
-from ncc_lab.report.table import Column, Table, score_row, table_of
+from ncc_lab.comparison import Comparison, Result
+from ncc_lab.figures import SEED, mean
+from ncc_lab.frame import HoldOut, Task, choose_methods
 from ncc_lab.retrieval.methods import Pooled, Representation, Units, all_representations
 from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
 
 _MOST_BYTES = 2 << 30
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RetrievalMetrics:
-    """How well programs find those of their class.
-
-    Attributes:
-        map_at_r: Mean average precision over the first R results, R the size of the class less 1.
-        nearest: Share of programs whose nearest is of their class.
-    """
-
-    map_at_r: Estimate
-    nearest: Estimate
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RetrievalComparison(Comparison[RetrievalMetrics]):
-    """Scores of ways to make vectors, and what they were measured on.
-
-    Attributes:
-        classes: Names of the classes.
-        failures: File → reason, of the programs that have no vector.
-    """
-
-    title = "Finding programs of the same class"
-    introduction = "Every program asks for those like it; by their vectors, how many of its class come first?"
-    classes: tuple[str, ...]
-    failures: dict[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as of every comparison, with how many programs there were."""
-        counts = {"num_classes": len(self.classes), "failures": len(self.failures)}
-        return counts | super().to_dict()
-
-    def describe(self, score: Score[RetrievalMetrics]) -> dict[str, Any]:
-        """Figures in percent are shares here; intervals are over classes."""
-        found = score.metrics
-        return {
-            "map_at_r": found.map_at_r.value,
-            "interval": [found.map_at_r.low, found.map_at_r.high],
-            "nearest": found.nearest.value,
-            "nearest_interval": [found.nearest.low, found.nearest.high],
-        }
-
-    def table(self, scores: Sequence[Score[RetrievalMetrics]]) -> Table:
-        """Return a row for each way to make vectors."""
-        columns: list[Column[Score[RetrievalMetrics]]] = [
-            Column("MAP@R", lambda score: score.metrics.map_at_r, "%", is_ranked=True),
-            Column("nearest is of the class", lambda score: score.metrics.nearest, "%"),
-            Column("seconds", lambda score: score.seconds, places=0),
-        ]
-        caption = (
-            f"{scores[0].num_samples} programs of {len(self.classes)} classes, each compared with all others; "
-            f"{len(self.failures)} that do not compile count as misses; intervals over classes"
-        )
-        return table_of(caption, columns, scores, row=score_row)
 
 
 def evaluate_retrieval(
@@ -104,7 +47,7 @@ def evaluate_retrieval(
     programs: str | Path | None = None,
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> RetrievalComparison:
+) -> Comparison:
     """Measures whether vectors of programs find the programs of their class among all others.
 
     Args:
@@ -141,7 +84,7 @@ def evaluate_retrieval(
         files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
     own = [Pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
     known = [*all_representations(embedding, seed), *own]
-    chosen = choose_methods(method or ("*",), [one.name for one in known])
+    chosen = choose_methods(method, [one.name for one in known])
     if output:
         check_format(Path(output))
         check_writable(Path(output))
@@ -171,7 +114,7 @@ def compare_retrieval(
     *,
     rerank: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> tuple[RetrievalComparison, Matrix]:
+) -> tuple[Comparison, Matrix]:
     """Score ways to make vectors; and the last one's vectors, a row a file.
 
     Args:
@@ -182,18 +125,47 @@ def compare_retrieval(
         rerank: As for `evaluate_retrieval`.
         progress: Called with a line of text after each method.
     """
-    scores, vectors = [], None
+    task, results, vectors = retrieval(files, samples.failures), [], None
     for method in methods:
-        begin = perf_counter()
+        start = perf_counter()
         vectors = _placed(at_all_levels(method, files, samples, readers), samples.row, len(files.paths))
-        seconds = perf_counter() - begin
-        for name, matrix in [(method.name, vectors)] + (
-            [(f"{method.name}, re-ranked by all that is compared", expanded(vectors))] if rerank else []
-        ):
-            scores.append(_score(name, method, matrix, files.label, seconds))
+        seconds = perf_counter() - start
+        named = {method.name: vectors}
+        if rerank:
+            named[f"{method.name}, re-ranked by all that is compared"] = expanded(vectors)
+        for name, matrix in named.items():
+            results.append(
+                Result(
+                    task=task,
+                    protocol="retrieval",
+                    method=name,
+                    kind=method.kind,
+                    seeds=(SEED,),
+                    predicted=average_precisions(matrix, files.label)[None],
+                    seconds=seconds,
+                )
+            )
             if progress:
-                progress(f"{name}: {scores[-1].metrics.map_at_r.value:.1%}")
-    return RetrievalComparison(tuple(scores), files.classes, samples.failures), vectors
+                progress(f"{name}: {results[-1].scores['']['map_at_r'].value:.1%}")
+    return Comparison(tuple(results)), vectors
+
+
+def retrieval(files: LabelledFiles, failures: Mapping[str, str]) -> Task[Any]:
+    """Return programs of classes as a task: rows are queries, and what is predicted are the two figures of each."""
+    title = (
+        f"{len(files.paths)} programs of {len(files.classes)} classes, each compared with all others; "
+        f"{len(failures)} that do not compile count as misses"
+    )
+    return Task(
+        title="Finding programs of the same class",
+        samples=files,
+        protocols={"retrieval": HoldOut(title, lambda _seed: (), "class", files.label)},
+        terms=lambda _files, _rows, found: {"map_at_r": found[:, 0], "nearest": found[:, 1]},
+        widths=(2,),
+        figures={"map_at_r": mean("map_at_r"), "nearest": mean("nearest")},
+        perfect=np.ones((len(files.paths), 2)),
+        notes={"num_classes": len(files.classes), "failures": dict(failures)},
+    )
 
 
 def at_all_levels(
@@ -222,26 +194,3 @@ def _placed(vectors: Matrix, rows: Ints, num: int) -> Matrix:
 
     spread = csr_matrix((np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))), shape=(num, len(rows)))
     return spread @ vectors
-
-
-def _score(name: str, method: Representation, vectors: Matrix, label: Ints, seconds: float) -> Score[RetrievalMetrics]:
-    found = average_precisions(vectors, label)
-    asked = np.flatnonzero(np.isfinite(found[:, 0]))
-    terms = np.column_stack([found[asked], np.ones(len(asked))])
-
-    def metrics(terms: Floats) -> RetrievalMetrics:
-        figures = estimate(terms[None], label[asked], lambda sums: sums[..., :2] / sums[..., 2:])
-        return RetrievalMetrics(map_at_r=figures[0], nearest=figures[1])
-
-    return Score(
-        method=name,
-        kind=method.kind,
-        protocol="retrieval",
-        num_samples=len(asked),
-        interval_unit="class",
-        num_groups=len(np.unique(label[asked])),
-        metrics=metrics(terms),
-        oracle=metrics(np.ones_like(terms)),
-        predicted=found[None],
-        seconds=seconds,
-    )

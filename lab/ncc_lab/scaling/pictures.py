@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ncc_lab.report.drawing import INK, Picture, clipped, draw_panels
+from ncc_lab.plots import INK, clip, draw_panels
 from ncc_lab.scaling.plan import Setting
 from ncc_lab.scaling.results import PHASES
 from ncc_lab.scaling.scores import SettingScore
 from ncc_lab.scaling.sweep import ScalingSweep
+from ncc_lab.tables import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +22,12 @@ def draw_sweep(sweep: ScalingSweep) -> dict[str, Picture]:
     """Return all pictures by name; none where all runs failed, and none over sizes where one rank ran alone."""
     if sweep.num_failed == len(sweep.results):
         return {}
-    sizes = {"sizes": _draw_sizes(sweep)} if sweep.break_even else {}
+    sizes = {"Speedup over the size of the model": _draw_sizes(sweep)} if sweep.break_even else {}
     return {
-        "speedups": _draw_speedups(sweep),
+        "Speedup over ranks": _draw_speedups(sweep),
         **sizes,
-        "phases": _draw_phases(sweep),
-        "accuracy": _draw_accuracy(sweep),
+        "Seconds by phase": _draw_phases(sweep),
+        "Accuracy on the validation programs over time": _draw_accuracy(sweep),
     }
 
 
@@ -73,7 +74,7 @@ def _paint_lines(
             below = [middle - end for middle, end in zip(y, low, strict=True)]
             above = [end - middle for middle, end in zip(y, high, strict=True)]
             axes.errorbar(
-                x, y, yerr=(below, above), **_look(number), markersize=4.5, linewidth=1.2, capsize=3, label=clipped(way)
+                x, y, yerr=(below, above), **_look(number), markersize=4.5, linewidth=1.2, capsize=3, label=clip(way)
             )
     axes.set_ylabel("speedup, end to end")
     axes.grid(alpha=0.18, linewidth=0.6)
@@ -92,7 +93,7 @@ def _draw_phases(sweep: ScalingSweep) -> Picture:
             color = _COLORS[number % len(_COLORS)]
             axes.barh(range(len(scores)), some, left=left, color=color, hatch=hatch, label=phase.removesuffix("_s"))
             left = [before + more for before, more in zip(left, some, strict=True)]
-        axes.set_yticks(range(len(scores)), [clipped(score.setting.to_text(), 52) for score in scores])
+        axes.set_yticks(range(len(scores)), [clip(score.setting.to_text(), 52) for score in scores])
         axes.invert_yaxis()
         axes.set_xlabel("seconds of the first rank")
         whole = axes.get_figure()
@@ -113,7 +114,7 @@ def _draw_accuracy(sweep: ScalingSweep) -> Picture:
         for result in sweep.results:
             setting = result.run.setting
             if result.measured and setting.hidden == sizes[number]:
-                label = clipped(setting.to_text().rpartition(",")[0])
+                label = clip(setting.to_text().rpartition(",")[0])
                 if label in axes.get_legend_handles_labels()[1]:
                     label = ""
                 seconds = [epoch.seconds for epoch in result.measured.epochs]

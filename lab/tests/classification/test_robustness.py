@@ -37,16 +37,16 @@ def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, ca
     variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
     together, usual, unseen = measure_head(head, embedding, files, variants, cache=cache)
     assert together.level == "usual"
-    assert together.accuracy == together.usual_accuracy
+    assert together.accuracy == together.baseline_accuracy
     assert round(together.accuracy, 4) == head.about["test_accuracy"]["all levels together"]
     assert round(usual.accuracy, 4) == head.about["test_accuracy"]["-O1"]
-    assert usual.usual_accuracy == unseen.usual_accuracy == together.accuracy
+    assert usual.baseline_accuracy == unseen.baseline_accuracy == together.accuracy
     assert together.interval[0] <= together.accuracy <= together.interval[1]
     assert unseen.level == "-O3"
     assert unseen.accuracy >= 0.6
     assert unseen.num_samples == usual.num_samples == head.about["test"]
     for score in (usual, unseen):
-        assert sum(count for _, _, count in score.confused) == round((1 - score.accuracy) * score.num_samples)
+        assert sum(count for _, _, count in score.confusions) == round((1 - score.accuracy) * score.num_samples)
     with pytest.raises(AssetError, match="other classes"):
         measure_head(head, embedding, replace(files, classes=("a", "b")), variants, cache=cache)
     with pytest.raises(AssetError, match="another embedding"):

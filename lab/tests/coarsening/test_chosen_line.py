@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
-from lab.tests.rooms import Candidate, ChosenLine, LineGrid, ThreadCoarsening, evaluate, fit_lines
+from lab.tests.rooms import Candidate, ChosenLine, LineGrid, Method, compare, fit_lines, thread_coarsening
 from ncc.errors import InputError
 from tests.rooms import CoarseningSamples, complete_log_speedups, fit_line, load_shares
 
@@ -31,9 +31,9 @@ def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
 
 def test_the_feature_that_tells_is_chosen_and_factors_follow(toy: CoarseningSamples, toy_features: Array) -> None:
     method = ChosenLine(toy_features)
-    score = evaluate(ThreadCoarsening(toy), method, "kernel")
-    assert score.metrics.accuracy.value == 1
-    assert score.metrics.mean_speedup.value == pytest.approx(1.3)
+    found = compare(thread_coarsening(toy), [Method.of(method)], ["kernel"])
+    assert found.value("ncc", "accuracy") == 1
+    assert found.value("ncc", "mean_speedup") == pytest.approx(1.3)
     assert method.candidate is not None
     assert method.candidate.feature == 1
 
@@ -118,13 +118,13 @@ def test_wrong_grids_are_refused(options: dict, message: str) -> None:
 
 @pytest.mark.full
 def test_published_result(published: CoarseningSamples, published_features: Array) -> None:
-    method = ChosenLine(published_features)
-    for protocol in ("kernel", "source"):
-        metrics = evaluate(ThreadCoarsening(published), method, protocol, seeds=(204, 205)).metrics  # type: ignore[arg-type]
-        assert metrics.mean_speedup.value > 1.22
-        assert metrics.geomean_speedup.value > 1.12
-        assert np.ptp(metrics.mean_speedup.per_seed) == 0  # nothing is random
-        assert metrics.mean_speedup.low > 1
+    method = Method.of(ChosenLine(published_features))
+    found = compare(thread_coarsening(published), [method], ["kernel", "source"], (204, 205))
+    for scores in (result.scores[""] for result in found.results):
+        assert scores["mean_speedup"].value > 1.22
+        assert scores["geomean_speedup"].value > 1.12
+        assert np.ptp(scores["mean_speedup"].per_seed) == 0  # nothing is random
+        assert scores["mean_speedup"].low > 1
 
 
 def test_every_published_fold_chooses_divergence(published: CoarseningSamples, published_features: Array) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzz import samples as invented
-from lab.tests.rooms import Claims, calibration_error, compare_intervals, group_trials, score_claims
+from lab.tests.rooms import Claims, compare_intervals, group_trials, score_claims, stated_calibration_error
 from tests.rooms import KernelInputs, LaunchSamples, LaunchTimes, fit_times, hold_out
 
 KERNELS, SIZES = 24, 6
@@ -29,8 +29,8 @@ def test_scores_by_hand():
 
 def test_confidence_that_holds_has_no_error():
     right = np.arange(10) < 8
-    assert calibration_error(np.full(10, 0.8), right, 10, 0.5) == pytest.approx(0)
-    assert calibration_error(np.full(10, 1.0), right, 10, 0.5) == pytest.approx(0.2)
+    assert stated_calibration_error(np.full(10, 0.8), right, 10, 0.5) == pytest.approx(0)
+    assert stated_calibration_error(np.full(10, 1.0), right, 10, 0.5) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Published methods of device mapping: what each is made of, and that all of them fit the frame."""
 
 import dataclasses
-import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -12,10 +11,11 @@ from lab.tests.rooms import (
     DeepTune,
     Inst2vec,
     Method,
-    Plan,
     RecurrentTraining,
-    Trees,
+    Subset,
+    compare,
     deeptune,
+    device_mapping,
     encode_function,
     function_vectors,
     grewe,
@@ -23,9 +23,7 @@ from lab.tests.rooms import (
     inst2vec,
     ir2vec,
     ir2vec_trees,
-    run_plans,
 )
-from lab.tests.rooms import devices_splits as splits
 from ncc.errors import InputError
 from tests.rooms import DeviceMappingSamples, Embedding, TrainingConfig, Vocabulary, load_embedding, read_module
 
@@ -46,14 +44,14 @@ def make_inst2vec(samples: DeviceMappingSamples, training: RecurrentTraining = S
     return Inst2vec(statements, an_embedding(), dataclasses.replace(training, train_vectors=False))
 
 
-def make_ir2vec(samples: DeviceMappingSamples) -> Trees:
+def make_ir2vec(samples: DeviceMappingSamples) -> Method[DeviceMappingSamples]:
     return ir2vec_trees(np.random.default_rng(1).normal(size=(len(samples), 3)), "symbolic")
 
 
 PEERS: dict[str, Maker] = {
     "grewe": lambda _: grewe(),
-    "deeptune": lambda _: DeepTune(SMALL),
-    "inst2vec": make_inst2vec,
+    "deeptune": lambda _: Method.of(DeepTune(SMALL)),
+    "inst2vec": lambda samples: Method.of(make_inst2vec(samples)),
     "ir2vec": make_ir2vec,
 }
 every_peer = pytest.mark.parametrize("make", PEERS.values(), ids=PEERS.keys())
@@ -67,9 +65,15 @@ def table(toy: DeviceMappingSamples) -> DeviceMappingSamples:
     return dataclasses.replace(toy, counts=counts)
 
 
-def scores(method: Method[DeviceMappingSamples], samples: DeviceMappingSamples, rows: np.ndarray) -> np.ndarray:
-    method.fit(samples.without_answers(TEST), TRAIN, np.random.default_rng(7))
-    return method.predict(samples, rows)
+def scores(
+    method: Method[DeviceMappingSamples],
+    samples: DeviceMappingSamples,
+    rows: np.ndarray,
+    train: np.ndarray = TRAIN,
+    seed: int = 7,
+) -> np.ndarray:
+    hidden = samples.without_answers(np.setdiff1d(np.arange(len(samples)), train))
+    return method.predict(Subset(hidden, train), Subset(hidden, rows), np.random.default_rng(seed))
 
 
 @every_peer
@@ -87,17 +91,15 @@ def test_all_chance_comes_from_the_generator(make: Maker, table: DeviceMappingSa
     first = scores(make(table), table, TEST)
     state = torch.random.get_rng_state()
     again = make(table)
-    again.fit(table, TEST, np.random.default_rng(3))  # what was learnt before is forgotten
-    assert np.array_equal(scores(pickle.loads(pickle.dumps(again)), table, TEST), first)
+    scores(again, table, TRAIN, train=TEST, seed=3)  # what was learnt before is forgotten
+    assert np.array_equal(scores(again, table, TEST), first)
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
 @pytest.mark.parametrize("name", ["deeptune", "inst2vec"])
 def test_seeds_differ(name: str, table: DeviceMappingSamples) -> None:
     method = PEERS[name](table)
-    first = scores(method, table, TEST)
-    method.fit(table.without_answers(TEST), TRAIN, np.random.default_rng(8))
-    assert not np.array_equal(method.predict(table, TEST), first)
+    assert not np.array_equal(scores(method, table, TEST, seed=8), scores(method, table, TEST))
 
 
 @every_peer
@@ -121,9 +123,7 @@ def test_test_rows_are_not_looked_at_in_training(make: Maker, table: DeviceMappi
 def test_training_rows_of_one_device(make: Maker, table: DeviceMappingSamples) -> None:
     for label in (True, False):
         rows = np.flatnonzero(table.is_gpu == label)
-        method = make(table)
-        method.fit(table, rows[:6], np.random.default_rng(0))
-        assert ((method.predict(table, rows[6:]) > 0) == label).all()
+        assert ((scores(make(table), table, rows[6:], train=rows[:6]) > 0) == label).all()
 
 
 def test_grewe_features() -> None:
@@ -136,8 +136,8 @@ def test_grewe_features() -> None:
 @pytest.mark.parametrize(("platform", "accuracy"), [("amd", 73.4), ("nvidia", 72.9)])
 def test_grewe_as_published(published: Callable[[str], DeviceMappingSamples], platform: str, accuracy: float) -> None:
     samples = published(platform)
-    (run,) = run_plans(samples, [Plan(grewe(), "published", 204, list(splits(samples, "published")))])
-    assert 100 * ((run.predicted[:, 0] > 0) == samples.is_gpu).mean() == pytest.approx(accuracy, abs=4)
+    found = compare(device_mapping(samples), [grewe()], ["published"])
+    assert 100 * found.value("Grewe et al.", "accuracy") == pytest.approx(accuracy, abs=4)
 
 
 def spelt(vocabulary: deeptune.SourceVocabulary, text: str) -> list[str]:
@@ -196,19 +196,13 @@ def toy_of(texts: np.ndarray) -> DeviceMappingSamples:
 def test_a_row_does_not_depend_on_the_rows_beside_it(name: str, table: DeviceMappingSamples) -> None:
     method = PEERS[name](table)
     together = scores(method, table, TEST[::-1])[::-1]
-    alone = [method.predict(table, TEST[[i]])[0] for i in range(len(TEST))]
+    alone = [scores(method, table, TEST[[i]])[0] for i in range(len(TEST))]
     assert together == pytest.approx(np.array(alone), abs=1e-5)
-
-
-@pytest.mark.parametrize("name", ["deeptune", "inst2vec"])
-def test_predicting_before_fitting_is_refused(name: str, table: DeviceMappingSamples) -> None:
-    with pytest.raises(InputError, match="fit the method before predicting"):
-        PEERS[name](table).predict(table, TEST)
 
 
 def test_statement_vectors_have_length_1_and_stay(table: DeviceMappingSamples) -> None:
     method = make_inst2vec(table)
-    scores(method, table, TEST)
+    scores(Method.of(method), table, TEST)
     assert method._model is not None
     vectors = method._model.encoder.vectors.detach().numpy()
     expected = an_embedding().vectors[:3]  # the fourth word does not occur
@@ -301,7 +295,7 @@ def test_every_row_gets_the_vector_of_its_kernel(table: DeviceMappingSamples, mo
 
 def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
     with pytest.raises(InputError, match=r"features: expected \(24, k\), found \(23, 3\)"):
-        ir2vec_trees(np.zeros((23, 3)), "symbolic").fit(table, TRAIN, np.random.default_rng(0))
+        scores(ir2vec_trees(np.zeros((23, 3)), "symbolic"), table, TEST)
     with pytest.raises(InputError, match="statements: expected 24 sequences, found 1"):
         Inst2vec([np.zeros(3, np.int64)], an_embedding()).fit(table, TRAIN, np.random.default_rng(0))
     with pytest.raises(InputError, match="no encoding 'none'; expected one of symbolic, flow-aware"):
@@ -310,8 +304,6 @@ def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
 
 def test_ir2vec_as_published(published: Callable[[str], DeviceMappingSamples]) -> None:
     samples = published("amd")
-    folds = list(splits(samples, "published"))[:2]
     method = ir2vec_trees(function_vectors(samples, load_embedding(), "flow-aware"), "flow-aware")
-    (run,) = run_plans(samples, [Plan(method, "published", 204, folds)])
-    tested = np.concatenate([test for _, test in folds])
-    assert ((run.predicted[tested, 0] > 0) == samples.is_gpu[tested]).mean() == pytest.approx(0.928, abs=0.05)
+    found = compare(device_mapping(samples), [method], ["published"])
+    assert found.value(method.name, "accuracy") == pytest.approx(0.928, abs=0.05)

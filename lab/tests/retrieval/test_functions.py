@@ -103,27 +103,21 @@ def test_small_functions_and_those_of_the_library_are_left_out():
 
 def test_functions_of_a_project_find_themselves(project, tmp_path):
     found = ncc_lab.evaluate_functions([project], method=["TF-IDF*", "opcode*"], ir=tmp_path)
-    assert list(found.failures) == [str(project / "broken.c")]
-    protocols = {score.protocol for score in found.scores}
-    assert protocols == {
-        f"{whose} functions: -O0 asks, -O2 answers, names of callees {names}"
+    assert {one.protocol for one in found.results} == {
+        f"{whose} functions, of all: -O0 asks, -O2 answers, names of callees {names}"
         for whose in ("internal", "all")
         for names in ("hidden", "kept")
     }
-    score = found.scores[0]
-    name = project.name
-    queries, pool, recall = score.metrics.projects[name]
-    assert (queries, pool) == (7, 7)  # three of a kind, and the one that all files share
-    assert score.metrics.recall[:2] == (None, None)
-    assert score.metrics.recall[2].value == recall
-    figures = json.loads(json.dumps(found.to_dict()))
-    row = figures["protocols"][score.protocol]["methods"][score.method]
-    assert row["pools"]["all"]["recall_at_1"] == recall
-    assert row["projects"][name]["pool"] == 7
-    assert "recall at 1" in found.to_text()
+    figures = json.loads(json.dumps(found.to_dict()))["protocols"]
+    for result in found.results:
+        entry = figures[result.protocol]
+        row = entry["methods"][result.method]
+        assert list(entry["failures"]) == [str(project / "broken.c")]
+        assert row["recall_at_1"] == row["by_project"][project.name]["recall_at_1"]
+    # three of a kind, and the one that all files share
+    assert f"{project.name} 7 of 7" in found.to_text()
     assert "TF-IDF" in found.to_page({"command": "ncc evaluate functions"})
-    best = max(score.metrics.recall[2].value for score in found.scores)
-    assert best > 1.5 / 7
+    assert found.scores[found.scores.figure == "recall_at_1"].value.max() > 1.5 / 7
 
 
 def test_projects_without_functions_are_refused(tmp_path):

@@ -23,22 +23,20 @@ def found(classes, samples, cache):
 
 
 def test_every_method_finds_matrix_products_by_matrix_products(found):
-    plain = {score.method: score.metrics for score in found.scores if "re-ranked" not in score.method}
+    plain = {one.method: one.scores[""]["map_at_r"] for one in found.results if "re-ranked" not in one.method}
     assert list(plain) == [name for name in NAMES if name in plain]
-    assert len(found.scores) == 2 * len(plain)
-    assert all(0 < metrics.map_at_r.value <= 1 for metrics in plain.values())
-    assert plain["TF-IDF bag of statements"].map_at_r.value > 0.6  # chance is a half
-    for metrics in plain.values():
-        assert metrics.map_at_r.low <= metrics.map_at_r.value <= metrics.map_at_r.high
+    assert len(found.results) == 2 * len(plain)
+    assert all(0 < score.low <= score.value <= score.high <= 1 for score in plain.values())
+    assert plain["TF-IDF bag of statements"].value > 0.6  # chance is a half
 
 
 def test_figures_are_for_machines_and_people(found):
     figures = json.loads(json.dumps(found.to_dict()))
     (protocol,) = figures["protocols"].values()
     row = protocol["methods"]["opcode histogram"]
-    assert row["map_at_r"] == found.scores[0].metrics.map_at_r.value
+    assert row["map_at_r"] == found.value("opcode histogram", "map_at_r")
     assert row["num_samples"] == 40
-    assert figures["num_classes"] == 2
+    assert protocol["num_classes"] == 2
     assert "★" in found.to_text()
     assert "opcode histogram" in found.to_page({"command": "ncc evaluate retrieval"})
 
@@ -57,10 +55,10 @@ def test_what_is_compared_is_written_and_says_the_same(classes, cache, tmp_path)
     assert written["vectors"].shape[0] == len(written["input"]) == 13
     (broken,) = np.flatnonzero(~written["vectors"].any(axis=1))
     assert written["input"][broken].endswith("broken.c")
-    assert list(found.failures) == [str(folder / "gemm" / "broken.c")]
-    score = found.scores[0]
-    assert score.num_samples == 13
-    assert score.metrics.map_at_r.value == pytest.approx(map_at_r(written["vectors"], written["label"]))
+    (result,) = found.results
+    assert list(result.task.notes["failures"]) == [str(folder / "gemm" / "broken.c")]
+    assert len(result.rows) == 13
+    assert found.value(result.method, "map_at_r") == pytest.approx(map_at_r(written["vectors"], written["label"]))
 
 
 def test_classes_are_chosen_by_names_and_ranges(tmp_path):
@@ -110,7 +108,7 @@ def test_a_linear_encoder_learns_classes_anew(classes, cache, tmp_path):
     assert np.array_equal(first.keys, second.keys)
     assert first.fingerprint != second.fingerprint
     found = ncc_lab.evaluate_retrieval(classes, method=["ncc, this*"], encoder=second, programs=cache)
-    assert found.scores[0].metrics.map_at_r.value > 0.8
+    assert found.value(found.results[0].method, "map_at_r") > 0.8
     for wrong in ({}, {"functions": tmp_path, "functions_of": first}, {"functions_of": first, "model": "lstm"}):
         with pytest.raises(InputError, match="expected one of the two"):
             ncc.train_encoder(tmp_path / "third", **options, **wrong)
@@ -144,9 +142,9 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
     found = ncc_lab.evaluate_retrieval(
         classes, per_class=6, method=["ncc, this*"], encoder=tmp_path / "encoder", programs=cache
     )
-    (score,) = found.scores
-    assert score.num_samples == 12
-    assert score.metrics.map_at_r.value > 0.6  # chance is 5 of 11
+    (result,) = found.results
+    assert len(result.rows) == 12
+    assert found.value(result.method, "map_at_r") > 0.6  # chance is 5 of 11
     read = ncc.load_encoder(tmp_path / "encoder")
     assert read.fingerprint == encoder.fingerprint
     vectors = ncc.embed(tmp_path / "some.c", encoder=encoder)

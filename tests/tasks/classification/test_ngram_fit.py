@@ -1,6 +1,7 @@
 """The linear model on n-grams: scikit-learn's, on weights of its own, rounded, and trained on what it may see."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.svm import LinearSVC
 
-from lab.tests.rooms import fitted
 from ncc.errors import InputError
 from tests.rooms import (
     NgramMethod,
@@ -42,6 +42,11 @@ def four(samples) -> ProgramSamples:
     )
 
 
+def _learned(method: NgramMethod) -> Any:
+    assert method.model
+    return method.model
+
+
 def _fitted(embedding, samples, rows, **options) -> NgramMethod:
     method = NgramMethod(embedding, BUCKETS, **options)
     method.fit(samples, rows, np.random.default_rng(0))
@@ -49,7 +54,7 @@ def _fitted(embedding, samples, rows, **options) -> NgramMethod:
 
 
 def _parts(method: NgramMethod) -> list[np.ndarray]:
-    model = fitted(method.model)
+    model = _learned(method)
     return [model.weights, model.scale, model.bias, model.rarity]
 
 
@@ -101,7 +106,7 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
         if expected.ndim == 1:
             expected = np.stack([-expected, expected], axis=1)
         found = method.scores(samples, level, np.arange(len(samples)))
-        rounding = np.outer(abs(features).sum(axis=1), fitted(method.model).scale) / 2
+        rounding = np.outer(abs(features).sum(axis=1), _learned(method).scale) / 2
         assert (np.abs(found - expected) <= rounding + 1e-3).all()
         assert np.abs(found - expected).max() < 0.05 < np.abs(expected).max()
 
@@ -126,7 +131,7 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     method = _fitted(embedding, samples.without_answers(test), train)
     assert (method.predict(samples, train).argmax(axis=1) == label[train]).all()
     assert (method.predict(samples, np.arange(len(label))).argmax(axis=1) < known).all()
-    assert not fitted(method.model).weights[:, known].any()
+    assert not _learned(method).weights[:, known].any()
 
 
 def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
@@ -150,7 +155,7 @@ def test_both_levels_are_trained_on(samples, embedding):
     both = _fitted(embedding, samples, rows)
     for level, table in samples.views.items():
         alone = _fitted(embedding, replace(samples, views={level: table}), rows)
-        assert (fitted(alone.model).rarity > 0).sum() < (fitted(both.model).rarity > 0).sum()
+        assert (_learned(alone).rarity > 0).sum() < (_learned(both).rarity > 0).sum()
 
 
 def test_programs_of_a_table_come_one_by_one(samples, embedding):

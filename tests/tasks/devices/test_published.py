@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import DeviceMapping, MapperMethod, evaluate
-from lab.tests.rooms import devices_splits as splits
+from lab.tests.rooms import MapperMethod, Method, compare, device_mapping
+from lab.tests.rooms import device_splits as splits
 from tests.rooms import (
     DeviceMappingSamples,
     FileState,
@@ -64,11 +64,10 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
 ) -> None:
     samples, inputs = real
     method = MapperMethod(inputs, num_trees=20, inner_trees=10, inner_folds=3)
-    score = evaluate(DeviceMapping(samples), method, "kernel", (204,))
-    assert score.metrics.coverage is not None
-    assert 0.72 <= score.metrics.coverage.value <= 0.88
-    assert score.metrics.accuracy.value > 0.85
-    assert score.metrics.geomean_speedup.value > 1.4
+    found = compare(device_mapping(samples), [Method.of(method)], ["kernel"])
+    assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88
+    assert found.value("ncc mapper", "accuracy") > 0.85
+    assert found.value("ncc mapper", "geomean_speedup") > 1.4
 
 
 def test_answers_of_real_rows_that_are_hidden_change_nothing(

@@ -1,82 +1,24 @@
-"""The table of all methods, and DeepTune's networks in it."""
+"""DeepTune's networks on thread coarsening."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from lab.tests.rooms import (
-    ChosenLine,
-    CoarseningComparison,
     CoarseningDeepTune,
     LanguageModel,
     RecurrentTraining,
-    ThreadCoarsening,
-    constant_factor,
     deeptune_training,
-    evaluate,
-    evaluate_coarsening,
     pretrain_language_model,
 )
-from lab.tests.rooms import coarsening_all_methods as all_methods
-from lab.tests.rooms import coarsening_comparison as comparison
-from ncc.errors import InputError
-from tests.rooms import DEVICES, CoarseningSamples, TrainingConfig, read_table
+from tests.rooms import CoarseningSamples, TrainingConfig, read_table
 
 SMALL = deeptune_training(hidden=8, loop=TrainingConfig(epochs=40, batch_size=64, learning_rate=2e-2, weight_decay=0.0))
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
-
-
-def test_table(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> None:
-    methods = (ChosenLine(toy_features), constant_factor(2))
-    scores = tuple(
-        evaluate(ThreadCoarsening(toy), method, protocol, seeds=(1, 2))
-        for protocol in ("kernel", "device")
-        for method in methods  # type: ignore[arg-type]
-    )
-    table = CoarseningComparison(scores, toy)
-    found = json.loads(json.dumps(table.to_dict()))["protocols"]
-    assert list(found) == ["kernel", "device"]
-    ours = found["kernel"]["methods"]["ncc"]
-    assert ours["mean_speedup"] == pytest.approx(1.3)
-    assert ours["intervals"]["mean_speedup"][0] <= 1.3 <= ours["intervals"]["mean_speedup"][1]
-    assert ours["per_seed"]["accuracy"] == [1, 1]
-    assert (ours["num_samples"], ours["num_groups"], ours["seeds"]) == (32, 8, [1, 2])
-    assert list(ours["by_device"]) == list(DEVICES)
-    assert found["kernel"]["oracle"]["mean_speedup"] == pytest.approx(1.3)
-    lines = table.to_text().splitlines()
-    rows = [line.split("  ")[0] for line in lines if line.startswith(("ncc", "always", "a perfect"))]
-    assert rows == ["ncc", "always 2", "a perfect choice"] * 2
-    assert [line.partition(":")[0] for line in lines if "groups" in line] == ["kernel", "device"]
-    assert any(line.startswith("ncc ") and "1.30×" in line for line in lines)
-
-
-def test_unknown_protocols_are_refused() -> None:
-    with pytest.raises(InputError, match="protocol is 'suite'; expected one of kernel, source, pair, device, all"):
-        evaluate_coarsening("suite")
-
-
-@pytest.mark.full
-def test_published_comparison(
-    published: CoarseningSamples, published_ir: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def few(samples, folder=None, num_trees=300):
-        return [method for method in all_methods(samples, folder, 2) if "Magni" not in method.name]
-
-    monkeypatch.setattr(comparison, "all_methods", few)
-    told: list[str] = []
-    first = evaluate_coarsening("source", seeds=1, cache=tmp_path, progress=told.append)
-    assert len(told) == 16 * len(first.scores)
-    methods = first.to_dict()["protocols"]["source"]["methods"]
-    assert {"ncc", "always 4", "best constant per device", "opcode histogram (label)"} <= set(methods)
-    assert methods["ncc"]["mean_speedup"] > methods["best constant"]["mean_speedup"] + 0.05
-    again = evaluate_coarsening("source", seeds=1, cache=tmp_path)
-    assert again.to_text() == first.to_text()
 
 
 @pytest.fixture
@@ -106,8 +48,6 @@ def test_deeptune_is_repeatable_and_keeps_to_itself(telling: CoarseningSamples) 
         answers.append(method.predict(telling, np.arange(8)))
     np.testing.assert_array_equal(answers[0], answers[1])
     assert not np.array_equal(answers[0], answers[2])
-    with pytest.raises(InputError, match="fit the method before predicting"):
-        CoarseningDeepTune().predict(telling, np.arange(2))
 
 
 def test_deeptune_tl_starts_from_what_it_is_given(telling: CoarseningSamples) -> None:

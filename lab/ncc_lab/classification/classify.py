@@ -1,0 +1,294 @@
+"""Classification of labelled programs: splits, figures, controls, the paper's head, ours and its ablations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache as remember
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncc.arrays import Floats, Floats32, Ints, Split
+from ncc.errors import InputError
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.native import OPCODES
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.programs.labelled import ProgramSamples
+from ncc.learning.programs.loading import labelled_files, load_labelled_programs, programs_cache
+from ncc.learning.programs.table import ProgramTable
+from ncc.tasks.classification.split import split_samples
+from ncc_lab.comparison import Comparison, compare
+from ncc_lab.controls import forest_of, majority, sklearn_method
+from ncc_lab.figures import SEED, Figure, calibration_error, macro_f1, mean, mean_where
+from ncc_lab.frame import HoldOut, Method, Task, choose, choose_methods, runs_folder, seeds_from
+
+if TYPE_CHECKING:
+    from ncc.tasks.classification.network import NetworkTraining
+
+ClassificationMethod = Method[ProgramSamples]
+"""A method that predicts (m, num_classes), a probability for each class."""
+
+PROTOCOLS = ("grouped", "published")
+_TITLES = {
+    "grouped": "near-duplicates of a program on one side",
+    "published": "programs drawn one by one, so that copies fall on both sides",
+}
+_DRAWS = 500
+FIGURES: dict[str, Figure] = {
+    "accuracy": mean("right", places=2),
+    "accuracy_without_near_duplicates": mean_where("right", "is_alone", places=2),
+    "top5": mean("is_among_five", places=2),
+    "macro_f1": macro_f1("label", "chosen", places=2),
+    "calibration_error": calibration_error("confidence", "right"),
+}
+
+
+def classification(samples: ProgramSamples, per_class: Sequence[int] = ()) -> Task[ProgramSamples]:
+    """Return labelled programs as a task; they are split once, so a run's seed is the method's alone.
+
+    Args:
+        samples: The programs.
+        per_class: Protocols "grouped/10" and so on train on at most so many programs of each class.
+    """
+
+    @remember
+    def split(name: str) -> Any:
+        return split_samples(samples, is_grouped=name == "grouped")
+
+    def hold_out(name: str, most: int | None) -> HoldOut:
+        def folds(_seed: int) -> Sequence[Split]:
+            train = split(name).train
+            return [(train if most is None else first_of_each(samples.label, train, most), split(name).test)]
+
+        is_alone = np.ones(len(samples), bool)
+        is_alone[split(name).test] = ~split(name).has_duplicate
+        ((train, test),) = folds(SEED)
+        title = f"{_TITLES[name]}; {len(train)} programs to train on, {len(test)} to test"
+        return HoldOut(title, folds, "near-duplicate group", split(name).group, {"is_alone": is_alone})
+
+    sizes = sorted(per_class, reverse=True)
+    return Task(
+        title="Algorithm classification: every method on the same programs",
+        samples=samples,
+        protocols={
+            name if most is None else f"{name}/{most}": hold_out(name, most)
+            for name in PROTOCOLS
+            for most in (None, *sizes)
+        },
+        terms=terms,
+        widths=(len(samples.classes),),
+        figures=FIGURES,
+        perfect=np.eye(len(samples.classes))[samples.label],
+        draws=_DRAWS,
+        notes={"num_programs": len(samples), "ways": samples.ways, "failures": len(samples.failures)},
+    )
+
+
+def terms(samples: ProgramSamples, rows: Ints, predicted: Floats) -> dict[str, NDArray[Any]]:
+    """Return what probabilities of classes are worth, row by row."""
+    return class_terms(samples.label[rows], predicted)
+
+
+def class_terms(label: Ints, probability: Floats) -> dict[str, NDArray[Any]]:
+    """Return label and chosen class, whether that is right, and how sure it is: from (n,) and (n, num_classes)."""
+    rank = (probability > probability[np.arange(len(label)), label][:, None]).sum(axis=1)
+    chosen = probability.argmax(axis=1)
+    return {
+        "label": label,
+        "chosen": chosen,
+        "right": chosen == label,
+        "is_among_five": rank < 5,
+        "confidence": probability.max(axis=1),
+    }
+
+
+def first_of_each(label: Ints, rows: Ints, per_class: int) -> Ints:
+    """Return at most so many rows of each class, drawn; a larger number takes those of a smaller one and more."""
+    drawn = rows[np.random.default_rng(SEED).permutation(len(rows))]
+    parts = [drawn[label[drawn] == number][:per_class] for number in range(int(label.max()) + 1)]
+    return np.sort(np.concatenate(parts))
+
+
+# --- methods ---------------------------------------------------------------------------------------------------------
+
+
+def count_controls(num_trees: int = 300) -> tuple[ClassificationMethod, ...]:
+    """Return forests on opcodes and on statements, and a linear model on statements, all at the first level.
+
+    Reference: "A Game-Based Framework to Compare Program Classifiers and Evaders" (CGO 2023) found histograms of
+    opcodes with random forests on a par with learned embeddings.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    models: dict[str, tuple[Any, Any]] = {
+        "opcode histogram + random forest": (_opcodes, forest_of(RandomForestClassifier, num_trees)),
+        "bag of statements + random forest": (_statements, forest_of(RandomForestClassifier, num_trees)),
+        "bag of statements + linear model": (_log_statements, LogisticRegression(C=10.0, tol=1e-3, max_iter=1000)),
+    }
+    return tuple(
+        sklearn_method(name, counts, model, labels=labels_of, draws=False) for name, (counts, model) in models.items()
+    )
+
+
+def labels_of(samples: ProgramSamples) -> tuple[Ints, int]:
+    """Return the index of each program's class, (n,), and how many classes there are."""
+    return samples.label, len(samples.classes)
+
+
+def _opcodes(samples: ProgramSamples, _seed: int) -> Floats32:
+    return opcode_counts(next(iter(samples.views.values())))
+
+
+def _statements(samples: ProgramSamples, _seed: int) -> Any:
+    return statement_counts(next(iter(samples.views.values())))
+
+
+def _log_statements(samples: ProgramSamples, _seed: int) -> Any:
+    return _statements(samples, 0).log1p()
+
+
+def opcode_counts(table: ProgramTable) -> Floats32:
+    """Count how often each opcode occurs in each program: (n, opcodes)."""
+    owner = np.repeat(np.arange(len(table)), np.diff(table.start))
+    counts = np.zeros((len(table), len(OPCODES)), np.float32)
+    np.add.at(counts, (owner, table.opcode), 1)
+    return counts
+
+
+def statement_counts(table: ProgramTable, numbers: NDArray[np.integer] | None = None) -> Any:
+    """Count how often each abstracted statement occurs in each program, as a sparse matrix.
+
+    Args:
+        table: The programs.
+        numbers: What to count in place of the statements of ``table.texts``: a number for each of these.
+    """
+    from scipy.sparse import csr_matrix
+
+    column = table.text_id.copy() if numbers is None else numbers[table.text_id]  # sorting the matrix sorts this
+    width = len(table.texts) if numbers is None else int(numbers.max(initial=0)) + 1
+    counts = csr_matrix((np.ones(len(column), np.float32), column, table.start), shape=(len(table), width))
+    counts.sum_duplicates()
+    return counts
+
+
+def all_methods(
+    embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
+) -> tuple[ClassificationMethod, ...]:
+    """Return controls, the paper's head, ours and its ablations."""
+    from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, paper_training
+    from ncc.tasks.classification.ngram_fit import NgramMethod
+    from ncc.tasks.classification.train import CombinedMethod  # with torch
+
+    ours = training or NetworkTraining()
+    encoder = ours.encoder
+    ablations = {
+        "ncc's network alone": ours,
+        "network without literals": replace(ours, encoder=replace(encoder, buckets=0)),
+        "network without pretraining": replace(ours, pretrained=False),
+        "network without literals and pretraining": replace(
+            ours, encoder=replace(encoder, buckets=0), pretrained=False
+        ),
+        "network with the vectors kept": replace(ours, encoder=replace(encoder, train_vectors=False)),
+        "network with two layers": replace(ours, encoder=replace(encoder, layers=2)),
+    }
+    learners = (
+        NetworkMethod(embedding, paper_training(), name="LSTM (paper's head)", kind="published"),
+        NgramMethod(embedding),
+        CombinedMethod(NetworkMethod(embedding, ours), NgramMethod(embedding)),
+        *(NetworkMethod(embedding, options, name=name) for name, options in ablations.items()),
+    )
+    return (majority(labels_of), *count_controls(num_trees), *map(Method.of, learners))
+
+
+def evaluate_classification(
+    folder: str | Path | None = None,
+    *,
+    classes: str | None = None,
+    protocol: str = "grouped",
+    method: Sequence[str] | None = None,
+    per_class: Sequence[int] | None = None,
+    levels: Sequence[str] = ("1",),
+    embedding: AnyEmbedding | None = None,
+    epochs: int = 12,
+    seeds: int = 1,
+    seed: int = SEED,
+    trees: int = 300,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    programs: str | Path | None = None,
+    data: str | None = None,
+    options: CompileOptions | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare program classifiers with controls.
+
+    Args:
+        folder: Has a folder of programs for each class; default POJ-104.
+        classes: Those to compare, such as "81-104" or "sort,search"; default all.
+        protocol: "grouped", "published", or "all".
+        method: Patterns of the names of methods to run, such as "ncc*"; default all.
+        per_class: Train on so many programs of a class; several numbers make a learning curve.
+        levels: Optimization levels to compile programs at.
+        embedding: Vectors to begin with; default those that ship with ncc.
+        epochs: Passes over the programs, for ours.
+        seeds: Number of runs.
+        seed: Of the first of them.
+        trees: Trees of the controls' forests.
+        jobs: Folds run at a time, each with one thread.
+        cache: Folder that keeps results of folds; default the user's cache.
+        no_cache: Whether to run every fold, and keep none.
+        programs: Folder where programs are kept once read; default the user's cache.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        options: How programs are compiled, but for the level.
+        progress: Called with a line of text after each fold.
+
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
+
+    Raises:
+        InputError: There is no such protocol, method or level, or there are too few classes or programs.
+        DataError: POJ-104 is asked for and is missing or damaged.
+        OutputError: A cache can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
+    """
+    from ncc.tasks.classification.network import NetworkTraining  # with torch
+    from ncc_lab.classification.frozen import frozen_methods
+
+    protocols = choose("protocol", protocol, PROTOCOLS)
+    if any(size < 1 for size in per_class or ()):
+        raise InputError(f"programs of a class: expected 1 or more, found {min(per_class or ())}")
+    runs = runs_folder(cache, no_cache)
+    embedding = load_embedding(embedding)
+    samples = load_labelled_programs(
+        folder,
+        levels,
+        embedding,
+        cache=programs,
+        data=data,
+        jobs=jobs,
+        progress=progress,
+        options=options,
+        classes=classes,
+    )
+    training = NetworkTraining()
+    training = replace(training, loop=replace(training.loop, epochs=epochs))
+    files, names = labelled_files(folder, levels, data, classes)
+    methods = (
+        *all_methods(embedding, training, trees),
+        *frozen_methods(files, names, embedding, Path(programs) if programs else programs_cache()),
+    )
+    chosen = choose_methods(method, [one.name for one in methods])
+    sizes = [f"/{size}" for size in sorted(per_class or (), reverse=True)] or [""]
+    return compare(
+        classification(samples, per_class or ()),
+        [one for one in methods if one.name in chosen],
+        [f"{name}{size}" for name in protocols for size in sizes],
+        seeds_from(seed, seeds),
+        jobs=jobs,
+        cache=runs,
+        progress=progress,
+    )

@@ -1,0 +1,357 @@
+"""Thread coarsening: how many work-items should become one? Protocols, figures, controls and all methods.
+
+A factor that was not measured for a kernel on a device counts as the largest factor that was: the convention of the
+published programs, and what a compiler that can't coarsen any further would do. It favors nobody who stays inside what
+was measured, and it flatters the constant 32, measured for 5 kernels of 17; how often it was needed is a figure.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import hash as content_hash
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from ncc.arrays import Floats, Ints, Split
+from ncc.errors import InputError
+from ncc.learning.data.registry import Folder
+from ncc.learning.embedding.embedding import load_embedding
+from ncc.system.files.models import write_atomically
+from ncc.tasks.coarsening.samples import (
+    FACTORS,
+    CoarseningSamples,
+    CoarseningUnit,
+    clamp_to_measured,
+    complete_log_speedups,
+    load_kernel_ir,
+    load_samples,
+)
+from ncc.tasks.coarsening.train import load_words
+from ncc.tasks.devices.published import load_samples as load_device_samples
+from ncc_lab.coarsening.chosen_line import ChosenLine
+from ncc_lab.coarsening.features import FEATURE_NAMES
+from ncc_lab.coarsening.lstm import LSTMMethod
+from ncc_lab.coarsening.sample_features import opcode_histograms, sample_features
+from ncc_lab.comparison import Comparison, compare
+from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
+from ncc_lab.figures import SEED, geomean, mean
+from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
+from ncc_lab.peers.magni import MagniCascade
+
+if TYPE_CHECKING:
+    from ncc_lab.peers.deeptune_coarsening import LanguageModel
+
+NUM_TREES = 300
+
+CoarseningMethod = Method[CoarseningSamples]
+"""A method that predicts (m, 6), a number for each of `FACTORS`; the highest is its choice."""
+
+Target = Literal["label", "log_speedup"]
+
+UNITS: dict[str, CoarseningUnit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
+"""Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
+as a kernel's are alike."""
+PROTOCOLS = tuple(UNITS)
+_TITLES = {
+    "kernel": "kernels never seen, each left out with all its devices (the headline)",
+    "source": "the same, but kernels of one text are left out together",
+    "pair": "one pair of kernel and device is left out, so the kernel is in training on other devices (IR2Vec's)",
+    "device": "a kernel on one device is left out, trained on that device's other rows (Magni et al.'s, DeepTune's)",
+}
+
+
+def thread_coarsening(
+    samples: CoarseningSamples, ir: dict[str, bytes] | None = None, protocols: Sequence[str] = PROTOCOLS
+) -> Task[CoarseningSamples]:
+    """Return pairs of kernel and device as a task.
+
+    Args:
+        samples: The n samples.
+        ir: Name of the kernel → its IR, for the audit; None leaves the IR out.
+        protocols: Those that will be run.
+    """
+
+    def hold_out(name: str) -> HoldOut:
+        folds = splits(samples, name)  # the protocols leave nothing to chance
+        return HoldOut(_TITLES[name], lambda _seed: folds, UNITS[name], samples.groups(UNITS[name]))
+
+    return Task(
+        title="Thread coarsening: every method under every protocol",
+        samples=samples,
+        protocols={name: hold_out(name) for name in protocols},
+        terms=terms,
+        widths=(len(FACTORS),),
+        figures={
+            "mean_speedup": mean("speedup", "×", 2),
+            "geomean_speedup": geomean("log_speedup"),
+            "share_of_oracle": geomean("log_share", "%", 1),
+            "accuracy": mean("right"),
+            "share_unmeasured": mean("is_unmeasured", is_better_high=None),
+        },
+        perfect=np.eye(len(FACTORS))[samples.best],
+        leaks={
+            "kernel": samples.kernel,
+            "source": samples.groups("source"),
+            "ir": None if ir is None else [ir[str(name)] for name in samples.kernel],
+        },
+        part="device",
+    )
+
+
+def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
+    """Split samples into training and test rows, every row being tested exactly once.
+
+    - `kernel`, the headline: leaves out one kernel after the other, with all its devices.
+    - `source`: the same, but kernels of one text together. The published tables have one pair of them, mt and mtLocal.
+    - `pair`: leaves out one pair of kernel and device, so that the same kernel on the other devices is in training:
+      IR2Vec's protocol. A vector that merely recognizes the kernel does well.
+    - `device`: leaves out one kernel, on one device, with that device's rows alone for training: Magni et al.'s,
+      DeepTune's and inst2vec's protocol, a model for each device.
+
+    Raises:
+        InputError: The protocol is unknown, or a fold would have nothing to train on.
+
+    Reference:
+        Magni et al., PACT 2014, section 6; Cummins et al., PACT 2017, case study B; Ben-Nun et al., NeurIPS 2018,
+        section 6.3 (`device`). VenkataKeerthy et al., IR2Vec, TACO 2020, section 6 (`pair`).
+    """
+    rows = np.arange(len(samples))
+    if protocol in ("kernel", "source"):
+        names = samples.groups(UNITS[protocol])
+        folds = [(rows[names != name], rows[names == name]) for name in dict.fromkeys(names.tolist())]
+    elif protocol == "pair":
+        folds = [(np.delete(rows, row), rows[row : row + 1]) for row in rows]
+    elif protocol == "device":
+        same = samples.device[:, None] == samples.device[None, :]
+        np.fill_diagonal(same, False)
+        folds = [(rows[same[row]], rows[row : row + 1]) for row in rows]
+    else:
+        raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    if not folds or any(len(train) == 0 for train, _ in folds):
+        raise InputError(f"protocol {protocol!r}: a fold has no training rows; expected two {protocol}s or more")
+    return tuple(folds)
+
+
+def terms(samples: CoarseningSamples, rows: Ints, predicted: Floats) -> dict[str, NDArray[Any]]:
+    """Return what chosen factors are worth, row by row; equal runtimes are equally right."""
+    runtime, chosen = samples.runtime[rows], predicted.argmax(axis=1)
+    used = clamp_to_measured(runtime, chosen)
+    time, fastest = runtime[np.arange(len(rows)), used], np.nanmin(runtime, axis=1)
+    speedup = runtime[:, 0] / time
+    return {
+        "device": samples.device[rows],
+        "factor": np.array(FACTORS)[chosen],
+        "speedup": speedup,
+        "log_speedup": np.log(speedup),
+        "log_share": np.log(fastest / time),
+        "right": time == fastest,
+        "is_unmeasured": used != chosen,
+    }
+
+
+# --- methods ---------------------------------------------------------------------------------------------------------
+
+
+def best_constant(*, per_device: bool) -> CoarseningMethod:
+    """Return the factor of highest mean speedup over the training rows, for all devices or for each."""
+
+    def predict(train: Subset[CoarseningSamples], test: Subset[CoarseningSamples], _rng: np.random.Generator) -> Floats:
+        speedup = np.exp(complete_log_speedups(train.table.runtime[train.rows]))
+        average = {"": speedup.mean(axis=0)}
+        if per_device:
+            device = train.table.device[train.rows]
+            average |= {str(name): speedup[device == name].mean(axis=0) for name in np.unique(device)}
+        return np.stack([average.get(str(name), average[""]) for name in test.table.device[test.rows]])
+
+    return Method("best constant per device" if per_device else "best constant", "control", predict)
+
+
+def labels_of(samples: CoarseningSamples) -> tuple[Ints, int]:
+    """Return the index of the best factor of each row, (n,), and how many factors there are."""
+    return samples.best, len(FACTORS)
+
+
+def _log_speedup(samples: CoarseningSamples) -> Floats:
+    return complete_log_speedups(samples.runtime)
+
+
+def _kernel(samples: CoarseningSamples) -> NDArray[Any]:
+    return samples.kernel
+
+
+def device_inputs(samples: CoarseningSamples) -> Floats:
+    """Return a column per device with 1 in its rows and 0 in others, (n, devices) float64."""
+    return (samples.device[:, None] == np.array(samples.devices)).astype(np.float64)
+
+
+def forest(
+    name: str, features: Any, target: Target = "label", num_trees: int = NUM_TREES, *, kind: Kind = "control"
+) -> CoarseningMethod:
+    """Return a random forest on features that need no learning, and the device.
+
+    Args:
+        name: Name for tables.
+        features: A row per sample, (n, k), or what makes it.
+        target: "label" to classify the best factor, "log_speedup" to regress the logarithms of all six speedups.
+        num_trees: Trees of the forest.
+        kind: Whose the features are.
+    """
+    inputs = WithInputs(features, device_inputs)
+    if target == "label":
+        model = forest_of(RandomForestClassifier, num_trees)
+        return sklearn_method(f"{name} (label)", inputs, model, labels=labels_of, kind=kind)
+    model = forest_of(RandomForestRegressor, num_trees)
+    return sklearn_method(f"{name} (log_speedup)", inputs, model, values=_log_speedup, kind=kind)
+
+
+def dealt_features(features: Floats) -> CoarseningMethod:
+    """Return our method on features dealt out anew among the kernels of each fold: what chance would bring.
+
+    Reference: Ojala and Garriga, Permutation Tests for Studying Classifier Performance, JMLR 11, 2010, section 3.1.
+    """
+
+    def predict(train: Subset[CoarseningSamples], test: Subset[CoarseningSamples], rng: np.random.Generator) -> Floats:
+        _, first, owner = np.unique(train.table.kernel, return_index=True, return_inverse=True)
+        line = ChosenLine(features[first][rng.permutation(len(first))][owner])
+        line.fit(train.table, train.rows, rng)
+        return line.predict(test.table, test.rows)
+
+    return Method("ncc, features dealt out anew", "control", predict, features)
+
+
+def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
+    """Return every control that is not a published method, to be put beside every score.
+
+    Args:
+        histograms: Counts of opcodes, one row per sample, (n, k); None leaves that control out.
+        num_trees: Trees of each forest.
+    """
+    features: dict[str, Any] = {"random vector per kernel": RandomVectors(_kernel)}
+    if histograms is not None:
+        features["opcode histogram"] = histograms
+    targets: tuple[Target, ...] = ("label", "log_speedup")
+    return (
+        *(constant(f"always {factor}", [float(one == factor) for one in FACTORS]) for factor in FACTORS),
+        majority(labels_of),
+        best_constant(per_device=False),
+        best_constant(per_device=True),
+        *(forest(name, made, target, num_trees) for name, made in features.items() for target in targets),
+    )
+
+
+def all_methods(
+    samples: CoarseningSamples, folder: Folder = None, num_trees: int = NUM_TREES
+) -> tuple[CoarseningMethod, ...]:
+    """Return ours, its ablations, the controls and the published methods that are not neural networks on text.
+
+    Args:
+        samples: The samples of `load_samples`.
+        folder: The data folder; None stands for NCC_DATA, then the cache.
+        num_trees: Trees of each forest.
+
+    Raises:
+        DataError: The IR is missing or damaged.
+    """
+    ir = load_kernel_ir(folder)
+    features = sample_features(samples, ir)
+    without_divergence = features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]
+    return (
+        Method.of(ChosenLine(features)),
+        Method.of(ChosenLine(without_divergence, name="ncc without divergence")),
+        forest("ncc's features, forest", features, "label", num_trees, kind="ours"),
+        forest("ncc's features, forest", features, "log_speedup", num_trees, kind="ours"),
+        Method.of(ChosenLine(samples.components[:, 0], name="ncc on Magni's components")),
+        dealt_features(features),
+        *standard_controls(opcode_histograms(samples, ir), num_trees),
+        Method.of(MagniCascade()),
+    )
+
+
+def evaluate_coarsening(
+    protocol: str = "all",
+    *,
+    method: Sequence[str] | None = None,
+    seeds: int = 5,
+    seed: int = SEED,
+    networks: bool = False,
+    trees: int = NUM_TREES,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Evaluate thread coarsening under every protocol: controls, published methods and ours.
+
+    Args:
+        protocol: "kernel", "source", "pair", "device", or "all".
+        method: Patterns of the names of methods to run, such as "*line*"; default all, networks if asked for.
+        seeds: Number of runs.
+        seed: Of the first of them.
+        networks: Whether to run our LSTM, DeepTune and DeepTune-TL too, which takes hours.
+        trees: Trees of the controls' forests.
+        jobs: Folds run at a time, each with one thread.
+        cache: Folder that keeps results of folds; default the user's cache.
+        no_cache: Whether to run every fold, and keep none.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each fold.
+
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
+
+    Raises:
+        InputError: There is no such protocol or method.
+        DataError: The table or the IR is missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
+    """
+    from ncc_lab.peers.deeptune_coarsening import CoarseningDeepTune
+
+    protocols = choose("protocol", protocol, PROTOCOLS)
+    folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
+    samples, ir = load_samples(data), load_kernel_ir(data)
+    quick = {one.name: one for one in all_methods(samples, data, trees)}
+    slow: dict[str, Callable[[], Any]] = {
+        LSTMMethod.name: lambda: LSTMMethod(table := load_embedding(), load_words(samples, ir, table)),
+        "DeepTune": CoarseningDeepTune,
+        "DeepTune-TL": lambda: CoarseningDeepTune(_language_model(folder, data, progress)),
+    }
+    known = [*quick, *slow]
+    names = choose_methods(method, known) if method else known if networks else list(quick)
+    methods = [Method.of(slow[name]()) if name in slow else quick[name] for name in names]
+    task = thread_coarsening(samples, ir, protocols)
+    return compare(
+        task,
+        methods,
+        protocols,
+        numbers,
+        jobs=jobs,
+        cache=folder,
+        progress=progress,
+    )
+
+
+def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> "LanguageModel":
+    """Return DeepTune's network trained on device mapping, once for all seeds as in the original, cached."""
+    from ncc_lab.peers.deeptune_coarsening import CoarseningDeepTune, LanguageModel, pretrain_language_model
+
+    samples = load_device_samples("amd", folder)
+    key = content_hash((vars(samples), CoarseningDeepTune.version, version("torch")))
+    file = cache / f"deeptune-{key}.npz" if cache else None
+    if file and file.exists():
+        with np.load(file, allow_pickle=False) as arrays:
+            tensors = {name: arrays[name] for name in arrays.files if name != "tokens"}
+            return LanguageModel(tuple(arrays["tokens"].tolist()), tensors)
+    if progress:
+        progress("DeepTune-TL: training on device mapping")
+    model = pretrain_language_model(samples)
+    if file:
+        buffer = BytesIO()
+        np.savez(buffer, tokens=np.array(model.tokens), **model.tensors)  # type: ignore[arg-type]
+        write_atomically(file, buffer.getvalue())
+    return model

@@ -1,0 +1,409 @@
+"""Device mapping: does a kernel run faster on the CPU or on the GPU? Protocols, figures, controls and all methods."""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+
+from ncc.arrays import Bools, Floats, Ints, Split
+from ncc.errors import InputError
+from ncc.ir.reader.native import OPCODES
+from ncc.ir.reader.reader import read_module
+from ncc.learning.embedding.embedding import Embedding, load_embedding
+from ncc.learning.heads.folds import balanced_folds, check_folds
+from ncc.tasks.devices.devices_published import launches_of, load_inputs
+from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.fit import Model, fit_times
+from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit, Platform, load_legacy_ir, load_samples
+from ncc_lab.comparison import Comparison, compare, join
+from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
+from ncc_lab.figures import SEED, geomean, macro_f1, mean
+from ncc_lab.frame import HoldOut, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
+
+NUM_TREES = 300
+_ROUNDING = 1e-9
+_FILE_NAME = re.compile(rb"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)
+
+DeviceMethod = Method[DeviceMappingSamples]
+"""A method that predicts what is known of log(CPU time / GPU time) of each row.
+
+One number, (m,) or (m, 1): the log ratio, positive if the GPU is faster, or a score of that sign; 0 stands for the CPU.
+Three, (m, 3): median, low and high end of the interval that should hold the measured value in 80 % of rows. Four,
+(m, 4): also the probability that the GPU is faster. The first number alone decides on the device.
+"""
+
+Target = Literal["label", "log_ratio"]
+
+UNITS: dict[str, MappingUnit] = {
+    "published": "kernel",
+    "kernel": "kernel",
+    "application": "application",
+    "suite": "suite",
+}
+"""Protocol → what may count as independent for an interval on its result; never rows, as a kernel's are alike."""
+PROTOCOLS = tuple(UNITS)
+_TITLES = {
+    "published": "folds over rows, as in the papers, so that most kernels are known from training",
+    "kernel": "kernels held out, with all their data sizes",
+    "application": "applications held out, with all their kernels",
+    "suite": "one benchmark suite held out after the other",
+}
+_FRACTIONS = (0.1, 0.2, 0.4, 0.7)
+"""Of the training groups that a learning curve has beside all of them: protocol ``kernel/0.4`` and so on."""
+
+
+def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = None) -> Task[DeviceMappingSamples]:
+    """Return one platform's table as a task.
+
+    Args:
+        samples: The n samples.
+        ir: Text of each row's kernel, for the audit; None leaves the IR out.
+    """
+    protocols = {}
+    for name, unit in UNITS.items():
+        # folds of `published` are the papers', and `suite` has one way of making them
+        folds = partial(_folds, samples, name) if name in ("kernel", "application") else _fixed(samples, name)
+        protocols[name] = HoldOut(_TITLES[name], folds, unit, samples.groups(unit))
+    for name in ("kernel", "application"):
+        for fraction in _FRACTIONS:
+            title = f"{protocols[name].title}; {fraction:.0%} of the training {name}s"
+            folds = partial(_cut_folds, samples, UNITS[name], fraction)
+            protocols[f"{name}/{fraction}"] = replace(protocols[name], title=title, folds=folds)
+    leaks: dict[str, Iterable[Hashable] | None] = {
+        "kernel": samples.benchmark,
+        "source": samples.source,  # kernels of different names can have one text
+        "ir": None if ir is None else [_FILE_NAME.sub(b"", text) for text in ir],
+        "transfer": samples.transfer_bytes,
+        "auxiliary": list(zip(samples.transfer_bytes, samples.wgsize, strict=True)),
+        "application": samples.application,
+        "suite": samples.suite,
+    }
+    return Task(
+        title="Device mapping: every method under every protocol",
+        samples=samples,
+        protocols=protocols,
+        terms=terms,
+        widths=(1, 3, 4),
+        figures={
+            "accuracy": mean("right"),
+            "macro_f1": macro_f1("is_gpu", "chosen_gpu"),
+            "geomean_speedup": geomean("log_speedup"),
+            "mean_speedup": mean("speedup", "×", 2),
+            "share_of_oracle": geomean("log_share", "%", 1),
+            "coverage": mean("is_covered", is_better_high=None),
+        },
+        perfect=samples.log_ratio[:, None],
+        leaks=leaks,
+        platform=samples.platform,
+        notes={"static_choice": "GPU" if static_choice_is_gpu(samples.is_gpu) else "CPU"},
+    )
+
+
+def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_folds: int = 10) -> Iterator[Split]:
+    """Split samples into training and test rows, every row being tested exactly once.
+
+    `published` is the papers' protocol: folds over rows, stratified by label, so that most test rows
+    have their own kernel in training. `kernel` and `application` keep all rows of one kernel or
+    application together, in folds of balanced size; `suite` leaves out one suite after the other.
+    Even `application` lets a few source texts through, those that occur under two applications' names.
+
+    Raises:
+        InputError: The protocol is unknown, or the samples are too few for so many folds.
+
+    Reference:
+        Cummins et al., PACT 2017, case study A (`published`).
+    """
+    if protocol == "published":
+        check_folds(np.bincount(samples.is_gpu, minlength=2).min(), num_folds, "rows of either label")
+        folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+        return iter(folds.split(samples.counts, samples.is_gpu))
+    if protocol == "suite":
+        check_folds(len(np.unique(samples.suite)), 2, "suites")
+        return iter(LeaveOneGroupOut().split(samples.counts, groups=samples.suite))
+    if protocol not in UNITS:
+        raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    return balanced_folds(samples.groups(UNITS[protocol]), num_folds, seed)
+
+
+def _folds(samples: DeviceMappingSamples, protocol: str, seed: int) -> Sequence[Split]:
+    return tuple(splits(samples, protocol, seed))
+
+
+def _fixed(samples: DeviceMappingSamples, protocol: str) -> Callable[[int], Sequence[Split]]:
+    return lambda _seed: _folds(samples, protocol, SEED)
+
+
+def _cut_folds(samples: DeviceMappingSamples, unit: MappingUnit, fraction: float, seed: int) -> Sequence[Split]:
+    """Return the folds of a protocol with a fraction of each one's training groups."""
+    rng = np.random.default_rng((seed, round(1000 * fraction)))
+    groups, folds = samples.groups(unit), []
+    for train, test in splits(samples, unit, seed):
+        names = np.unique(groups[train])
+        retained = rng.choice(names, max(2, round(fraction * len(names))), replace=False)
+        folds.append((train[np.isin(groups[train], retained)], test))
+    return folds
+
+
+def static_choice_is_gpu(is_gpu: Bools) -> bool:
+    """Return whether the GPU is the device that is faster in most rows (ties: CPU), which speedups are relative to.
+
+    Reference:
+        Cummins et al., PACT 2017, case study A.
+    """
+    return bool(2 * is_gpu.sum() > len(is_gpu))
+
+
+def terms(samples: DeviceMappingSamples, rows: Ints, predicted: Floats) -> dict[str, NDArray[Any]]:
+    """Return what device choices are worth, row by row.
+
+    Raises:
+        InputError: A median is outside its interval, or a probability is none.
+    """
+    log_ratio, chosen = samples.log_ratio[rows], predicted[:, 0] > 0
+    is_gpu = log_ratio > 0
+    log_speedup = log_ratio * (chosen.astype(np.float64) - float(static_choice_is_gpu(is_gpu)))
+    columns = {
+        "predicted": predicted[:, 0],
+        "is_gpu": is_gpu,
+        "chosen_gpu": chosen,
+        "right": chosen == is_gpu,
+        "log_speedup": log_speedup,
+        "speedup": np.exp(log_speedup),
+        "log_share": np.where(chosen == is_gpu, 0.0, -np.abs(log_ratio)),
+    }
+    if predicted.shape[1] > 1:
+        median, low, high = predicted[:, :3].T
+        wrong = (low > median + _ROUNDING) | (median > high + _ROUNDING)
+        if wrong.any():
+            raise InputError(f"the median is outside its interval in {wrong.sum()} predictions")
+        columns |= {"low": low, "high": high, "is_covered": (low <= log_ratio) & (log_ratio <= high)}
+    if predicted.shape[1] > 3:
+        if ((predicted[:, 3] < 0) | (predicted[:, 3] > 1)).any():
+            raise InputError("expected probabilities between 0 and 1, found others")
+        columns["probability"] = predicted[:, 3]
+    return columns
+
+
+# --- methods ---------------------------------------------------------------------------------------------------------
+
+
+def labels_of(samples: DeviceMappingSamples) -> tuple[Ints, int]:
+    """Return 1 for the GPU and 0 for the CPU, (n,), and how many there are."""
+    return samples.is_gpu.astype(np.int64), 2
+
+
+def as_score(method: DeviceMethod) -> DeviceMethod:
+    """Return the method with the probability of the GPU less one half in place of two probabilities."""
+
+    def predict(
+        train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
+    ) -> Floats:
+        return method.predict(train, test, rng)[:, 1] - 0.5
+
+    return replace(method, predict=predict)
+
+
+def _auxiliary(samples: DeviceMappingSamples, _seed: int = 0) -> Floats:
+    return np.stack([np.log1p(samples.transfer_bytes), np.log1p(samples.wgsize)], axis=1)
+
+
+def _numeric(samples: DeviceMappingSamples, _seed: int) -> Floats:
+    return np.log1p(samples.counts)
+
+
+def _kernel(samples: DeviceMappingSamples) -> NDArray[Any]:
+    return samples.benchmark
+
+
+def _log_ratio(samples: DeviceMappingSamples) -> Floats:
+    return samples.log_ratio
+
+
+def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[DeviceMethod, ...]:
+    """Return every control, to be put beside every score.
+
+    Trees learn the label, or regress the log ratio, from transfer size and work-group size alone; from the 8 numeric
+    columns of Grewe et al., as log(1 + count); from a meaningless vector per kernel; and from counts of opcodes.
+
+    Args:
+        histograms: Counts of opcodes, one row per sample, (n, k); None leaves that control out.
+        num_trees: Trees of each forest.
+    """
+    extra, forest = (ExtraTreesClassifier, ExtraTreesRegressor), (RandomForestClassifier, RandomForestRegressor)
+    features: dict[str, tuple[Any, tuple[type, type]]] = {
+        "auxiliary only": (_auxiliary, extra),
+        "8 numeric columns": (_numeric, extra),
+        "random vector per kernel + auxiliary": (WithInputs(RandomVectors(_kernel), _auxiliary), forest),
+    }
+    if histograms is not None:
+        features["opcode histogram + auxiliary"] = (WithInputs(histograms, _auxiliary), forest)
+    by_label = (
+        as_score(sklearn_method(f"{name} (label)", made, forest_of(kinds[0], num_trees), labels=labels_of))
+        for name, (made, kinds) in features.items()
+    )
+    by_ratio = (
+        sklearn_method(f"{name} (log_ratio)", made, forest_of(kinds[1], num_trees), values=_log_ratio)
+        for name, (made, kinds) in features.items()
+    )
+    constants = as_score(majority(labels_of)), constant("always CPU", [-1.0]), constant("always GPU", [1.0])
+    return (*constants, *by_label, *by_ratio)
+
+
+def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> Floats:
+    """Return how often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64.
+
+    Raises:
+        DataError: The archive of legacy IR is missing or damaged.
+    """
+    counts = {
+        name: np.bincount(read_module(text, name=name).opcode, minlength=len(OPCODES))
+        for name, text in load_legacy_ir(folder).items()
+    }
+    return np.array([counts[samples.ir_name(row)] for row in range(len(samples))], np.float64)
+
+
+def times_method(name: str, inputs: KernelInputs, model: Model) -> DeviceMethod:
+    """Return a head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio.
+
+    It predicts the expected log(CPU time / GPU time), both ends of its 80 % interval, and the probability of the GPU.
+    """
+
+    def predict(
+        train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
+    ) -> Floats:
+        launches, seed = launches_of(train.table), int(rng.integers(2**31))
+        head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model=model, seed=seed)
+        answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], "all")
+        return np.array([(one.log_ratio, *one.interval, one.probability_gpu) for one in answers])
+
+    key = (inputs.profile, inputs.opcodes, inputs.work, inputs.vectors, model)
+    return Method(name, "ours", predict, key, version="2", is_slow=model == "lstm")
+
+
+def _itself(method: DeviceMethod) -> DeviceMethod:
+    return method
+
+
+def standard_methods(
+    samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES
+) -> dict[str, Callable[[], DeviceMethod]]:
+    """Return controls, published methods run again, and ours.
+
+    Args:
+        samples: The n samples.
+        folder: Data folder; None stands for NCC_DATA, then the cache.
+        num_trees: Trees of the controls' forests.
+
+    Returns:
+        Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
+        chosen are made.
+
+    Raises:
+        DataError: The archive of legacy IR is missing or damaged.
+    """
+    from ncc_lab.devices.mapper import MapperMethod
+    from ncc_lab.peers.deeptune import DeepTune  # with torch
+    from ncc_lab.peers.grewe import grewe
+    from ncc_lab.peers.inst2vec import Inst2vec, read_statements
+    from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees
+
+    @cache
+    def embedding() -> Embedding:
+        return load_embedding()
+
+    @cache
+    def inputs() -> KernelInputs:
+        return load_inputs(samples, embedding(), folder)
+
+    def ir2vec(encoding: Encoding) -> DeviceMethod:
+        return ir2vec_trees(function_vectors(samples, embedding(), encoding, folder), encoding)
+
+    controls = standard_controls(opcode_histograms(samples, folder), num_trees)
+    return {
+        **{control.name: partial(_itself, control) for control in controls},
+        "Grewe et al.": grewe,
+        DeepTune.name: lambda: Method.of(DeepTune()),
+        Inst2vec.name: lambda: Method.of(Inst2vec(read_statements(samples, embedding(), folder), embedding())),
+        **{f"IR2Vec {encoding}": partial(ir2vec, encoding) for encoding in get_args(Encoding)},
+        MapperMethod.name: lambda: Method.of(MapperMethod(inputs())),
+        "ncc times": lambda: times_method("ncc times", inputs(), "gp"),
+        "ncc times, lstm": lambda: times_method("ncc times, lstm", inputs(), "lstm"),
+    }
+
+
+def evaluate_devmap(
+    protocol: str = "all",
+    platform: str = "all",
+    *,
+    method: Sequence[str] | None = None,
+    seeds: int = 5,
+    seed: int = SEED,
+    network_seeds: int = 1,
+    trees: int = NUM_TREES,
+    jobs: int = 1,
+    cache: str | Path | None = None,
+    no_cache: bool = False,
+    data: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Evaluate device mapping under every protocol: controls, published methods and ours.
+
+    If a call was stopped, the next one resumes from the folds that were finished.
+
+    Args:
+        protocol: "published", "kernel", "application", "suite", or "all"; "kernel/0.4" trains on 40 % of the kernels.
+        platform: "amd", "nvidia", or "all".
+        method: Patterns of the names of methods to run, such as "opcode*"; default all.
+        seeds: Number of runs.
+        seed: Of the first of them.
+        network_seeds: Number of runs of methods that train a recurrent network, a minute a fold.
+        trees: Trees of the controls' forests.
+        jobs: Folds run at a time, each with one thread.
+        cache: Folder that keeps results of folds; default the user's cache.
+        no_cache: Whether to run every fold, and keep none.
+        data: Folder of datasets; default NCC_DATA, then the cache.
+        progress: Called with a line of text after each fold.
+
+    Returns:
+        Scores of every method under every protocol, with 95 % intervals.
+
+    Raises:
+        InputError: There is no such protocol, platform or method.
+        DataError: The tables or the IR are missing or damaged.
+        OutputError: The cache can't be written.
+
+    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
+    """
+    curves = [f"{unit}/{fraction}" for unit in ("kernel", "application") for fraction in _FRACTIONS]
+    protocols = (protocol,) if protocol in curves else choose("protocol", protocol, PROTOCOLS)
+    platforms = choose("platform", platform, get_args(Platform))
+    folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
+    comparisons = []
+    for name in platforms:
+        samples = load_samples(name, data)  # type: ignore[arg-type]
+        known = standard_methods(samples, data, num_trees=trees)
+        chosen = [known[one]() for one in choose_methods(method, known)]
+        legacy = load_legacy_ir(data)
+        task = device_mapping(samples, [legacy[samples.ir_name(row)] for row in range(len(samples))])
+        tell = partial(_tell, progress, name) if progress else None
+        comparisons.append(
+            compare(
+                *(task, chosen, protocols, numbers),
+                num_slow_seeds=network_seeds,
+                jobs=jobs,
+                cache=folder,
+                progress=tell,
+            )
+        )
+    return join(comparisons)
+
+
+def _tell(progress: Callable[[str], None], platform: str, line: str) -> None:
+    progress(f"{platform}, {line}")

@@ -1,0 +1,307 @@
+"""The frame of every comparison: tasks, protocols, methods, and cells, which run a method on a fold and are kept.
+
+A method never sees the answers of the rows that it is tested on: they are hidden in the table that it is given.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from joblib import hash as content_hash
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from ncc.arrays import Floats, Ints, Split
+from ncc.errors import InputError, NccError
+from ncc.learning.data.registry import cache_folder
+from ncc.system.files.models import write_atomically
+from ncc.system.files.writing import check_folder
+from ncc_lab.figures import DRAWS, Columns, Figure
+
+Kind = Literal["control", "published", "ours"]
+"""Whose a method is: a control, a published method run again, or ours."""
+
+
+class Samples(Protocol):
+    """A table of a task's samples."""
+
+    def __len__(self) -> int: ...
+
+    def without_answers(self, rows: Ints) -> Self:
+        """Return a copy in which the measurements of some rows are hidden."""
+
+
+S = TypeVar("S", bound=Samples)
+
+
+@dataclass(frozen=True, eq=False)
+class Subset(Generic[S]):
+    """Some rows of a table.
+
+    Attributes:
+        table: The whole table, in which the answers of all test rows are hidden.
+        rows: (m,) int64 places of the rows in it.
+    """
+
+    table: S
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Method(Generic[S]):
+    """What can be measured.
+
+    Attributes:
+        name: Name for tables; one method each in a comparison.
+        kind: Whose it is.
+        predict: From training rows, test rows and a generator to what the task asks for, (m,) or (m, k).
+        key: All that predictions depend on beside code, samples and folds: options, arrays that it was given.
+        version: Raised when its code predicts something else, so that earlier results are not used.
+        is_slow: Whether a fold takes minutes, so that fewer seeds are run.
+    """
+
+    name: str
+    kind: Kind
+    predict: Callable[[Subset[S], Subset[S], np.random.Generator], NDArray[Any]]
+    key: Any = ()
+    version: str = "1"
+    is_slow: bool = False
+
+    @staticmethod
+    def of(learner: Any) -> "Method[Any]":
+        """Return a method from an object with ``fit(samples, train, rng)`` and ``predict(samples, test)``."""
+        return Method(learner.name, learner.kind, _FitPredict(learner), learner.identity, learner.version, learner.slow)
+
+
+@dataclass(frozen=True, eq=False)
+class _FitPredict:
+    learner: Any
+
+    def __call__(self, train: Subset[Any], test: Subset[Any], rng: np.random.Generator) -> NDArray[Any]:
+        self.learner.fit(train.table, train.rows, rng)
+        predicted: NDArray[Any] = self.learner.predict(test.table, test.rows)
+        return predicted
+
+
+@dataclass(frozen=True, eq=False)
+class HoldOut:
+    """A protocol: what is held out for a test.
+
+    Attributes:
+        title: What it is, in a few words.
+        folds: From a seed to training and test rows, fold by fold; no row is tested twice.
+        unit: What the groups are: rows that are alike, which no interval may count as independent.
+        groups: (n,) group of each row, which the bootstrap draws.
+        columns: More that a task's figures read, (n,) each.
+    """
+
+    title: str
+    folds: Callable[[int], Sequence[Split]]
+    unit: str
+    groups: NDArray[Any]
+    columns: Columns = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Generic[S]):
+    """Samples, and how predictions for them are tested and measured.
+
+    Attributes:
+        title: Of pages.
+        samples: The n samples.
+        protocols: Name → protocol.
+        terms: From the table, rows and what is predicted for them, (m, k), to the columns that figures read. It
+            refuses predictions that contradict themselves.
+        widths: How many numbers a method may predict for a row.
+        figures: Name → figure; the first ranks methods.
+        perfect: (n, k) what a method that knew all answers would predict.
+        leaks: What test rows may share with training rows → its value in each row; None where that is not known.
+        platform: Name of the samples where a comparison has several tables; else empty.
+        part: Column by whose values the figures are given as well; else empty.
+        draws: Draws of the bootstrap.
+        notes: More for JSON, such as how many samples there were.
+    """
+
+    title: str
+    samples: S
+    protocols: Mapping[str, HoldOut]
+    terms: Callable[[S, Ints, Floats], dict[str, NDArray[Any]]]
+    widths: tuple[int, ...]
+    figures: Mapping[str, Figure]
+    perfect: Floats
+    leaks: Mapping[str, Iterable[Hashable] | None] = field(default_factory=dict)
+    platform: str = ""
+    part: str = ""
+    draws: int = DRAWS
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A fold of a method's run, and the file that keeps its predictions."""
+
+    method: Method[Any]
+    protocol: str
+    seed: int
+    fold: int
+    split: Split
+    file: Path | None
+
+    def run(self, samples: Samples) -> tuple[Floats, float]:
+        """Return what the method predicts, (m, k), and the seconds that it took."""
+        train, test = self.split
+        start = time.perf_counter()
+        with threadpool_limits(1):  # more would get in each other's way, and add up in another order
+            table = samples.without_answers(test)
+            rng = np.random.default_rng((self.seed, self.fold))
+            answer = np.asarray(self.method.predict(Subset(table, train), Subset(table, test), rng), np.float64)
+        seconds = time.perf_counter() - start
+        if answer.ndim not in (1, 2) or len(answer) != len(test) or not np.isfinite(answer).all():
+            raise InputError(
+                f"method {self.method.name!r}, fold {self.fold}: expected finite numbers for {len(test)} rows, "
+                f"found shape {answer.shape} with {np.count_nonzero(~np.isfinite(answer))} not finite"
+            )
+        answer = answer.reshape(len(test), -1)
+        if self.file:
+            buffer = BytesIO()
+            np.savez(buffer, predicted=answer, seconds=seconds)
+            write_atomically(self.file, buffer.getvalue())
+        return answer, seconds
+
+    def read(self) -> tuple[Floats, float] | None:
+        """Return an earlier result; None if there is no whole one."""
+        try:
+            with np.load(BytesIO(self.file.read_bytes() if self.file else b""), allow_pickle=False) as arrays:
+                predicted, seconds = arrays["predicted"], float(arrays["seconds"])
+        except Exception:  # a damaged archive raises anything: it is computed again
+            return None
+        is_whole = predicted.dtype == np.float64 and predicted.ndim == 2 and len(predicted) == len(self.split[1])
+        return (predicted, seconds) if is_whole and np.isfinite(predicted).all() else None
+
+
+def _run_cell(number: int, cell: Cell, samples: Samples) -> tuple[int, tuple[Floats, float]]:
+    return number, cell.run(samples)
+
+
+def run_cells(
+    cells: Sequence[Cell], samples: Samples, jobs: int, progress: Callable[[str], None] | None
+) -> list[tuple[Floats, float]]:
+    """Return each cell's result, from its file if it is there; each is kept as soon as it is known."""
+    if jobs < 1:
+        raise InputError(f"jobs is {jobs}; expected 1 or more")
+    results: dict[int, tuple[Floats, float]] = {}
+
+    def keep(number: int, result: tuple[Floats, float]) -> None:
+        results[number] = result
+        if progress:
+            cell = cells[number]
+            name = f"{cell.protocol}, {cell.method.name}, seed {cell.seed}, fold {cell.fold + 1}"
+            progress(f"{len(results)} of {len(cells)}: {name}")
+
+    for number, cell in enumerate(cells):
+        if known := cell.read():
+            keep(number, known)
+    missing = [(number, cell, samples) for number, cell in enumerate(cells) if number not in results]
+    for number, result in _in_parallel(missing, jobs):
+        keep(number, result)
+    return [results[number] for number in range(len(cells))]
+
+
+def _in_parallel(missing: Sequence[tuple[int, Cell, Samples]], jobs: int) -> Iterator[tuple[int, Any]]:
+    if jobs == 1 or len(missing) < 2:
+        yield from (_run_cell(*arguments) for arguments in missing)
+        return
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        # Not memory-mapped, or methods would get arrays that they can't write to, as they don't with one job.
+        parallel = Parallel(return_as="generator_unordered", max_nbytes=None)
+    try:
+        yield from parallel(delayed(_run_cell)(*arguments) for arguments in missing)
+    except BrokenProcessPool as error:
+        raise NccError("a process that ran folds died, probably out of memory; try fewer jobs") from error
+
+
+@dataclass(frozen=True, eq=False)
+class CellKeys:
+    """Names the files that keep cells, by all that their results depend on.
+
+    Attributes:
+        cache: Folder of the files; None keeps none.
+        samples: What methods are run on.
+    """
+
+    cache: Path | None
+    samples: Samples
+    _known: dict[int, str] = field(default_factory=dict)
+
+    def file(self, method: Method[Any], seed: int, fold: int, split: Split) -> Path | None:
+        """Return the file of a cell: samples, method and libraries are hashed once, not for every fold."""
+        if not self.cache:
+            return None
+        if not self._known:
+            self._known[0] = content_hash(vars(self.samples))
+        if id(method) not in self._known:
+            libraries = [version(name) for name in ("numpy", "scikit-learn", "torch")]
+            self._known[id(method)] = content_hash((method.name, method.version, method.key, libraries))
+        key = content_hash((self._known[0], self._known[id(method)], seed, fold, split))
+        return self.cache / f"{key}.npz"
+
+
+def choose(what: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the one of a name, or those of "all".
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    names = tuple(known)
+    if name not in (*names, "all"):
+        raise InputError(f"{what} is {name!r}; expected one of {', '.join(names)}, all")
+    return names if name == "all" else (name,)
+
+
+def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list[str]:
+    """Return the names that match one of some patterns, as a shell matches files, in their own order; None means all.
+
+    Raises:
+        InputError: A pattern matches none.
+    """
+    names, patterns = list(known), patterns or ("*",)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise InputError(f"no method {pattern!r}; expected a pattern that matches one of {', '.join(names)}")
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def seeds_from(first: int, number: int) -> range:
+    """Return the seeds of so many runs.
+
+    Raises:
+        InputError: There would be none.
+    """
+    if number < 1:
+        raise InputError(f"seeds is {number}; expected 1 or more")
+    return range(first, first + number)
+
+
+def runs_folder(cache: str | Path | None, no_cache: bool) -> Path | None:
+    """Return where results of folds are kept, if anywhere.
+
+    Raises:
+        InputError: A folder is named although none is to be used.
+        OutputError: It can't be written.
+    """
+    if cache and no_cache:
+        raise InputError("--cache and --no-cache exclude each other")
+    if cache:
+        check_folder(Path(cache))
+    return None if no_cache else Path(cache) if cache else cache_folder() / "runs"

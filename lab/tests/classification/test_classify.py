@@ -1,0 +1,146 @@
+"""The whole comparison of classifiers on a small set: scores, learning curves, and what is told apart."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lab.tests.rooms import (
+    Method,
+    Subset,
+    class_terms,
+    classification,
+    classification_labels_of,
+    classification_methods,
+    compare,
+    count_controls,
+    evaluate_classification,
+    frozen_methods,
+    majority,
+)
+from ncc.errors import InputError
+from tests.rooms import (
+    NetworkTraining,
+    NgramMethod,
+    TrainingConfig,
+    find_labelled_files,
+    load_embedding,
+    program_encoder,
+    program_head,
+    split_samples,
+)
+
+SMALL = NetworkTraining(
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
+    min_steps=1,
+    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
+)
+NGRAMS = "n-grams of statements and literals + linear model"
+FLOOR = majority(classification_labels_of)
+
+
+@pytest.mark.parametrize("control", count_controls(20), ids=lambda control: control.name)
+def test_controls_know_the_programs_that_they_learned_from(samples, control):
+    rows = np.arange(0, len(samples), 2)
+    before = samples.views["-O1"].text_id.copy()
+    predicted = control.predict(Subset(samples, rows), Subset(samples, rows), np.random.default_rng(0))
+    assert (predicted.argmax(axis=1) == samples.label[rows]).mean() >= 0.9
+    assert compare(classification(samples), [control], ["grouped"]).value(control.name, "accuracy") > 0.5
+    assert np.array_equal(samples.views["-O1"].text_id, before)
+
+
+def test_the_floor_is_the_largest_class_and_answers_are_hidden(samples):
+    split = split_samples(samples)
+
+    def spy(train, test, rng):
+        assert (train.table.label[split.test] == -1).all()
+        assert not set(train.rows.tolist()) & set(split.test.tolist())
+        return FLOOR.predict(train, test, rng)
+
+    found = compare(classification(samples), [Method("spy", "control", spy)], ["grouped"])
+    largest = np.bincount(samples.label[split.train]).argmax()
+    assert found.value("spy", "accuracy") == pytest.approx((samples.label[split.test] == largest).mean())
+
+
+def test_terms_by_hand():
+    label = np.array([0, 1, 6])
+    probability = np.array(
+        [[0.4, 0.3, 0.3, 0, 0, 0, 0], [0.6, 0.4, 0, 0, 0, 0, 0], [0.3, 0.2, 0.2, 0.1, 0.1, 0.06, 0.04]]
+    )
+    found = class_terms(label, probability)
+    assert found["chosen"].tolist() == [0, 0, 0]
+    assert found["right"].tolist() == [True, False, False]
+    assert found["is_among_five"].tolist() == [True, True, False]
+    assert found["confidence"].tolist() == [0.4, 0.6, 0.3]
+
+
+def test_near_duplicates_are_counted_apart(samples):
+    found = compare(classification(samples), [FLOOR], ["grouped", "published"])
+    for result in found.results:
+        split = split_samples(samples, is_grouped=result.protocol == "grouped")
+        assert result.terms[0]["is_alone"].tolist() == (~split.has_duplicate).tolist()
+    assert found.results[0].terms[0]["is_alone"].all()
+
+
+def test_a_comparison_is_told_as_json_and_page(samples):
+    methods = [
+        one for one in classification_methods(load_embedding(), SMALL, 20) if one.name in ("majority", NGRAMS, "ncc")
+    ]
+    found = compare(classification(samples), methods, ["grouped", "published"], (1, 2))
+    assert all(
+        found.value(name, "accuracy", one) >= 0.8 for name in (NGRAMS, "ncc") for one in ("grouped", "published")
+    )
+    grouped = json.loads(json.dumps(found.to_dict()))["protocols"]["grouped"]
+    assert grouped["methods"]["ncc"]["accuracy"] == found.value("ncc", "accuracy", "grouped")
+    assert len(grouped["methods"]["ncc"]["per_seed"]["accuracy"]) == 2
+    assert grouped["num_programs"] == len(samples)
+    page = found.to_page({"command": "ncc evaluate classify"})
+    assert NGRAMS in page
+    assert "24 programs to train on" in page
+
+
+def test_a_curve_is_learned_from_fewer_programs_of_each_class(samples):
+    methods = [FLOOR, Method.of(NgramMethod(load_embedding(), buckets=512))]
+    names = [f"{protocol}/{size}" for protocol in ("grouped", "published") for size in (4, 2)]
+    task = classification(samples, (2, 4))
+    found = compare(task, methods, names)
+    assert [one.protocol for one in found.results] == [name for name in names for _ in methods]
+    sizes = [len(task.protocols[name].folds(1)[0][0]) for name in names]
+    assert sizes == [8, 4, 8, 4]
+    assert all(len(one.rows) == 8 for one in found.results)
+
+
+def test_a_method_and_its_ablations_are_told_apart():
+    names = [method.name for method in classification_methods(load_embedding(), SMALL, 20)]
+    ours = [
+        "ncc",
+        "ncc's network alone",
+        "network without literals",
+        "network without pretraining",
+        "network without literals and pretraining",
+        "network with the vectors kept",
+        "network with two layers",
+    ]
+    assert names[-len(ours) :] == ours
+    assert {"majority", "LSTM (paper's head)", NGRAMS} < set(names)
+
+
+def test_what_can_not_be_compared_is_refused(classes):
+    with pytest.raises(InputError, match="protocol is 'random'; expected one of grouped, published, all"):
+        evaluate_classification(classes, protocol="random")
+    with pytest.raises(InputError, match="expected 1 or more, found 0"):
+        evaluate_classification(classes, per_class=(0,))
+
+
+def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
+    methods = frozen_methods(find_labelled_files(classes), list(samples.views), load_embedding(), cache)
+    assert {method.name for method in methods} >= {
+        "ncc, --pooling mean + linear model",
+        "ncc, --pooling encoder + linear model",
+        "ncc, --pooling encoder, and n-grams + linear models",
+        "patterns of code + linear model",
+        "patterns of code, and n-grams + linear models",
+    }
+    found = compare(classification(samples, (4,)), methods, ["grouped/4"])
+    assert all(found.value(method.name, "accuracy") >= 0.5 for method in methods)

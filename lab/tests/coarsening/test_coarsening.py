@@ -1,0 +1,193 @@
+"""Thread coarsening: folds, what factors are worth, controls, and Magni et al.'s cascade."""
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lab.tests.rooms import (
+    COARSENING_PROTOCOLS,
+    ChosenLine,
+    CoarseningMethod,
+    Comparison,
+    MagniCascade,
+    Method,
+    Subset,
+    best_constant,
+    coarsening_controls,
+    coarsening_splits,
+    coarsening_terms,
+    compare,
+    dealt_features,
+    evaluate_coarsening,
+    forest,
+    thread_coarsening,
+)
+from ncc.errors import InputError
+from tests.rooms import DEVICES, FACTORS, CoarseningSamples, clamp_to_measured
+
+SMALL = 10
+NAN = np.nan
+RUNTIME = np.array([[8.0, 4, 2, 1, NAN, NAN], [1, 2, 4, NAN, 8, NAN]])
+
+
+def rows(samples: CoarseningSamples, *kernels: str) -> NDArray[np.int64]:
+    return np.flatnonzero(np.isin(samples.kernel, kernels))
+
+
+def predict(method: Any, samples: CoarseningSamples, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    return np.asarray(method.predict(Subset(samples, train), Subset(samples, test), np.random.default_rng(7)))
+
+
+def run(samples: CoarseningSamples, *methods: CoarseningMethod, protocol: str = "kernel") -> Comparison:
+    return compare(thread_coarsening(samples, protocols=[protocol]), methods, [protocol])
+
+
+def control(name: str, num_trees: int = SMALL) -> CoarseningMethod:
+    return next(method for method in coarsening_controls(num_trees=num_trees) if method.name == name)
+
+
+@pytest.mark.parametrize("protocol", COARSENING_PROTOCOLS)
+def test_every_row_is_tested_once_and_never_trained_on(toy: CoarseningSamples, protocol: str) -> None:
+    folds = coarsening_splits(toy, protocol)
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(len(toy)))
+    assert all(not np.isin(test, train).any() for train, test in folds)
+
+
+def test_what_is_left_out(toy: CoarseningSamples) -> None:
+    assert [len(coarsening_splits(toy, protocol)) for protocol in COARSENING_PROTOCOLS] == [8, 7, 32, 32]
+    for train, test in coarsening_splits(toy, "kernel"):
+        assert len(set(toy.kernel[test])) == 1
+        assert len(train) == 28
+    for train, test in coarsening_splits(toy, "device"):
+        assert set(toy.device[train]) == set(toy.device[test])
+        assert len(train) == 7
+
+
+def test_leakage(toy: CoarseningSamples) -> None:
+    leakage = compare(thread_coarsening(toy), [control("always 1")], COARSENING_PROTOCOLS).leakage
+    assert leakage.shared_kernel.tolist() == [0, 0, 32, 0]
+    assert leakage.shared_source.tolist() == [8, 0, 32, 8]  # k0 and k1
+
+
+def test_wrong_protocols_are_refused(toy: CoarseningSamples) -> None:
+    with pytest.raises(InputError, match="no protocol 'suite'; expected one of kernel, source, pair, device"):
+        coarsening_splits(toy, "suite")
+    with pytest.raises(InputError, match="protocol is 'suite'; expected one of kernel, source, pair, device, all"):
+        evaluate_coarsening("suite")
+    alone = CoarseningSamples(**{name: column[:4] for name, column in vars(toy).items()})
+    with pytest.raises(InputError, match="no training rows; expected two kernels or more"):
+        coarsening_splits(alone, "kernel")
+
+
+def test_factors_that_were_not_measured_count_as_the_largest_that_was(toy: CoarseningSamples) -> None:
+    every = np.arange(6)[:, None].repeat(2, axis=1)
+    assert clamp_to_measured(RUNTIME, every).T.tolist() == [[0, 1, 2, 3, 3, 3], [0, 1, 2, 2, 4, 4]]
+    samples = dataclasses.replace(toy, runtime=np.concatenate([RUNTIME, toy.runtime[2:]]))
+    for chosen, speedup, share, unmeasured in (([3, 1], [8, 0.5], [1, 0.5], 0), ([5, 0], [8, 1], [1, 1], 0.5)):
+        found = coarsening_terms(samples, np.arange(2), np.eye(6)[chosen])
+        assert found["speedup"].tolist() == speedup
+        assert np.exp(found["log_share"]) == pytest.approx(share)
+        assert found["right"].tolist() == [one == 1 for one in share]
+        assert found["is_unmeasured"].mean() == unmeasured
+
+
+def test_a_comparison_has_every_device(toy: CoarseningSamples, toy_features: NDArray[np.float64]) -> None:
+    task = thread_coarsening(toy)
+    found = compare(task, [Method.of(ChosenLine(toy_features)), control("always 2")], ["kernel", "device"], (1, 2))
+    figures = json.loads(json.dumps(found.to_dict()))["protocols"]["kernel"]
+    ours = figures["methods"]["ncc"]
+    assert ours["mean_speedup"] == figures["oracle"]["mean_speedup"] == pytest.approx(1.3)
+    assert ours["per_seed"]["accuracy"] == [1, 1]
+    assert list(ours["by_device"]) == list(DEVICES)
+    assert "1.30×" in found.to_text()
+
+
+def test_majority_goes_by_counts_and_best_constant_by_speedups(toy: CoarseningSamples) -> None:
+    majority = control("majority")
+    assert predict(majority, toy, rows(toy, "k0", "k2", "k1"), np.array([4]))[0].argmax() == 0
+    found = predict(majority, toy, rows(toy, "k1", "k3", "k0"), np.array([0]))
+    np.testing.assert_allclose(found[0], [1 / 3, 0, 2 / 3, 0, 0, 0])
+    found = predict(best_constant(per_device=False), toy, rows(toy, "k0", "k1"), np.array([8, 9]))
+    np.testing.assert_allclose(found[:, :3], [[1, 1, 1.05]] * 2)
+
+
+def test_best_constant_of_a_device(toy: CoarseningSamples) -> None:
+    runtime = toy.runtime.copy()
+    runtime[toy.device == "Kepler", 1] /= 10
+    changed, method = dataclasses.replace(toy, runtime=runtime), best_constant(per_device=True)
+    found = predict(method, changed, rows(changed, "k1", "k3"), np.arange(4))
+    assert found.argmax(axis=1).tolist() == [2, 1, 2, 2]
+    both = predict(method, changed, np.flatnonzero(changed.device == "Fermi"), np.arange(2))
+    np.testing.assert_array_equal(both[0], both[1])  # Kepler was not in training: all there is stands for it
+
+
+@pytest.mark.parametrize("target", ["label", "log_speedup"])
+def test_forests_learn_what_features_tell(toy: CoarseningSamples, toy_features: np.ndarray, target: Any) -> None:
+    method = forest("forest", toy_features[:, 1:2], target, 50)
+    assert method.name == f"forest ({target})"
+    assert run(toy, method).value(method.name, "accuracy") > 0.9
+
+
+def test_random_vectors_recognize_a_kernel_and_tell_nothing_of_others(toy: CoarseningSamples) -> None:
+    method = control("random vector per kernel (label)")
+    by_pair, by_kernel = (run(toy, method, protocol=name).value(method.name, "accuracy") for name in ("pair", "kernel"))
+    assert by_pair > by_kernel + 0.3
+
+
+def test_chance_is_far_from_features_that_tell(toy: CoarseningSamples, toy_features: np.ndarray) -> None:
+    method = dealt_features(toy_features)
+    found = compare(thread_coarsening(toy), [method], ["kernel"], range(8))
+    assert len(set(found.results[0].scores[""]["mean_speedup"].per_seed)) > 1
+    assert found.value(method.name, "mean_speedup") < 1.15  # 1.3 with the right kernels' features
+
+
+def test_cascade_follows_its_decisions(toy: CoarseningSamples) -> None:
+    # the first component says how much coarsening is left to do, as the network has to learn
+    components = toy.components.copy()
+    components[:, :, 0] = 4 * (toy.best[:, None] - np.arange(len(FACTORS)) - 0.5)
+    components[:, :, 1:] = np.where(np.isnan(components[:, :, 1:]), np.nan, 0.0)
+    told = dataclasses.replace(toy, components=components)
+    cascade = Method.of(MagniCascade(hidden=16, max_steps=400))
+    assert run(told, cascade).value(cascade.name, "accuracy") > 0.9
+
+
+def test_cascade_ends_where_the_kernel_can_not_be_coarsened_further(toy: CoarseningSamples) -> None:
+    always_further = dataclasses.replace(toy, runtime=np.tile(1000.0 / np.arange(1, 7), (len(toy), 1)))
+    components = toy.components.copy()
+    components[:, 5] = 0.0
+    components[4:8, 3:] = np.nan  # k1
+    known = dataclasses.replace(always_further, components=components)
+    found = predict(Method.of(MagniCascade(max_steps=20)), known, rows(toy, "k1"), rows(toy, "k1", "k2"))
+    assert found.argmax(axis=1).tolist() == [2] * 4 + [5] * 4
+    with pytest.raises(InputError, match="no model for device 'Kepler'; expected one of Fermi"):
+        predict(Method.of(MagniCascade(max_steps=5)), toy, np.flatnonzero(toy.device == "Fermi"), np.array([1]))
+
+
+def test_all_controls_have_names_of_their_own(toy_features: NDArray[np.float64]) -> None:
+    names = [method.name for method in coarsening_controls(toy_features, SMALL)]
+    assert names == [
+        "always 1", "always 2", "always 4", "always 8", "always 16", "always 32",
+        "majority", "best constant", "best constant per device",
+        "random vector per kernel (label)", "random vector per kernel (log_speedup)",
+        "opcode histogram (label)", "opcode histogram (log_speedup)",
+    ]  # fmt: skip
+    assert [method.name for method in coarsening_controls()] == names[:-2]
+
+
+def test_scores_of_the_published_table(published: CoarseningSamples) -> None:
+    four, constant = control("always 4"), best_constant(per_device=False)
+    found = compare(
+        thread_coarsening(published), [four, constant, control("majority"), control("always 32")], ["kernel"]
+    )
+    assert found.value("always 4", "mean_speedup") == pytest.approx(1.1515, abs=5e-5)
+    assert found.value("always 4", "geomean_speedup") == pytest.approx(1.0153, abs=5e-5)
+    assert found.value("best constant", "mean_speedup") == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold
+    assert found.value("majority", "mean_speedup") == 1  # most pairs are best left alone
+    assert found.value("always 32", "share_unmeasured") == pytest.approx(48 / 68)
+    oracle = found.to_dict()["protocols"]["kernel"]["oracle"]
+    assert oracle["mean_speedup"] == pytest.approx(1.3563, abs=5e-5)
+    assert oracle["share_of_oracle"] == oracle["accuracy"] == 1

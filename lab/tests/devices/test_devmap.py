@@ -1,0 +1,309 @@
+"""Device mapping: folds, what choices are worth, controls, and the table of all methods."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import hash as content_hash
+from sklearn.model_selection import StratifiedKFold
+
+from lab.tests.rooms import (
+    DEVICE_PROTOCOLS,
+    DEVICE_UNITS,
+    Comparison,
+    DeviceMethod,
+    Method,
+    Subset,
+    compare,
+    device_controls,
+    device_mapping,
+    device_methods,
+    device_splits,
+    device_terms,
+    devmap,
+    evaluate_devmap,
+    static_choice_is_gpu,
+)
+from ncc.errors import InputError
+from tests.rooms import DeviceMappingSamples
+
+SMALL = 20
+TRAIN, TEST = np.arange(16), np.arange(16, 24)
+NUM_FOLDS = {"published": 4, "kernel": 4, "application": 4, "suite": 3}
+Published = Callable[[str], DeviceMappingSamples]
+
+
+def fit_rows(
+    method: DeviceMethod, samples: DeviceMappingSamples, train: np.ndarray, test: np.ndarray, seed: int = 0
+) -> np.ndarray:
+    return np.asarray(method.predict(Subset(samples, train), Subset(samples, test), np.random.default_rng(seed)))
+
+
+def control(name: str, **options: Any) -> DeviceMethod:
+    return next(method for method in device_controls(num_trees=SMALL, **options) if method.name == name)
+
+
+def run(samples: DeviceMappingSamples, *methods: DeviceMethod, protocol: str = "suite", **options: Any) -> Comparison:
+    return compare(device_mapping(samples), methods, [protocol], **options)
+
+
+@pytest.fixture
+def histograms(toy: DeviceMappingSamples) -> np.ndarray:
+    return np.random.default_rng(5).poisson(3.0, size=(len(toy), 6)).astype(np.float64)
+
+
+@pytest.mark.parametrize("protocol", DEVICE_PROTOCOLS)
+def test_every_row_is_tested_once_and_groups_stay_together(toy: DeviceMappingSamples, protocol: str) -> None:
+    folds = list(device_splits(toy, protocol, num_folds=4))
+    assert len(folds) == NUM_FOLDS[protocol]
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(24))
+    names = toy.groups(DEVICE_UNITS[protocol])
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(24))
+        assert protocol == "published" or not set(names[train]) & set(names[test])
+
+
+@pytest.mark.parametrize("protocol", DEVICE_PROTOCOLS)
+def test_folds_of_groups_come_from_the_seed_and_others_are_fixed(toy: DeviceMappingSamples, protocol: str) -> None:
+    ten = dataclasses.replace(toy, application=toy.benchmark)  # the toy's applications are too few for ten folds
+    folds = device_mapping(ten).protocols[protocol].folds
+    first, again, other = ([test.tolist() for _, test in folds(seed)] for seed in (1, 1, 2))
+    fixed = protocol in ("published", "suite")
+    assert first == again
+    assert (first == other) == fixed
+    assert first == [test.tolist() for _, test in device_splits(ten, protocol, 204 if fixed else 1)]
+
+
+def test_published_is_the_papers_split(toy: DeviceMappingSamples) -> None:
+    expected = StratifiedKFold(n_splits=4, shuffle=True, random_state=204).split(toy.counts, toy.is_gpu)
+    for (train, test), there in zip(device_splits(toy, "published", num_folds=4), expected, strict=True):
+        assert np.array_equal(train, there[0])
+        assert np.array_equal(test, there[1])
+
+
+def test_learning_curves_cut_training_alone(toy: DeviceMappingSamples) -> None:
+    ten = dataclasses.replace(toy, application=toy.benchmark)
+    protocols = device_mapping(ten).protocols
+    for (whole, test), (cut, same) in zip(protocols["kernel"].folds(1), protocols["kernel/0.4"].folds(1), strict=True):
+        assert np.array_equal(test, same)
+        assert set(cut) < set(whole)
+        assert len(set(ten.benchmark[cut])) == round(0.4 * len(set(ten.benchmark[whole])))
+
+
+def test_impossible_splits_are_refused(toy: DeviceMappingSamples) -> None:
+    with pytest.raises(InputError, match="no protocol 'random'; expected one of published, kernel"):
+        device_splits(toy, "random")
+    with pytest.raises(InputError, match="can't make 10 folds: expected at least 10 groups, found 6"):
+        device_splits(toy, "application")
+
+
+def test_leakage_is_what_rows_share(toy: DeviceMappingSamples) -> None:
+    twin = toy.source.copy()
+    twin[8] = twin[0]  # another kernel, application and suite, the same text
+    text = b"; ModuleID = 'k%d'\nsource_filename = \"k%d\"\ndefine void @k%d() {\n}\n"
+    ir = [text % ((row,) * 3) for row in range(24)]
+    ir[8] = ir[0].replace(b'k0"', b'other"')
+    transfer, wgsize = np.arange(24.0), np.arange(24.0)
+    transfer[[0, 8, 16]], wgsize[[0, 8]] = 99.0, 77.0  # one row of each suite
+    samples = dataclasses.replace(toy, source=twin, transfer_bytes=transfer, wgsize=wgsize)
+    always = control("always CPU")
+    (leak,) = compare(device_mapping(samples, ir), [always], ["suite"]).leakage.to_dict("records")
+    shared = {name.removeprefix("shared_"): count for name, count in leak.items() if name.startswith("shared_")}
+    # rows 0 and 1 have the text of row 8 too: all three have a twin in training
+    expected = {"kernel": 0, "source": 3, "ir": 2, "transfer": 3, "auxiliary": 2, "application": 0, "suite": 0}
+    assert shared == expected
+    assert (leak["platform"], leak["num_test_rows"]) == ("toy", 24)
+
+
+# CPU times 8, 1, 1, 1 and GPU times 1, 2, 4, 1.25: the GPU is faster in the first row only
+LOG_RATIO = np.log([8.0, 1 / 2, 1 / 4, 1 / 1.25])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_choices_by_hand(toy: DeviceMappingSamples, sign: int) -> None:
+    samples = dataclasses.replace(toy, log_ratio=np.concatenate([sign * LOG_RATIO, np.zeros(20)]))
+    found = device_terms(samples, np.arange(4), sign * np.array([[1.0], [1.0], [-1.0], [-1.0]]))
+    assert found["right"].tolist() == [True, False, True, True]
+    assert np.exp(found["log_share"]) == pytest.approx([1, 0.5, 1, 1])
+    # the static choice is the device that is faster in three rows
+    assert found["speedup"] == pytest.approx([8, 1 / 2, 1, 1])
+
+
+def test_undecided_means_cpu_and_so_does_a_tie(toy: DeviceMappingSamples) -> None:
+    found = device_terms(toy, np.arange(24), np.zeros((24, 1)))
+    assert not found["chosen_gpu"].any()
+    assert static_choice_is_gpu(np.array([True, True, False]))
+    assert not static_choice_is_gpu(np.array([True, False]))
+
+
+def test_intervals_count_with_their_ends(toy: DeviceMappingSamples) -> None:
+    truth = toy.log_ratio[:, None]
+    found = device_terms(toy, np.arange(24), np.hstack([truth, truth - 1, truth, np.full((24, 1), 0.5)]))
+    assert found["is_covered"].all()
+    assert found["probability"].tolist() == [0.5] * 24
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ((0.1,), r"expected 1 or 3 or 4 numbers a row, found \[2\]"),
+        ((0.1, 0.2), "the median is outside its interval in 24 predictions"),
+        ((-0.1, -0.05), "the median is outside its interval in 24 predictions"),
+        ((-0.1, 0.1, 1.5), "expected probabilities between 0 and 1"),
+    ],
+)
+def test_unusable_predictions_are_refused(toy: DeviceMappingSamples, columns: tuple[float, ...], message: str) -> None:
+    answer = np.concatenate([[0.0], columns])
+    oracle: DeviceMethod = Method("oracle", "control", lambda _train, test, _rng: np.tile(answer, (len(test), 1)))
+    with pytest.raises(InputError, match=f"method 'oracle'.*{message}"):
+        run(toy, oracle)
+
+
+def test_constants_and_majority(toy: DeviceMappingSamples) -> None:
+    assert (fit_rows(control("always GPU"), toy, TRAIN, TEST) > 0).all()
+    assert (fit_rows(control("always CPU"), toy, TRAIN, TEST) < 0).all()
+    majority = control("majority")
+    assert (fit_rows(majority, toy, np.flatnonzero(toy.is_gpu)[:3], TEST) > 0).all()
+    assert (fit_rows(majority, toy, np.flatnonzero(~toy.is_gpu)[:3], TEST) < 0).all()
+    assert (fit_rows(majority, toy, np.array([0, 1]), TEST) == 0).all()  # a tie: CPU
+
+
+def test_trees_learn_what_their_features_tell(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
+    hidden = toy.without_answers(TEST)
+    trees = device_controls(histograms, SMALL)[3:]
+    assert len(trees) == 8
+    for method in trees:
+        predicted = fit_rows(method, hidden, TRAIN, TEST)
+        # transfer size decides in the toy, and every one of them knows it
+        assert ((predicted > 0) == toy.is_gpu[TEST]).mean() >= 0.75, method.name
+    ratios = fit_rows(control("auxiliary only (log_ratio)"), hidden, TRAIN, TEST)
+    np.testing.assert_allclose(ratios, toy.log_ratio[TEST], atol=0.1)
+    for label in (True, False):  # one class in training
+        rows = np.flatnonzero(toy.is_gpu == label)[:4]
+        assert ((fit_rows(control("auxiliary only (label)"), toy, rows, TEST) > 0) == label).all()
+
+
+def test_random_vectors_recognize_kernels_and_are_drawn_anew_for_every_seed(toy: DeviceMappingSamples) -> None:
+    # nothing but the kernel tells these labels, so only a vector per kernel can recall them
+    flat = dataclasses.replace(toy, transfer_bytes=np.ones(24), is_gpu=np.arange(24) // 2 % 2 == 0)
+    rows, vectors = np.arange(0, 24, 2), control("random vector per kernel + auxiliary (label)")
+    recalled = fit_rows(vectors, flat, rows, rows + 1)
+    assert ((recalled > 0) == flat.is_gpu[rows + 1]).mean() >= 0.9
+    assert np.ptp(fit_rows(control("auxiliary only (label)"), flat, rows, rows + 1)) == 0
+    first, again, other = (fit_rows(vectors, toy, TRAIN, TEST, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_keys_tell_controls_apart(histograms: np.ndarray) -> None:
+    other = histograms.copy()
+    other[3, 4] += 1
+    controls = (*device_controls(histograms, SMALL), *device_controls(None, 21)[3:], device_controls(other, SMALL)[-1])
+    keys = [content_hash((method.name, method.key)) for method in controls]
+    assert len(set(keys)) == len(controls)
+    again = device_controls(histograms.copy(), SMALL)
+    assert [content_hash((method.name, method.key)) for method in again] == keys[: len(again)]
+    with pytest.raises(InputError, match="num_trees is 0"):
+        device_controls(num_trees=0)
+
+
+def test_features_of_a_wrong_shape_are_refused(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
+    with pytest.raises(InputError, match=r"features: expected \(24, k\), found \(23, 6\)"):
+        fit_rows(device_controls(histograms[1:], SMALL)[-1], toy, TRAIN, TEST)
+
+
+IR = b"define void @f(ptr %0) {\n  store i32 0, ptr %0, align 4\n  ret void\n}\n"
+
+
+@pytest.fixture
+def tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy in place of the published tables, with one text of IR for all kernels of a suite."""
+
+    def load(platform: str, folder: str | None) -> DeviceMappingSamples:
+        assert folder == "data"
+        return dataclasses.replace(toy, platform=platform)
+
+    texts = {toy.ir_name(row): IR.replace(b"@f", f"@{toy.suite[row]}".encode()) for row in range(24)}
+    monkeypatch.setattr(devmap, "load_samples", load)
+    monkeypatch.setattr(devmap, "load_legacy_ir", lambda folder: texts)
+
+
+@pytest.mark.usefixtures("tables")
+def test_every_method_has_its_name_and_is_made_when_it_is_chosen(
+    toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unwanted(*_: object) -> None:
+        raise AssertionError("this was not asked for")
+
+    monkeypatch.setattr(devmap, "load_embedding", unwanted)
+    methods = device_methods(toy, "data", num_trees=3)
+    assert list(methods)[:3] == ["majority", "always CPU", "always GPU"]
+    light = [name for name in methods if not name.startswith(("inst2vec", "IR2Vec", "ncc "))]
+    assert len(light) == 11 + 2
+    assert [methods[name]().name for name in light] == light
+    for name in ("inst2vec", "IR2Vec symbolic", "ncc mapper", "ncc times", "ncc times, lstm"):
+        with pytest.raises(AssertionError, match="not asked for"):
+            methods[name]()
+
+
+@pytest.mark.usefixtures("tables")
+def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) -> None:
+    lines: list[str] = []
+    options: dict[str, Any] = {"seed": 3, "seeds": 2, "trees": 5, "data": "data"}
+    found = evaluate_devmap("suite", method=("auxiliary*", "major*"), cache=tmp_path, progress=lines.append, **options)
+    names = ["majority", "auxiliary only (label)", "auxiliary only (log_ratio)"]
+    assert [(one.task.platform, one.method) for one in found.results] == [
+        (platform, name) for platform in ("amd", "nvidia") for name in names
+    ]
+    figures = json.loads(json.dumps(found.to_dict()))["protocols"]["suite/nvidia"]
+    assert figures["static_choice"] == "CPU"
+    assert figures["oracle"]["geomean_speedup"] == pytest.approx(np.exp(0.35))
+    assert figures["methods"]["majority"]["coverage"] is None
+    assert lines[-1] == "nvidia, 18 of 18: suite, auxiliary only (log_ratio), seed 4, fold 3"
+    assert len(list(tmp_path.iterdir())) == 2 * 18
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protocol": "random"}, "protocol is 'random'; expected one of published, kernel, application, suite, all"),
+        ({"platform": "intel"}, "platform is 'intel'; expected one of amd, nvidia, all"),
+        ({"method": ("majority", "svm*")}, r"no method 'svm\*'; expected a pattern that matches one of majority, "),
+        ({"seeds": 0}, "seeds is 0; expected 1 or more"),
+        ({"cache": "x"}, "--cache and --no-cache exclude each other"),
+    ],
+)
+def test_what_there_is_not_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate_devmap(**{**dict[str, Any](protocol="suite", no_cache=True, data="data"), **options})
+
+
+@pytest.mark.parametrize("platform", ["amd", "nvidia"])
+def test_published_leakage_and_oracle(published: Published, platform: str) -> None:
+    samples = published(platform)
+    found = compare(device_mapping(samples), [control("majority")], DEVICE_PROTOCOLS)
+    rows, kernel, application, suite = found.leakage.to_dict("records")
+    shares = {name: round(rows[f"shared_{name}"] / 680, 2) for name in ("source", "transfer", "auxiliary")}
+    assert shares == {"source": 0.81, "transfer": 0.94, "auxiliary": 0.85}
+    assert kernel["shared_kernel"] == application["shared_application"] == suite["shared_suite"] == 0
+    # a few texts occur under two kernel names, even under two applications (NPB's BT and SP)
+    assert (application["shared_source"], suite["shared_source"]) == (50, 0)
+    oracle = found.to_dict()["protocols"][f"published/{platform}"]["oracle"]
+    expected = {"amd": (3.64, 1.67), "nvidia": (1.53, 1.34)}[platform]
+    assert (round(oracle["mean_speedup"], 2), round(oracle["geomean_speedup"], 2)) == expected
+    assert round(100 * found.value("majority", "accuracy"), 1) == {"amd": 58.8, "nvidia": 56.9}[platform]
+
+
+@pytest.mark.parametrize(("platform", "auxiliary"), [("amd", 88.5), ("nvidia", 81.0)])
+def test_published_figures(published: Published, platform: str, auxiliary: float) -> None:
+    trees = next(one for one in device_controls(num_trees=40) if one.name == "auxiliary only (label)")
+    found = compare(device_mapping(published(platform)), [trees], DEVICE_PROTOCOLS)
+    accuracy = {name: 100 * found.value(trees.name, "accuracy", name) for name in DEVICE_PROTOCOLS}
+    assert accuracy["published"] == pytest.approx(auxiliary, abs=2)
+    # what rows of the same kernels or applications give away is gone once a whole suite is left out
+    assert accuracy["published"] > accuracy["application"] + 8 > accuracy["suite"]
