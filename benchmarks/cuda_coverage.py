@@ -20,7 +20,7 @@ import numpy as np
 
 from ncc.errors import NccError
 from ncc.ir.inputs import load_module
-from ncc.kernels.names import plain_kernel_name
+from ncc.kernels.reading import plain_kernel_name
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.gpus.sources import device_sources, make_options

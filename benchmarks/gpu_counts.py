@@ -21,8 +21,8 @@ import numpy as np
 
 from ncc.errors import NccError
 from ncc.kernels.launch import Launch
-from ncc.kernels.names import find_kernel
 from ncc.kernels.profile import LaunchedKernel
+from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.gpus.columns import count_launch

@@ -21,7 +21,7 @@ from ncc.errors import NccError
 from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.names import kernel_numbers, plain_kernel_name
+from ncc.kernels.reading import kernel_numbers, plain_kernel_name
 from ncc.system.files.provenance import command_line, environment
 
 _FOLDERS = ("include", "src", "test")

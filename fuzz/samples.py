@@ -9,7 +9,7 @@ from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import build_xfg
 from ncc.ir.reader.native import OPCODES
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.kernels_profile import FEATURE_NAMES
+from ncc.kernels.work import FEATURE_NAMES
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder
 from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary

@@ -34,14 +34,11 @@ from ncc.ir.reader.older import modern_text
 from ncc.ir.reader.optimised import as_if_optimised
 from ncc.ir.reader.places import Place, function_places
 from ncc.ir.reader.reader import print_canonically, read_module
-from ncc.kernels.addresses import callee_name, thread_strides
-from ncc.kernels.branches import likely_share
-from ncc.kernels.control_flow import Loop, find_loops, successors
-from ncc.kernels.costs import flops_of, integer_operations_of
-from ncc.kernels.cpu_cost import CYCLE_KINDS, count_cycles
-from ncc.kernels.execution import FunctionRuns
-from ncc.kernels.instructions import size_of_type
-from ncc.kernels.kernels_profile import FEATURE_NAMES, KernelProfile, profile_kernel
+from ncc.kernels.addresses import access_pattern, thread_strides
+from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
+from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
+from ncc.kernels.execution import Execution
+from ncc.kernels.instructions import Instruction, decode, size_of_type
 from ncc.kernels.launch import Launch
 from ncc.kernels.measure.arguments import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
 from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels
@@ -53,9 +50,7 @@ from ncc.kernels.measure.sweep import measure_kernels
 from ncc.kernels.measure.table import MeasuredTable, MeasuredTime
 from ncc.kernels.measure.timing import Job, run_job, without_other_kernels
 from ncc.kernels.reading import read_kernels
-from ncc.kernels.registers import register_of
-from ncc.kernels.strides import constant_operand
-from ncc.kernels.work import count_kernel
+from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.build import CorpusReport, build_corpus

@@ -1,4 +1,4 @@
-"""What values of a GPU kernel have to do with the number of the thread: strides of addresses, divergent branches.
+"""Addresses of a GPU kernel: how they differ from thread to thread, which memory they are in, what accesses it.
 
 Threads next to each other differ by one in ``get_global_id(0)``. A value's *stride* is how much it grows from one to
 the next: 0 where all threads of a group have the same value, a number where it is known, infinite where it is linear
@@ -8,78 +8,174 @@ with a factor that is not known, and NaN where it is none of these (loaded from 
 import math
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.builtins import builtin_name
-from ncc.kernels.registers import reads_variable, register_of
-from ncc.kernels.strides import HANDLERS, join_strides, same_stride
+from ncc.kernels.instructions import (
+    Instruction,
+    decode,
+    definition,
+    element_type,
+    leading_type,
+    size_of_type,
+    split_fields,
+)
 
-_DEEPEST = 4
-_MOST_CALLS = 256
-
+_MAX_CALL_DEPTH, _MAX_CALLS, _MAX_STEPS = 4, 256, 64
+_WHOLE = re.compile(r"-?\d{1,38}")
+_GEP = re.compile(r"getelementptr (?:(?:inbounds|nusw|nuw|inrange\([^)]*\)) )*")
 _INDEX_ARGUMENT = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
 _THREAD_NUMBER = re.compile(
     r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id"
     r"|__spirv_BuiltIn(?:LocalInvocationIndex|GlobalLinearId)|llvm\.spv\.flattened\.thread\.id"
 )
-_NEIGHBOURS = ("tid.x", "global_id.x", "laneid")
-"""Numbers that grow by one from thread to thread."""
+_NEIGHBORS = ("tid.x", "global_id.x", "laneid")
+"""Registers that grow by one from thread to thread."""
 _ATOMIC = re.compile(r"atom(?:ic)?_")
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
 POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that make a pointer of pointers."""
+_PASSING = (
+    "trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast",
+    "addrspacecast", "freeze",
+)  # fmt: skip
+
+SPACES = ("global", "local", "constant", "private")
+"""Kinds of memory, by OpenCL's names."""
+PATTERNS = ("uniform", "coalesced", "strided", "far", "irregular")
+"""How neighboring threads access memory: the same, in one piece, close by, far apart, or anywhere."""
+# Number 4 is generic memory for SPIR, constant for CUDA: where it matters, pointers are followed to where they start.
+_SPACE_OF_NUMBER = {1: "global", 2: "constant", 3: "local", 5: "private"}
+_ADDRESS_SPACES = re.compile(r"!kernel_arg_addr_space !(\d+)")
+_POINTER = re.compile(r"\bptr(?: addrspace\((\d+)\))? ")
+_ACCESS = re.compile(r"(?:load|store) (?:atomic )?(?:volatile )?")
+_GLOBAL = re.compile(r" = (.*?)\b(?:global|(constant)) ")
+_CAST_FROM = re.compile(r"addrspacecast ptr addrspace\((\d+)\)")
+_LENGTH = re.compile(r", i(?:32|64) (\d{1,18})")
+_COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
+_VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
+_VECTOR = re.compile(r"<\d+ x \w+>")
+_WORD_BYTES = 8.0
 
 
 def thread_strides(
     module: Module, function: int, arguments: dict[int, float] | None = None, clamps: bool = False
 ) -> Floats:
-    """Strides of all values of a function.
+    """Strides of all values of a function by node, (num_nodes of the module,) float64; 0 for other nodes.
 
-    Values that depend on the thread only by the way that it took (the phi behind a divergent branch) count as the same
-    in all threads.
-
-    Args:
-        module: The module.
-        function: Number of the function.
-        arguments: Strides of its arguments by their nodes; those that are not named are the same in all threads.
-        clamps: Whether a value within limits that all threads share keeps its stride; heads for devices were trained
-            without.
-
-    Returns:
-        (num_nodes of the module,) float64 by node; 0 for nodes of other functions and for globals.
+    Values that depend on the thread only by the path that it took (the phi behind a divergent branch) count as the same
+    in all threads. ``arguments`` are strides by node, 0 if not given. With ``clamps``, a value within limits that all
+    threads share keeps its stride; heads for devices were trained without.
     """
     return _Strides(module, function, arguments or {}, {}, 0, clamps).stride[:-1]
 
 
-def callee_name(module: Module, statement: int) -> str:
-    """Name of the function that a call names, as it stands in the IR; empty for calls of pointers."""
-    callee = int(module.callee[statement])
-    is_named = callee >= 0 and module.node_kind[callee] in (NodeKind.FUNCTION, NodeKind.GLOBAL)  # aliases are global
-    return module.node_name(callee) if is_named else ""
+def _same_stride(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b))
 
 
-def called_function(module: Module, statement: int) -> int:
-    """Number of the function that a call names, if it has a body, or -1."""
-    return int(module.function_of_node[module.callee[statement]])
+def _join_strides(strides: list[float]) -> float | None:
+    """Stride of a value that may be any of these; None if there are none."""
+    if not strides:
+        return None
+    return strides[0] if all(_same_stride(strides[0], value) for value in strides) else math.nan
+
+
+def _add_strides(a: float, b: float) -> float:
+    """Sum of strides; a linear one of unknown factor stays so."""
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    return math.inf if math.isinf(a) or math.isinf(b) else a + b
+
+
+def _multiply(one: Instruction, strides: list[float]) -> float:
+    if any(math.isnan(value) for value in strides):
+        return math.nan
+    if not any(strides):
+        return 0.0
+    constant = one.constant if one.operands[1] < 0 else None
+    if constant is not None:
+        return strides[0] * constant if constant else 0.0
+    # thread number times what is the same in all threads; its square is not linear
+    return math.inf if 0.0 in strides else math.nan
+
+
+def _shift_up(one: Instruction, strides: list[float]) -> float:
+    if math.isnan(strides[0]) or strides[1] != 0:
+        return math.nan
+    if strides[0] == 0:
+        return 0.0
+    constant = one.constant if one.operands[1] < 0 else None
+    return math.inf if constant is None else strides[0] * 2.0 ** min(constant, 62)
+
+
+def _shift_down(one: Instruction, strides: list[float]) -> float:
+    """A shift to the right, as in the pair of shifts that extends a sign."""
+    if one.operands[1] >= 0:
+        return math.nan if any(strides) else 0.0
+    divided = strides[0] / 2.0 ** (64 if one.constant is None else min(one.constant, 64))
+    return divided if divided == 0 or math.isinf(divided) or abs(divided) >= 1 else math.nan
+
+
+def _address(one: Instruction, strides: list[float]) -> float:
+    """Stride of an address in bytes: every index counts as often as the elements below it are large."""
+    total = strides[0]
+    for index, size in zip(strides[1:], index_sizes(one), strict=True):
+        if index != 0:
+            total = _add_strides(total, index * size if math.isfinite(index) else index)
+    return total
+
+
+def index_sizes(one: Instruction) -> list[float]:
+    """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
+    num = len(one.operands) - 1
+    match = _GEP.search(one.text)
+    element = leading_type(one.text[match.end() :]) if match else "i8"
+    sizes = []
+    for position in range(num):
+        is_field = position > 0 and element.startswith(("{", "<{"))
+        if position:
+            element = element_type(element, _constant_index(one, position - num) if is_field else 0)
+        sizes.append(0.0 if is_field else size_of_type(element))
+    return sizes
+
+
+def _constant_index(one: Instruction, position: int) -> int | None:
+    words = split_fields(one.source)[position].split()
+    return int(words[-1]) if words and _WHOLE.fullmatch(words[-1]) else None
+
+
+_STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
+    **dict.fromkeys(_PASSING, lambda _, strides: strides[0]),
+    **dict.fromkeys(("add", "or", "fadd"), lambda _, strides: _add_strides(strides[0], strides[1])),
+    **dict.fromkeys(("sub", "fsub"), lambda _, strides: _add_strides(strides[0], -strides[1])),
+    # remainders by a constant: neighbors differ as before, except where it starts over
+    **dict.fromkeys(
+        ("urem", "srem", "and"),
+        lambda one, strides: strides[0] if one.operands[1] < 0 or not any(strides) else math.nan,
+    ),
+    **dict.fromkeys(("mul", "fmul"), _multiply),
+    **dict.fromkeys(("ashr", "lshr"), _shift_down),
+    # what an atomic operation finds: each thread what another one left
+    **dict.fromkeys(("cmpxchg", "atomicrmw"), lambda *_: math.nan),
+    "shl": _shift_up,
+    "select": lambda _, strides: _join_strides(strides[1:]) if strides[0] == 0 else math.nan,
+    "getelementptr": _address,
+    "alloca": lambda *_: 0.0,
+}
+"""Opcode → stride of what a statement defines, of its operands' strides, all known; others: 0 if all are, else NaN."""
 
 
 class _Strides:
-    """Finds the strides of one function's values; those of called functions' results by more of its kind.
+    """Strides of one function's values; those of called functions' results by more of its kind.
 
     A value is first not known, then has a stride, and may become NaN when more of its operands are known, but never
-    goes back. So every statement is looked at a few times at most, and in whatever order.
-
-    Args:
-        module: The module.
-        function: Number of the function.
-        arguments: Strides of its arguments by their nodes.
-        returned: Strides of the results of calls, by function and arguments; shared by all functions.
-        level: How many calls led here.
-        clamps: See `thread_strides`.
+    goes back. So every statement is looked at a few times at most, and in whatever order. ``returned``, strides of the
+    results of calls by function and arguments, is shared by all functions.
     """
 
     def __init__(
@@ -88,134 +184,267 @@ class _Strides:
         function: int,
         arguments: dict[int, float],
         returned: dict[tuple[int, tuple[float | None, ...]], float],
-        level: int,
+        depth: int,
         clamps: bool,
     ) -> None:
-        self.module, self.returned, self.level, self.clamps = module, returned, level, clamps
-        span = module.body(function)
-        self.operands, self.opcode = module.operands, module.opcode_name
+        self.module, self.returned, self.depth, self.clamps = module, returned, depth, clamps
+        body = decode(module, function)
         # Operand -1 is an immediate, and finds the last element, which is 0 and known.
         self.stride = np.zeros(module.num_nodes + 1)
         self.known = np.ones(module.num_nodes + 1, bool)
-        self.known[[int(module.result[statement]) for statement in span if module.result[statement] >= 0]] = False
+        self.known[[one.result for one in body if one.result >= 0]] = False
         for node, value in arguments.items():
             self.stride[node] = value
-        self.users: defaultdict[int, list[int]] = defaultdict(list)
-        for statement in span:
-            for node in set(self.operands(statement)):
-                self.users[node].append(statement)
-        self.variables, self.private = self._find_variables(span)
+        self.users: defaultdict[int, list[Instruction]] = defaultdict(list)
+        for one in body:
+            for node in set(one.operands):
+                self.users[node].append(one)
+        self.variables: set[int] = set()
+        """Allocas that are only ever loaded and stored whole, as in IR that was not optimized."""
+        self.private: set[int] = set()
+        """All other pointers into memory of the thread alone."""
+        for one in body:
+            if one.opcode == "alloca":
+                (self.variables if self._is_variable(one.result) else self.private).add(one.result)
+            elif one.opcode in POINTER_STEPS and not self.private.isdisjoint(one.operands):
+                self.private.add(one.result)
         self.content: dict[int, float] = {}  # of variables, as far as known
-        self._solve(
-            [statement for statement in span if module.result[statement] >= 0 or self._variable(statement) >= 0]
-        )
+        self._solve([one for one in body if one.result >= 0 or self._variable(one) >= 0])
 
     def known_strides(self, nodes: Iterable[int]) -> list[float]:
+        """Strides of those nodes of which they are known."""
         return [float(self.stride[node]) for node in nodes if self.known[node]]
-
-    def _find_variables(self, span: range) -> tuple[set[int], set[int]]:
-        """Variables on the stack, and all other pointers into memory of the thread alone.
-
-        A variable is only ever loaded and stored whole, as in IR that was not optimised.
-        """
-        variables: set[int] = set()
-        private: set[int] = set()
-        for statement in span:
-            node, opcode = int(self.module.result[statement]), self.opcode(statement)
-            if opcode == "alloca":
-                (variables if self._is_variable(node) else private).add(node)
-            elif opcode in POINTER_STEPS and not private.isdisjoint(self.operands(statement)):
-                private.add(node)
-        return variables, private
 
     def _is_variable(self, node: int) -> bool:
         """Whether only loads and stores use an address."""
-        for user in self.users[node]:
-            opcode = self.opcode(user)
-            if opcode == "store" and self.operands(user)[0] != node:
-                continue
-            if opcode != "load" and not callee_name(self.module, user).startswith("llvm.lifetime"):
-                return False
-        return True
+        return all(
+            (user.opcode == "store" and user.operands[0] != node)
+            or user.opcode == "load"
+            or (user.opcode != "store" and user.callee.startswith("llvm.lifetime"))
+            for user in self.users[node]
+        )
 
-    def _variable(self, statement: int) -> int:
+    def _variable(self, one: Instruction) -> int:
         """The variable that a statement stores to, or -1."""
-        pointer = self.operands(statement)[1] if self.opcode(statement) == "store" else -1
+        pointer = one.operands[1] if one.opcode == "store" else -1
         return pointer if pointer in self.variables else -1
 
-    def _solve(self, statements: list[int]) -> None:
-        queue, waiting, solved = deque(statements), set(statements), frozenset(statements)
+    def _solve(self, body: list[Instruction]) -> None:
+        queue, waiting, solved = deque(body), set(body), frozenset(body)
         while queue:
-            statement = queue.popleft()
-            waiting.discard(statement)
-            if self._update(statement):
-                node = int(self.module.result[statement])
-                users = self.users[node if node >= 0 else self._variable(statement)]
+            one = queue.popleft()
+            waiting.discard(one)
+            if self._update(one):
+                users = self.users[one.result if one.result >= 0 else self._variable(one)]
                 again = [user for user in users if user in solved and user not in waiting]
                 queue += again
                 waiting.update(again)
 
-    def _update(self, statement: int) -> bool:
-        """Looks at a statement again; returns whether more is known of what it defines or stores."""
-        node = int(self.module.result[statement])
+    def _update(self, one: Instruction) -> bool:
+        """Look at a statement again; return whether more is known of what it defines or stores."""
+        node = one.result
         if node < 0:
-            variable, (value, _) = self._variable(statement), self.operands(statement)
-            before = self.content.get(variable)
-            found = join_strides(([] if before is None else [before]) + self.known_strides([value]))
-            if found is None or (before is not None and same_stride(before, found)):
+            variable, before = self._variable(one), self.content.get(self._variable(one))
+            joined = _join_strides(([] if before is None else [before]) + self.known_strides(one.operands[:1]))
+            if joined is None or (before is not None and _same_stride(before, joined)):
                 return False
-            self.content[variable] = found
+            self.content[variable] = joined
             return True
-        result = self._result(statement)
-        if result is None or (self.known[node] and same_stride(float(self.stride[node]), result)):
+        result = self._result(one)
+        if result is None or (self.known[node] and _same_stride(float(self.stride[node]), result)):
             return False
         self.stride[node], self.known[node] = result, True
         return True
 
-    def _result(self, statement: int) -> float | None:
-        """Stride of what a statement defines; None where too little is known of its operands yet."""
-        operands, opcode = self.operands(statement), self.opcode(statement)
-        if opcode in ("load", "extractelement", "call") and (register := register_of(self.module, statement)):
-            return 1.0 if register in _NEIGHBOURS else 0.0
-        if opcode == "phi":
-            return join_strides(self.known_strides(operands[::2]))
-        if opcode == "load" and operands[0] in self.variables:
-            return self.content.get(operands[0])
-        if not self.known[operands].all():
+    def _result(self, one: Instruction) -> float | None:
+        """Stride of what a statement defines; None while too little is known of its operands."""
+        if one.opcode in ("load", "extractelement", "call") and one.register:
+            return 1.0 if one.register in _NEIGHBORS else 0.0
+        if one.opcode == "phi":
+            return _join_strides(self.known_strides(one.operands[::2]))
+        if one.opcode == "load" and one.operands[0] in self.variables:
+            return self.content.get(one.operands[0])
+        if not self.known[one.operands].all():
             return None
-        return self._of_operands(statement, opcode, operands)
+        strides = [float(self.stride[node]) for node in one.operands]
+        handler = self._call if one.opcode in ("call", "invoke", "callbr") else _STRIDE_OF.get(one.opcode)
+        if handler:
+            return handler(one, strides)
+        is_loaded = one.opcode == "load" and (one.operands[0] in self.private or one.reads_variable)
+        return 0.0 if not any(strides) and not is_loaded else math.nan
 
-    def _of_operands(self, statement: int, opcode: str, operands: list[int]) -> float | None:
-        """The same, where the strides of all operands are known."""
-        strides = [float(self.stride[node]) for node in operands]
-        if opcode in ("call", "invoke", "callbr"):
-            return self._call(statement, strides[1:])
-        if opcode in HANDLERS:
-            return HANDLERS[opcode](self.module, statement, operands, strides)
-        loaded = opcode == "load" and (operands[0] in self.private or reads_variable(self.module, statement))
-        return 0.0 if not any(strides) and not loaded else math.nan
-
-    def _call(self, statement: int, arguments: list[float]) -> float:
-        name, function = callee_name(self.module, statement), called_function(self.module, statement)
-        if _THREAD_NUMBER.search(name):
-            dimension = _INDEX_ARGUMENT.search(self.module.statement_source(statement))
+    def _call(self, one: Instruction, strides: list[float]) -> float:
+        arguments = strides[1:]
+        if _THREAD_NUMBER.search(one.callee):
+            dimension = _INDEX_ARGUMENT.search(one.source)
             return 1.0 if dimension is None or dimension[1] == "0" else 0.0
-        if function >= 0:
-            return self._returned(function, arguments)
-        if self.clamps and builtin_name(name) in _LIMITING and 0.0 in arguments:
+        if one.called_function >= 0:
+            return self._returned(one.called_function, arguments)
+        if self.clamps and one.builtin in _LIMITING and 0.0 in arguments:
             return next((value for value in arguments if value != 0), 0.0)
-        return math.nan if any(arguments) or _ATOMIC.search(name) else 0.0
+        return math.nan if any(arguments) or _ATOMIC.search(one.callee) else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
         """Stride of what a function returns that has a body."""
         key = (function, tuple(None if math.isnan(value) else value for value in arguments))
         if key not in self.returned:
             self.returned[key] = math.nan  # for calls of itself
-            if self.level < _DEEPEST and len(self.returned) < _MOST_CALLS:
-                body = self.module.body(function)
-                formal = dict(zip(self.operands(body.start - 1), arguments, strict=False))
-                called = _Strides(self.module, function, formal, self.returned, self.level + 1, self.clamps)
-                values = [self.operands(statement) for statement in body if self.opcode(statement) == "ret"]
-                found = join_strides(called.known_strides(node for operands in values for node in operands))
-                self.returned[key] = 0.0 if found is None else found
+            if self.depth < _MAX_CALL_DEPTH and len(self.returned) < _MAX_CALLS:
+                formal = self.module.operands(int(self.module.function_start[function]))
+                strides = dict(zip(formal, arguments, strict=False))
+                called = _Strides(self.module, function, strides, self.returned, self.depth + 1, self.clamps)
+                values = [node for one in decode(self.module, function) if one.opcode == "ret" for node in one.operands]
+                joined = _join_strides(called.known_strides(values))
+                self.returned[key] = 0.0 if joined is None else joined
         return self.returned[key]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One access of memory by a statement.
+
+    Attributes:
+        kind: "load" or "store".
+        pointer: Node of the pointer, -1 for a constant.
+        space: One of `SPACES`.
+        num_bytes: How much is accessed.
+        stride: Bytes between the addresses of neighboring threads.
+        count: Loads or stores that it counts as.
+    """
+
+    kind: str
+    pointer: int
+    space: str
+    num_bytes: float
+    stride: float
+    count: float = 1.0
+
+
+def argument_spaces(module: Module, function: int) -> dict[int, str]:
+    """Node of each argument of a kernel that points somewhere → memory, if its metadata tells."""
+    header = int(module.function_start[function])
+    match = _ADDRESS_SPACES.search(module.statement_source(header))
+    if not match:
+        return {}
+    numbers = [int(value) for value in re.findall(r"i32 (\d{1,9})", module.metadata_source(int(match[1])))]
+    pairs = zip(module.operands(header), numbers, strict=False)
+    # number 0 is of structures passed by value
+    return {node: _SPACE_OF_NUMBER.get(space, "global") if space else "private" for node, space in pairs}
+
+
+def access_pattern(stride: float, num_bytes: float) -> str:
+    """One of `PATTERNS`, by the bytes between the addresses of neighbors and the bytes that each accesses."""
+    if math.isnan(stride):
+        return "irregular"
+    if stride == 0:
+        return "uniform"
+    if abs(stride) <= num_bytes:
+        return "coalesced"
+    return "strided" if abs(stride) <= 16 * num_bytes else "far"
+
+
+class PointerSpaces:
+    """Memory that a function's pointers point into, by node; that of its arguments if it is known."""
+
+    def __init__(self, module: Module, arguments: dict[int, str]) -> None:
+        self.module = module
+        self._known = dict(arguments)
+
+    def find(self, pointer: int, number: str = "") -> str:
+        """Memory by the number that the pointer's type names, or by where the pointer comes from."""
+        if number and int(number[:9]) in _SPACE_OF_NUMBER:
+            return _SPACE_OF_NUMBER[int(number[:9])]
+        if pointer not in self._known:
+            self._known[pointer] = self._trace(pointer)
+        return self._known[pointer]
+
+    def _trace(self, pointer: int) -> str:
+        waiting: list[int] = [pointer]
+        seen: set[int] = set()
+        while waiting and len(seen) < _MAX_STEPS:
+            node = waiting.pop()
+            if node in self._known:
+                return self._known[node]
+            if node >= 0 and node not in seen:
+                seen.add(node)
+                origin = self._origin(node)
+                if isinstance(origin, str):
+                    return origin
+                waiting += reversed(origin)
+        return "global"
+
+    def _origin(self, node: int) -> str | list[int]:
+        """Memory that a pointer starts in, or the pointers that it is made of."""
+        if self.module.node_kind[node] == NodeKind.GLOBAL:
+            return self._space_of_global(node)
+        one = definition(self.module, node)
+        if not one or one.opcode not in POINTER_STEPS:
+            return "private" if one and one.opcode == "alloca" else "global"
+        match = _CAST_FROM.search(one.text)
+        if match and int(match[1][:9]) in _SPACE_OF_NUMBER:
+            return _SPACE_OF_NUMBER[int(match[1][:9])]
+        return base_pointers(one)
+
+    def _space_of_global(self, node: int) -> str:
+        """Local arrays become globals, and where the target has one memory only, constant ones as well."""
+        match = _GLOBAL.search(self.module.global_source(node))
+        number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
+        if number:
+            return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
+        return "constant" if match and match[2] else "local"
+
+
+def base_pointers(one: Instruction) -> list[int]:
+    """The pointers that a pointer is made of, of a statement of `POINTER_STEPS`."""
+    if one.opcode == "phi":
+        return one.operands[::2]
+    return one.operands[1:] if one.opcode == "select" else one.operands[:1]
+
+
+def accesses_of(one: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
+    """What a load, a store, an atomic operation or a call of a function without a body accesses.
+
+    ``stride``, (num_nodes,) float64, is `thread_strides`.
+    """
+
+    def access(kind: str, pointer: int, number: str, num_bytes: float, step: float, count: float = 1.0) -> Access:
+        return Access(kind, pointer, spaces.find(pointer, number), num_bytes, step, count)
+
+    def step_of(node: int) -> float:
+        return float(stride[node]) if node >= 0 else 0.0
+
+    if one.opcode != "call":
+        pointer = one.operands[1 if one.opcode == "store" else 0]
+        type_, number = _accessed(one)
+        kind = "store" if one.opcode == "store" else "load"
+        return [access(kind, pointer, number, size_of_type(type_), step_of(pointer))]
+    if _COPY.match(one.callee):  # an access for each eight bytes
+        length = _LENGTH.search(one.source)
+        num_bytes = float(length[1]) if length else _WORD_BYTES
+        numbers = re.findall(r"\bptr(?: addrspace\((\d+)\))?", one.source.split("(", 1)[-1])
+        pointers = one.arguments[: 1 if ".memset" in one.callee else 2]
+        numbers += [""] * len(pointers)  # typed pointers
+        count = max(num_bytes / _WORD_BYTES, 1.0)
+        return [
+            access(kind, pointer, number, num_bytes, step_of(pointer), count)
+            for kind, pointer, number in zip(("store", "load"), pointers, numbers, strict=False)
+        ]
+    vector = _VECTOR_ACCESS.fullmatch(one.builtin)
+    if not vector or len(one.arguments) < 2:
+        return []
+    kind, half, lanes = vector.groups()  # OpenCL's vload4(offset, pointer), whose offset counts whole vectors
+    type_match, numbers = _VECTOR.search(one.text), _POINTER.findall(one.text)
+    num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
+    offset, pointer = one.arguments[-2:]
+    distance = _add_strides(step_of(pointer), step_of(offset) * num_bytes)
+    return [access(kind, pointer, numbers[-1] if numbers else "", num_bytes, distance)]
+
+
+def _accessed(one: Instruction) -> tuple[str, str]:
+    """Type of what is accessed, and the number of the memory, empty if the text has none."""
+    pointers = _POINTER.findall(one.text)
+    if one.opcode in ("load", "store"):  # the pointer is the last operand
+        match = _ACCESS.search(one.text)
+        return leading_type(one.text[match.end() :]) if match else "float", pointers[-1] if pointers else ""
+    fields = split_fields(one.text)
+    return leading_type(fields[1]) if len(fields) > 1 else "float", pointers[0] if pointers else ""

@@ -1,14 +1,17 @@
-"""The way of threads through a kernel: its natural loops, and the blocks that not all threads run.
+"""Control flow of a kernel: its natural loops, the blocks that not all threads run, and the odds of branches.
 
 Coarsening copies a divergent region once for each work-item that it merges, one copy after the other, where it
 interleaves the instructions of all others.
 
-Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 (divergent regions).
+Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 (divergent regions). Ball and Larus, PLDI 1993, section 4 (odds
+of branches by opcode).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.strides import constant_operand
+from ncc.kernels.instructions import decode, definition
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -25,16 +28,19 @@ _MOST_TRIPS = 2**30
 _MOST_BLOCKS = 20_000
 _MOST_NESTED, _MOST_STEPS = 200, 100_000
 _EXIT = -1
+_RARE, _NAN = 0.1, 0.01
+_COMPARED = re.compile(r"[if]cmp (?:\w+ )*?(\w+) (?:i\d+|float|double|half|ptr) [^,]+, (\S+)")
+_ZERO = re.compile(r"-?0(?:\.0+(?:e\+0+)?)?|null|-1")
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A natural loop: that of all edges to one block that dominates where they start.
+    """A natural loop: the blocks of all back edges to one header, which dominates where they start.
 
     Attributes:
-        header: Block that is entered first, numbered through the module.
-        blocks: All its blocks, those of inner loops and the header included.
-        trips: How often it runs, if it ends where a counter meets a constant; else None.
+        header: Block that is entered first, as an index in the module.
+        blocks: All its blocks, inner loops and the header included.
+        trips: How often it runs if it ends where a counter meets a constant; else None.
     """
 
     header: int
@@ -56,19 +62,21 @@ class DivergentBlocks:
     loop: Bools
 
 
+@lru_cache(maxsize=8)
 def successors(module: Module, function: int) -> dict[int, list[int]]:
-    """Blocks that each block of a function may go on to; blocks are numbered through the module."""
+    """Block → blocks that may run next, as indices in the module."""
     first, end = module.function_block[function : function + 2].tolist()
     following: dict[int, list[int]] = {block: [] for block in range(first, end)}
-    for block, statement in _terminators(module, function).items():
-        operands = np.array(module.operands(statement), np.int32)
+    for block, terminator in {one.block: one for one in decode(module, function)}.items():
+        operands = np.array(terminator.operands, np.int32)
         labels = operands[(operands >= 0) & (module.node_kind[operands] == NodeKind.BLOCK)]
         following[block] = module.node_definition[labels].tolist()
     return following
 
 
-def find_loops(module: Module, function: int) -> list[Loop]:
-    """Finds the natural loops of a function, by header.
+@lru_cache(maxsize=8)
+def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
+    """Find the natural loops of a function, by header.
 
     Jumps into the middle of a cycle make no natural loop, and unreachable blocks have none.
 
@@ -79,7 +87,7 @@ def find_loops(module: Module, function: int) -> list[Loop]:
     if len(following) > _MOST_BLOCKS:  # dominators can take the square of their number
         raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MOST_BLOCKS:,}")
     if all(target > block for block, targets in following.items() for target in targets):
-        return []  # every cycle has a way back; without one, networkx need not be imported
+        return ()  # every cycle has a back edge; without one, networkx need not be imported
     import networkx as nx
 
     first = int(module.function_block[function])
@@ -93,61 +101,75 @@ def find_loops(module: Module, function: int) -> list[Loop]:
             latches[target].append(block)
     walk = _Walk(len(following))
     bodies = {header: walk.reach(graph.pred, blocks, header) | {header} for header, blocks in latches.items()}
-    last = _terminators(module, function)
-    return [
-        Loop(header, frozenset(body), _trips(module, body, following, last)) for header, body in sorted(bodies.items())
-    ]
+    condition = _conditions(module, function)
+    return tuple(
+        Loop(header, frozenset(body), _constant_trips(module, body, following, condition))
+        for header, body in sorted(bodies.items())
+    )
 
 
 def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: Sequence[Loop]) -> DivergentBlocks:
-    """Finds the blocks that a divergent branch decides on: those between it and its immediate post-dominator.
+    """Find the blocks that a divergent branch decides on: those between it and its immediate post-dominator.
 
-    Args:
-        module: The module.
-        function: Number of the function.
-        stride: From `ncc.kernels.addresses.thread_strides`, (num_nodes,) float64: 0 where all threads agree.
-        loops: From `find_loops`.
+    ``stride``, (num_nodes,) float64, is `ncc.kernels.addresses.thread_strides`: 0 where all threads agree.
 
     Raises:
         InputError: Branches are nested deeper than anybody writes them.
     """
-    following = successors(module, function)
+    following, condition = successors(module, function), _conditions(module, function)
     first = int(module.function_block[function])
     region, loop = np.zeros(len(following), bool), np.zeros(len(following), bool)
+    branches = [
+        block for block, node in condition.items() if len(set(following[block])) > 1 and node >= 0 and stride[node]
+    ]
     end = _immediate_post_dominators(following)
-    branches = _divergent_branches(module, function, following, stride)
     walk = _Walk(len(following))
     for block in branches:
         region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
-    for found in loops:
-        if any(set(following[block]) - found.blocks for block in found.blocks.intersection(branches)):
-            loop[[block - first for block in found.blocks]] = True
+    for one in loops:
+        if any(set(following[block]) - one.blocks for block in one.blocks.intersection(branches)):
+            loop[[block - first for block in one.blocks]] = True
     return DivergentBlocks(region, loop)
 
 
-def _terminators(module: Module, function: int) -> dict[int, int]:
-    """Last statement of each block."""
-    return {int(module.block[statement]): statement for statement in module.body(function)}
+def branch_probability(module: Module, condition: int) -> float:
+    """Share of threads for which a condition whose value is not known is assumed to hold.
+
+    NaN is rare, and so are values that equal a constant or are negative; whether a value is zero may go either way.
+    """
+    compare = definition(module, condition)
+    match = _COMPARED.search(compare.source) if compare else None
+    if not compare or compare.opcode not in ("icmp", "fcmp") or not match:
+        return 0.5
+    predicate, other = match.groups()
+    if predicate in ("uno", "ord"):
+        return _NAN if predicate == "uno" else 1 - _NAN
+    is_zero, is_constant = bool(_ZERO.fullmatch(other)), not other.startswith("%")
+    rare = {"eq", "oeq", "ueq"} if is_constant and not is_zero else set[str]()
+    rare |= {"slt", "sle", "olt", "ole", "ult", "ule"} if is_zero else {"slt", "ult"} if other == "1" else set()
+    often = {"ne", "one", "une"} if is_constant and not is_zero else set[str]()
+    often |= {"sgt", "sge", "ogt", "oge", "ugt", "uge"} if is_zero else set()
+    return _RARE if predicate in rare else 1 - _RARE if predicate in often else 0.5
 
 
-def _condition(module: Module, terminator: int) -> int:
-    """What a block's end depends on: the first operand of its last statement, -1 for an immediate."""
-    return module.operands(terminator)[0]
+def _conditions(module: Module, function: int) -> dict[int, int]:
+    """Block → first operand of its last statement, -1 for an immediate or none."""
+    return {one.block: (one.operands or [-1])[0] for one in decode(module, function)}
 
 
 def _dominated(graph: "nx.DiGraph[int]", first: int) -> dict[int, range]:
-    """Numbers of the blocks that each block dominates; its own comes first."""
+    """Block → preorder numbers of the blocks that it dominates; its own comes first."""
     import networkx as nx
 
     above = nx.immediate_dominators(graph, first)
     tree = nx.DiGraph((other, block) for block, other in above.items() if other is not None and block != first)
     tree.add_node(first)
     number = {block: place for place, block in enumerate(nx.dfs_preorder_nodes(tree, first))}
-    found: dict[int, range] = {}
+    dominated: dict[int, range] = {}
     for block in nx.dfs_postorder_nodes(tree, first):
-        ends = (found[below].stop for below in tree[block])
-        found[block] = range(number[block], max(ends, default=number[block] + 1))
-    return found
+        ends = (dominated[below].stop for below in tree[block])
+        dominated[block] = range(number[block], max(ends, default=number[block] + 1))
+    return dominated
 
 
 class _Walk:
@@ -156,50 +178,40 @@ class _Walk:
     def __init__(self, num_blocks: int) -> None:
         self._steps_left = _MOST_STEPS + _MOST_NESTED * num_blocks
 
-    def reach(self, neighbours: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
-        """Blocks that can be reached from some blocks, these included, without a block at which the way ends."""
-        found: set[int] = set()
+    def reach(self, neighbors: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
+        """Blocks that can be reached from some blocks, these included, without passing the end."""
+        reached: set[int] = set()
         frontier = list(start)
         while frontier:
             block = frontier.pop()
-            if block != end and block not in found:
-                found.add(block)
-                frontier += neighbours[block]
-        self._steps_left -= len(found)
+            if block != end and block not in reached:
+                reached.add(block)
+                frontier += neighbors[block]
+        self._steps_left -= len(reached)
         if self._steps_left < 0:
             raise InputError(
                 f"a kernel whose loops or branches are nested, on average, more than {_MOST_NESTED} deep: it can't be "
                 "described"
             )
-        return found
+        return reached
 
 
-def _trips(module: Module, body: set[int], following: dict[int, list[int]], last: dict[int, int]) -> int | None:
-    """The largest constant that a value is compared with where the loop is left; starts and steps are not looked at."""
-    found = []
+def _constant_trips(
+    module: Module, body: set[int], following: dict[int, list[int]], condition: dict[int, int]
+) -> int | None:
+    """The largest constant that a value is compared with at an exit; starts and steps are not looked at."""
+    constants = []
     for block in body:
-        if all(target in body for target in following[block]):
-            continue
-        condition = _condition(module, last[block])
-        if condition < 0 or module.node_kind[condition] != NodeKind.RESULT:
-            continue
-        statement = int(module.node_definition[condition])
-        constant = constant_operand(module, statement) if module.opcode_name(statement) == "icmp" else None
-        if constant is not None and abs(constant) > 1:
-            found.append(min(abs(constant), _MOST_TRIPS))
-    return max(found, default=None)
-
-
-def _divergent_branches(module: Module, function: int, following: dict[int, list[int]], stride: Floats) -> list[int]:
-    last = _terminators(module, function)
-    conditions = {
-        block: _condition(module, statement) for block, statement in last.items() if len(set(following[block])) > 1
-    }
-    return [block for block, node in conditions.items() if node >= 0 and stride[node] != 0]
+        if any(target not in body for target in following[block]):
+            compare = definition(module, condition[block])
+            constant = compare.constant if compare and compare.opcode == "icmp" else None
+            if constant is not None and abs(constant) > 1:
+                constants.append(min(abs(constant), _MOST_TRIPS))
+    return max(constants, default=None)
 
 
 def _immediate_post_dominators(following: dict[int, list[int]]) -> dict[int, int]:
-    """The first block that all ways from a block to the function's end pass; blocks that never end have none."""
+    """Block → the first one that all paths to the function's end pass; blocks that never end have none."""
     import networkx as nx
 
     backwards: nx.DiGraph[int] = nx.DiGraph()

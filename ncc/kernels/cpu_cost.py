@@ -1,4 +1,4 @@
-"""Cycles of a processor's core that a thread of a kernel takes, where loops wait for their own results.
+"""Cycles of a processor's core that a thread of a kernel takes if loops wait for their own results.
 
 A core begins an iteration of a loop no sooner than the values are there that the last one hands on (the longest chain
 of latencies from a loop's phi back to itself), nor before it has issued what the last one does: the two bounds of
@@ -10,22 +10,19 @@ usual processors, see Fog's instruction tables; loops are unrolled up to LLVM's 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import called_function, callee_name
-from ncc.kernels.builtins import builtin_name, work_of_call
 from ncc.kernels.control_flow import Loop, find_loops
-from ncc.kernels.instructions import lanes_of
-from ncc.kernels.strides import constant_operand
-from ncc.kernels.work import CountedStatement
+from ncc.kernels.instructions import Instruction, decode
+from ncc.kernels.work import Work
 
 CYCLE_KINDS = ("packed", "cycles", "atomic", "function", "power", "root", "whole_division", "division")
-"""What `count_cycles` counts: operations that run for several work-items at once, cycles of all others, and how many of
+"""What `cpu_cycles` counts: operations that run for several work-items at once, cycles of all others, and how many of
 them are atomic, special functions, slow ones of these, fast ones, divisions of whole numbers, and other divisions."""
 
 _ROOTS = frozenset(("sqrt", "rsqrt", "rcp", "recip", "fdividef", "divide"))
@@ -42,174 +39,155 @@ _LATENCY = {
     **{"mul": 3.0, "load": 5.0, "barrier": 10.0, "fdiv": 13.0, "root": 15.0},
     **{"frem": 40.0, "call": 40.0, "function": 50.0, "power": 150.0},
 }
-"""Cycles until a result is there; 1 where nothing is said."""
+"""Cycles until a result is there; 1 for other kinds."""
 _ISSUE = {
     **dict.fromkeys(_WHOLE, 10.0),
     **{"fdiv": 5.0, "frem": 5.0, "root": 5.0, "barrier": 5.0},
     **{"atomic": 20.0, "call": 40.0, "function": 40.0, "power": 100.0},
 }
-"""Cycles until the next operation begins; a quarter where nothing is said."""
+"""Cycles until the next operation begins; a quarter for other kinds."""
 _WIDTH = 0.25
 _ONE_BY_ONE = frozenset(("function", "power", "call", "atomic"))
-_MOST_UNROLLED, _MOST_TRIPS = 150, 32
-_MOST_STEPS = 1_000_000
+_MAX_UNROLLED, _MAX_UNROLLED_TRIPS = 150, 32
+_MAX_STEPS = 1_000_000
 
 
-@dataclass(frozen=True)
-class _Operation:
+class _Operation(NamedTuple):
     """A statement as a core sees it."""
 
     kind: str
     latency: float
-    issue: float
+    issue_cycles: float
     lanes: float
 
 
 _NOTHING = _Operation("nothing", 0.0, 0.0, 0.0)
 
 
-def count_cycles(module: Module, rows: Iterable[CountedStatement]) -> Floats:
-    """What a thread of a kernel costs a processor's core.
-
-    Args:
-        module: The module.
-        rows: Statements that the thread runs at a launch, of all functions, with how often; others cost nothing.
-
-    Returns:
-        (len(CYCLE_KINDS),) float64.
-    """
-    ways: defaultdict[int, dict[int, float]] = defaultdict(dict)
-    for row in rows:
-        own = ways[int(np.searchsorted(module.function_start, row.statement, side="right")) - 1]
-        own[row.statement] = own.get(row.statement, 0.0) + row.weight
-    functions = [_Function(module, function, own) for function, own in ways.items()]
+def cpu_cycles(work: Work) -> Floats:
+    """Cost of a thread of a kernel at a launch on a processor's core, (len(CYCLE_KINDS),) float64."""
+    module = work.module
+    weights: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    for counted in work.statements:
+        statement = counted.instruction.statement
+        of_function = weights[int(np.searchsorted(module.function_start, statement, side="right")) - 1]
+        of_function[statement] = of_function.get(statement, 0.0) + counted.weight
+    functions = [_Function(module, function, of_function) for function, of_function in weights.items()]
     total: defaultdict[str, float] = defaultdict(float)
     for one in functions:
         for kind, amount in one.amounts.items():
             total[kind] += amount
         total["cycles"] += one.loop_cycles
-    if all(one.is_packed for one in functions):
-        total["packed"] = sum(one.straight for one in functions)
+    if all(one.is_vectorizable for one in functions):
+        total["packed"] = sum(one.straight_line for one in functions)
     else:
-        total["cycles"] += sum(one.straight_cycles for one in functions)
+        total["cycles"] += sum(one.straight_line_cycles for one in functions)
     return np.array([total[kind] for kind in CYCLE_KINDS])
 
 
 class _Function:
-    """A function whose statements run so often.
+    """A function whose statements run so often; statements that are not named cost nothing.
 
     Attributes:
         amounts: Kind of operation → how many run.
-        straight, straight_cycles: Operations outside of loops, and cycles until they are issued one after the other.
+        straight_line, straight_line_cycles: Operations outside of loops, and cycles until they are issued in order.
         loop_cycles: Cycles of loops.
-        is_packed: Whether nothing keeps what is outside of loops from running for several work-items at once.
+        is_vectorizable: Whether nothing keeps what is outside of loops from running for several work-items at once.
     """
 
-    def __init__(self, module: Module, function: int, ways: dict[int, float]) -> None:
-        self.module, self.steps_left = module, _MOST_STEPS
-        self.blocks: defaultdict[int, list[int]] = defaultdict(list)
-        self.operation: dict[int, _Operation] = {}
-        for statement in module.body(function):
-            self.blocks[int(module.block[statement])].append(statement)
-            self.operation[statement] = _operation(module, statement) if statement in ways else _NOTHING
+    def __init__(self, module: Module, function: int, weights: dict[int, float]) -> None:
+        self.steps_left = _MAX_STEPS
+        self.blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
+        for one in decode(module, function):
+            self.blocks[one.block].append((one, _operation(one) if one.statement in weights else _NOTHING))
+        operations = {one.statement: (one, operation) for pairs in self.blocks.values() for one, operation in pairs}
         nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
         self.headers = {loop.header for loop in nest}
         loops = self._rolled(nest)
-        inside = {block: loop.header for loop in reversed(loops) for block in loop.blocks}  # the innermost one stays
+        innermost = {block: loop.header for loop in reversed(loops) for block in loop.blocks}
         self.amounts: defaultdict[str, float] = defaultdict(float)
-        self.straight = self.straight_cycles = 0.0
+        self.straight_line = self.straight_line_cycles = 0.0
         issued: defaultdict[int, float] = defaultdict(float)
-        for statement, weight in ways.items():
-            operation, loop = self.operation[statement], inside.get(int(module.block[statement]))
+        runs: dict[int, float] = {}
+        for statement, weight in weights.items():
+            one, operation = operations[statement]
+            runs[one.block] = weight
             self.amounts[operation.kind] += weight * operation.lanes
-            if loop is None:
-                self.straight += weight * (operation.issue > 0)
-                self.straight_cycles += weight * operation.issue
+            if one.block in innermost:
+                issued[innermost[one.block]] += weight * operation.issue_cycles
             else:
-                issued[loop] += weight * operation.issue
-        self.is_packed = not loops and _ONE_BY_ONE.isdisjoint(self.amounts)
-        runs = {int(module.block[statement]): weight for statement, weight in ways.items()}
+                self.straight_line += weight * (operation.issue_cycles > 0)
+                self.straight_line_cycles += weight * operation.issue_cycles
+        self.is_vectorizable = not loops and _ONE_BY_ONE.isdisjoint(self.amounts)
         self.loop_cycles = sum(
             max(runs.get(loop.header, 0.0) * self._recurrence(loop), issued[loop.header]) for loop in loops
         )
 
     def _rolled(self, nest: list[Loop]) -> list[Loop]:
-        """Loops that stay such, inner ones first."""
+        """Loops that are not unrolled, inner ones first."""
         rolled: dict[int, Loop] = {}  # by header
         for loop in nest:
-            size = sum(self.operation[one].issue > 0 for block in loop.blocks for one in self.blocks[block])
+            size = sum(operation.issue_cycles > 0 for block in loop.blocks for _, operation in self.blocks[block])
             trips = loop.trips or np.inf
-            is_unrolled = trips <= _MOST_TRIPS and trips * size <= _MOST_UNROLLED
+            is_unrolled = trips <= _MAX_UNROLLED_TRIPS and trips * size <= _MAX_UNROLLED
             if not is_unrolled or not loop.blocks.isdisjoint(rolled):
                 rolled[loop.header] = loop
         return [loop for loop in rolled.values() if not any(map(self._has_barrier, loop.blocks))]
 
     def _has_barrier(self, block: int) -> bool:
-        return any(self.operation[one].kind == "barrier" for one in self.blocks[block])
+        return any(operation.kind == "barrier" for _, operation in self.blocks[block])
 
     def _recurrence(self, loop: Loop) -> float:
         """Longest chain of latencies from a value that an iteration is handed to what it hands on; at least 1."""
-        module, longest = self.module, 1.0
+        longest = 1.0
         steps = [
-            (int(module.result[one]), module.operands(one), self.operation[one].latency)
+            (one, operation.latency)
             for block in sorted(loop.blocks)
-            for one in self.blocks[block]
-            if module.result[one] >= 0 and not (block in self.headers and self._is_phi(one))
+            for one, operation in self.blocks[block]
+            if one.result >= 0 and not (block in self.headers and one.opcode == "phi")
         ]
-        for phi in filter(self._is_phi, self.blocks[loop.header]):
+        for phi in (one for one, _ in self.blocks[loop.header] if one.opcode == "phi"):
             self.steps_left -= len(steps)
             if self.steps_left < 0:
                 break
-            longest = max(longest, longest_chain(module, steps, phi))
+            longest = max(longest, recurrence_latency(steps, phi))
         return longest
 
-    def _is_phi(self, statement: int) -> bool:
-        return self.module.opcode_name(statement) == "phi"
 
+def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruction) -> float:
+    """Longest chain of latencies from a loop's phi back to itself; 0 if nothing leads there.
 
-def longest_chain(module: Module, steps: Iterable[tuple[int, list[int], float]], phi: int) -> float:
-    """Longest chain of latencies from what a loop hands on back to the same; 0 where nothing leads there.
-
-    Args:
-        module: The module.
-        steps: Result, operands and latency of each statement of the loop, in order, but for phis of loops.
-        phi: The statement that takes what is handed on.
+    ``steps`` are the statements of the loop with their latencies, in order, without phis of loops.
     """
-    reached = {int(module.result[phi]): 0.0}
-    for result, operands, latency in steps:
-        before = [reached[node] for node in operands if node in reached]
+    reached = {phi.result: 0.0}
+    for one, latency in steps:
+        before = [reached[node] for node in one.operands if node in reached]
         if before:
-            reached[result] = max(before) + latency
-    return max([0.0, *(reached[node] for node in module.operands(phi) if node in reached)])
+            reached[one.result] = max(before) + latency
+    return max([0.0, *(reached[node] for node in phi.operands if node in reached)])
 
 
-def _operation(module: Module, statement: int) -> _Operation:
-    kind = module.opcode_name(statement)
-    if kind == "call":
-        kind = _kind_of_call(module, statement)
+def _operation(one: Instruction) -> _Operation:
+    kind = _kind_of_call(one) if one.opcode == "call" else one.opcode
     if kind in _FREE:
         return _NOTHING
     if kind in ("atomicrmw", "cmpxchg"):
         kind = "atomic"
-    lanes = lanes_of(module.statement_text(statement))
-    latency, issue = _LATENCY.get(kind, 1.0), _ISSUE.get(kind, _WIDTH) * lanes**0.5
-    if kind in _WHOLE and constant_operand(module, statement) is None:
+    latency, issue_cycles = _LATENCY.get(kind, 1.0), _ISSUE.get(kind, _WIDTH) * one.lanes**0.5
+    if kind in _WHOLE and one.constant is None:
         kind = "whole_division"
     elif kind in ("fdiv", "frem"):
         kind = "division"
-    return _Operation(kind, latency, issue, lanes)
+    return _Operation(kind, latency, issue_cycles, one.lanes)
 
 
-def _kind_of_call(module: Module, statement: int) -> str:
-    if called_function(module, statement) >= 0:
-        return "nothing"  # what it does is counted on its own
-    callee = callee_name(module, statement)
-    name, work = builtin_name(callee), work_of_call(callee, module.statement_text(statement))
-    if not work or "thread_query" in work:
-        return "nothing"
+def _kind_of_call(one: Instruction) -> str:
+    work = one.call_work
+    if one.called_function >= 0 or not work or "thread_query" in work:
+        return "nothing"  # a function with a body is counted on its own
     if "special" in work:
-        is_root = name in _ROOTS or name.startswith(_QUICK)
-        return "root" if is_root else "power" if name in _POWERS else "function"
+        is_root = one.builtin in _ROOTS or one.builtin.startswith(_QUICK)
+        return "root" if is_root else "power" if one.builtin in _POWERS else "function"
     if not {"float", "double", "conversion"}.isdisjoint(work):
         return "float"
     return next((kind for kind in ("barrier", "atomic", "call") if kind in work), "quick")

@@ -1,106 +1,202 @@
-"""How often each block of a function runs at a launch: by branches whose conditions are known, and trips of loops."""
+"""One run of a function at a launch, for many threads at once: how often its blocks and loops run, and on what values.
+
+What depends on memory is not known, NaN. Loops run as often as their counters say. An argument that is not given may
+follow from what it is compared with: a kernel that returns where its thread's number reaches ``n`` is launched for
+``n`` threads.
+"""
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ncc.arrays import Floats
-from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.arguments import argument_names, given_arguments
-from ncc.kernels.branches import likely_share
-from ncc.kernels.control_flow import Loop, find_loops, successors
-from ncc.kernels.launch import Launch, LoopTrips, Threads, launch_threads
-from ncc.kernels.registers import register_of
-from ncc.kernels.values import formula_of, operand_tokens, predicate_of, token_value, trips_until, value_of
+from ncc.arrays import Floats, Ints
+from ncc.ir.reader.module import Module
+from ncc.kernels.addresses import index_sizes
+from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
+from ncc.kernels.instructions import Instruction, decode, definition, token_value
+from ncc.kernels.launch import Launch, Threads, argument_names, given_arguments, launch_threads
 
 _STAYS = 0.99
 """Share of threads that an unknown condition does not send out of the kernel."""
-_MOST_TRIPS = 2.0**40
+_MAX_TRIPS = 2.0**40
 _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
 """Multiples of these spread evenly between whole numbers, each beside the others."""
+_MAX_FORMULA_DEPTH = 7
+_UNKNOWN = 2
+_FORMULA_NAMES = {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
+_PASSING = frozenset(("trunc", "zext", "sext", "freeze", "sitofp", "uitofp", "fpext", "fptrunc", "addrspacecast"))
+_STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
+
+Operation = Callable[..., Floats]
 
 
-class FunctionRuns:
+def _divide(x: Floats, y: Floats) -> Floats:
+    return np.trunc(np.divide(x, y, out=np.full_like(x, np.nan), where=y != 0))
+
+
+def _bits(operation: Callable[..., Ints]) -> Operation:
+    def apply(x: Floats, y: Floats) -> Floats:
+        known = np.isfinite(x) & np.isfinite(y) & (np.abs(x) < 2.0**62) & (np.abs(y) < 2.0**62)
+        result = operation(np.where(known, x, 0).astype(np.int64), np.where(known, y, 0).astype(np.int64))
+        return np.where(known, result, np.nan)
+
+    return apply
+
+
+_BINARY: dict[str, tuple[Operation, str]] = {
+    "add": (np.add, "+"),
+    "sub": (np.subtract, "-"),
+    "mul": (np.multiply, "*"),
+    **dict.fromkeys(("sdiv", "udiv"), (_divide, "/")),
+    **dict.fromkeys(("srem", "urem"), (lambda x, y: x - y * _divide(x, y), "%")),
+    "shl": (lambda x, y: x * 2.0 ** np.clip(y, -64, 64), "<<"),
+    **dict.fromkeys(("ashr", "lshr"), (lambda x, y: np.floor(x / 2.0 ** np.clip(y, -64, 64)), ">>")),
+    "and": (_bits(np.bitwise_and), "&"),
+    "or": (_bits(np.bitwise_or), "|"),
+    "xor": (_bits(np.bitwise_xor), "^"),
+    **dict.fromkeys(("smin", "umin"), (np.minimum, "min")),
+    **dict.fromkeys(("smax", "umax"), (np.maximum, "max")),
+}
+_COMPARED: dict[str, Operation] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    **dict.fromkeys(("slt", "ult"), np.less),
+    **dict.fromkeys(("sle", "ule"), np.less_equal),
+    **dict.fromkeys(("sgt", "ugt"), np.greater),
+    **dict.fromkeys(("sge", "uge"), np.greater_equal),
+}
+
+
+@dataclass(frozen=True)
+class LoopTrips:
+    """How often a loop runs.
+
+    Attributes:
+        line: Its line in the source, 0 if it is not known.
+        formula: The number of trips, as a formula in arguments and sizes; empty if memory decides on it.
+        trips: For a thread, on average; None if it is not known.
+        depth: Loops around it, itself included.
+        function: The function that it is in.
+        statement: One with that line, -1 if there is none.
+        file: The line's file, if that is not the source itself; else empty.
+    """
+
+    line: int
+    formula: str
+    trips: float | None
+    depth: int
+    function: str
+    statement: int = -1
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its location as text."""
+        where = f"line {self.line}" if self.line else "a loop"
+        return f"{where} of {PurePath(self.file).name}" if self.file and self.line else where
+
+
+class _Counter(NamedTuple):
+    """A loop's counter: its first value, and what is added to it, or what it is multiplied by, each time."""
+
+    start: Floats
+    step: Floats
+    factor: float
+
+
+class Execution:
     """One function at a launch.
 
     Args:
         module: The module.
-        function: Number of the function.
-        threads: The threads that stand for all.
-        arguments: Node of an argument → value in each thread, where it is known.
+        function: Index of the function.
+        threads: The n threads, weighted.
+        arguments: Node of an argument → value in each thread, (n,) float64, if it is known.
         default_trips: Trips of a loop that are not known.
 
     Attributes:
-        runs: Block → how often it runs for a thread, on average.
+        times: Block → how often each thread runs it, (n,) float64.
+        frequency: Block → how often a thread runs it, on average.
+        trips: Loop's header → trips of each thread, (n,) float64.
         loops: Its loops, outer ones first.
-        guessed: Argument's node → the value that a comparison hints at.
+        open_loops: Headers of loops with an exit of which nothing is known.
+        inferred: Argument's node → the value that a comparison hints at.
     """
 
     def __init__(
         self, module: Module, function: int, threads: Threads, arguments: dict[int, Floats], default_trips: float
     ) -> None:
-        self.module, self.function, self.threads, self.default = module, function, threads, default_trips
+        self.module, self.function, self.threads, self._default = module, function, threads, default_trips
         self.names = argument_names(module, function)
         self.values: dict[int, Floats] = dict(arguments)
         self.unknown = np.full(len(threads.weight), np.nan)
-        self.guessed: dict[int, float] = {}
-        self._strided: set[int] = set()
         self.following = successors(module, function)
         self.nest = find_loops(module, function)
-        self.by_header = {loop.header: loop for loop in self.nest}
+        self.blocks: defaultdict[int, list[Instruction]] = defaultdict(list)
+        for one in decode(module, function):
+            self.blocks[one.block].append(one)
+        self.times: dict[int, Floats] = {}
+        self.frequency: dict[int, float] = {}
         self.trips: dict[int, Floats] = {}
         self.loops: list[LoopTrips] = []
-        self.runs: dict[int, float] = {}
-        self._statements: defaultdict[int, list[int]] = defaultdict(list)
-        for statement in module.body(function):
-            self._statements[int(module.block[statement])].append(statement)
-        self._solve()
+        self.open_loops: set[int] = set()
+        self.inferred: dict[int, float] = {}
+        self._by_header = {loop.header: loop for loop in self.nest}
+        self._strided: set[int] = set()
+        self._run()
 
-    def argument_values(self, statement: int) -> list[Floats]:
-        """Values that a call passes."""
-        return self._operands(statement)
+    def inside(self, block: int) -> list[Loop]:
+        """The loops that a block is in."""
+        return [loop for loop in self.nest if block in loop.blocks]
 
-    def _solve(self) -> None:
+    def argument_values(self, one: Instruction) -> list[Floats]:
+        """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
+        nodes = one.operands[::2] if one.opcode == "phi" else one.arguments
+        tokens = one.tokens if len(one.tokens) == len(nodes) else [""] * len(nodes)
+        return [self._value(node, token) for node, token in zip(nodes, tokens, strict=True)]
+
+    def _run(self) -> None:
         flow: dict[int, Floats] = defaultdict(lambda: np.zeros(len(self.unknown)))
         first = int(self.module.function_block[self.function])
         flow[first] = np.ones(len(self.unknown))
         for block in self._order(first):
-            if block in self.by_header:
-                self._enter(self.by_header[block])
-            inside = [loop for loop in self.nest if block in loop.blocks]
-            times = math.prod(
-                (self.trips[loop.header] for loop in inside if loop.header in self.trips), start=flow[block]
-            )
-            self._ran(block, np.minimum(times, _MOST_TRIPS))
-            for statement in self._statements[block]:
-                self._evaluate(statement)
+            if block in self._by_header:
+                self._enter(self._by_header[block])
+            inside = self.inside(block)
+            trips = (self.trips[loop.header] for loop in inside if loop.header in self.trips)
+            self.times[block] = np.minimum(math.prod(trips, start=flow[block]), _MAX_TRIPS)
+            self.frequency[block] = float(self.times[block] @ self.threads.weight)
+            for one in self.blocks[block]:
+                self._evaluate(one)
             self._leave(block, inside, flow)
-        self.guessed = {node: value for node, value in self.guessed.items() if node not in self._strided}
-
-    def _ran(self, block: int, times: Floats) -> None:
-        """Keeps how often a block runs, by thread."""
-        self.runs[block] = float(times @ self.threads.weight)
+        self.inferred = {node: value for node, value in self.inferred.items() if node not in self._strided}
 
     def _order(self, first: int) -> list[int]:
-        """Blocks, each after those before it but for ways back."""
-        found, seen, stack = list[int](), {first}, [(first, iter(self.following[first]))]
+        """Blocks in topological order, ignoring back edges."""
+        order, seen, stack = list[int](), {first}, [(first, iter(self.following[first]))]
         while stack:
             block, following = stack[-1]
             target = next((other for other in following if other not in seen), None)
             if target is None:
-                found.append(block)
+                order.append(block)
                 stack.pop()
             else:
                 seen.add(target)
                 stack.append((target, iter(self.following[target])))
-        return found[::-1]
+        return order[::-1]
 
     def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
-        """Passes a block's threads on to the blocks after it; a loop's, all to where it is left, once."""
-        if block in self.by_header:
-            loop = self.by_header[block]
+        """Pass a block's threads on to the blocks after it; a loop's, all to its exits, once."""
+        if block in self._by_header:
+            loop = self._by_header[block]
             outer = [other for other in inside if other is not loop and loop.blocks < other.blocks]
             exits = {target for one in loop.blocks for target in self.following[one] if target not in loop.blocks}
             exits = {target for target in exits if all(target in other.blocks for other in outer)} or exits
@@ -111,7 +207,7 @@ class FunctionRuns:
             target
             for target in targets
             if all(target in loop.blocks for loop in inside)
-            and (target not in self.by_header or block not in self.by_header[target].blocks)
+            and (target not in self._by_header or block not in self._by_header[target].blocks)
         ]
         if not kept:
             return
@@ -126,53 +222,37 @@ class FunctionRuns:
 
     def _shares(self, block: int, targets: list[int]) -> list[Floats]:
         """Share of a block's threads that goes to each target."""
-        if len(targets) == 1:
-            return [np.ones(len(self.unknown))]
-        condition = self.module.operands(self._statements[block][-1])[0]
         if len(targets) != 2:
             return [np.full(len(self.unknown), 1 / len(targets)) for _ in targets]
-        ends = [self._ends(target) for target in targets]
-        likely = likely_share(self.module, condition) if ends[0] == ends[1] else (1 - _STAYS if ends[0] else _STAYS)
+        condition = self.blocks[block][-1].operands[0]
+        ends = [not self.following[target] and len(self.blocks[target]) == 1 for target in targets]
+        likely = branch_probability(self.module, condition)
+        if ends[0] != ends[1]:
+            likely = 1 - _STAYS if ends[0] else _STAYS
         value = self.values.get(condition, self.unknown)
         first = np.where(np.isnan(value), likely, (value != 0).astype(float))
         return [first, 1 - first]
 
-    def _ends(self, block: int) -> bool:
-        return not self.following[block] and len(self._statements[block]) == 1
-
-    def _operand(self, node: int, token: str) -> Floats:
-        if node < 0:
+    def _value(self, node: int, token: str) -> Floats:
+        if node < 0 and token:
             return np.full(len(self.unknown), token_value(token))
         return self.values.get(node, self.unknown)
 
-    def _operands(self, statement: int) -> list[Floats]:
-        nodes, tokens = self.module.operands(statement), operand_tokens(self.module, statement)
-        opcode = self.module.opcode_name(statement)
-        nodes = nodes[1:] if opcode == "call" else nodes[::2] if opcode == "phi" else nodes
-        if len(nodes) != len(tokens):
-            return [self.values.get(node, self.unknown) for node in nodes]
-        return [self._operand(node, token) for node, token in zip(nodes, tokens, strict=True)]
-
-    def _evaluate(self, statement: int) -> None:
-        module, node = self.module, int(self.module.result[statement])
-        if node < 0 or node in self.values:
+    def _evaluate(self, one: Instruction) -> None:
+        if one.result < 0 or one.result in self.values:
             return
-        opcode = module.opcode_name(statement)
-        if opcode == "phi":
-            found = self._operands(statement)
-            same = all(np.array_equal(found[0], other) for other in found[1:])
-            self.values[node] = found[0] if same else self.unknown
-            return
-        if register := register_of(module, statement):
-            self.values[node] = self._register(register)
-        elif opcode in ("load", "getelementptr", "alloca", "fcmp"):
-            return
-        else:
-            operands = self._operands(statement)
+        if one.opcode == "phi":
+            incoming = self.argument_values(one)
+            same = all(np.array_equal(incoming[0], other) for other in incoming[1:])
+            self.values[one.result] = incoming[0] if same else self.unknown
+        elif one.register:
+            self.values[one.result] = self._register(one.register)
+        elif one.opcode not in ("load", "getelementptr", "alloca", "fcmp"):
+            operands = self.argument_values(one)
             if operands:
-                self.values[node] = value_of(module, statement, operands)
-            if opcode == "icmp":
-                self._compare(statement, operands)
+                self.values[one.result] = _compute(one, operands)
+            if one.opcode == "icmp":
+                self._infer(one, operands)
 
     def _register(self, name: str) -> Floats:
         values, (kind, _, axis) = self.threads.values, name.partition(".")
@@ -182,174 +262,252 @@ class FunctionRuns:
             return values[f"nctaid.{axis}"] * values[f"ntid.{axis}"]
         return values.get(name, self.unknown)
 
-    def _compare(self, statement: int, operands: list[Floats]) -> None:
-        """Guesses an argument by the thread's number that it is compared with."""
-        for node, other in zip(self.module.operands(statement), operands[::-1], strict=False):
+    def _infer(self, compare: Instruction, operands: list[Floats]) -> None:
+        """Infer an argument from the thread's number that it is compared with."""
+        for node, other in zip(compare.operands, operands[::-1], strict=False):
             argument = self._argument_behind(node)
             if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
-                self.guessed[argument] = max(self.guessed.get(argument, 0.0), float(other.max()) + 1)
+                self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
     def _argument_behind(self, node: int) -> int:
-        """The argument, not known, that a value is but for its width, or -1."""
-        while node >= 0 and self.module.node_kind[node] == NodeKind.RESULT:
-            statement = int(self.module.node_definition[node])
-            if self.module.opcode_name(statement) not in _CASTS:
+        """The argument, not known, that a value is except for its width, or -1."""
+        while one := definition(self.module, node):
+            if one.opcode not in _CASTS:
                 return -1
-            node = self.module.operands(statement)[0]
+            node = one.operands[0]
         return node if node in self.names and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
-        """Finds how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
+        """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
         counters = self._counters(loop)
-        found = [exit_ for block in loop.blocks for exit_ in self._exits(loop, block, counters)]
-        known = [trips for trips, _ in found if trips is not None and np.isfinite(trips).any()]
+        exits = []
+        for block in loop.blocks:
+            of_block = self._exits(loop, block, counters)
+            exits += of_block
+            leaves = any(target not in loop.blocks for target in self.following[block])
+            if leaves and not any(np.isfinite(trips).all() for trips, _ in of_block):
+                self.open_loops.add(loop.header)
+        known = [trips for trips, _ in exits if np.isfinite(trips).any()]
         trips = None
         if known:
             trips = np.minimum.reduce([np.where(np.isfinite(one), one, np.inf) for one in known])
             mean = float(np.where(np.isfinite(trips), trips, 0) @ self.threads.weight)
-            trips = np.clip(np.where(np.isfinite(trips), trips, max(mean, 1.0)), 0, _MOST_TRIPS)
-        formulas = [formula for _, formula in found if formula]
+            trips = np.clip(np.where(np.isfinite(trips), trips, max(mean, 1.0)), 0, _MAX_TRIPS)
         average = None if trips is None else float(trips @ self.threads.weight)
-        depth = sum(loop.header in other.blocks for other in self.nest)
-        at_line = next((one for one in self._statements[loop.header] if self.module.source_line[one] > 0), -1)
-        line = int(self.module.source_line[at_line]) if at_line >= 0 else 0
-        name = self.module.function_names[self.function]
-        self.loops.append(LoopTrips(line, formulas[0] if formulas else "", average, depth, name, at_line))
-        self.trips[loop.header] = np.full(len(self.unknown), self.default) if trips is None else trips
-        at = np.floor(self._places(depth) * self.trips[loop.header])
+        lines = ((one.statement, int(self.module.source_line[one.statement])) for one in self.blocks[loop.header])
+        statement, line = next(((one, line) for one, line in lines if line > 0), (-1, 0))
+        formula = next((formula for _, formula in exits if formula), "")
+        depth, name = self._depth(loop), self.module.function_names[self.function]
+        self.loops.append(LoopTrips(line, formula, average, depth, name, statement))
+        self.trips[loop.header] = np.full(len(self.unknown), self._default) if trips is None else trips
+        at = self.trip_of(loop)
         for node, (start, step, factor) in counters.items():
             value = np.floor(start * factor**at) if factor != 1 else start + step * at
             self.values[node] = np.where(np.isfinite(value), value, np.nan)
 
-    def _places(self, depth: int) -> Floats:
-        """How far each thread is taken to be in a loop, from 0 to 1: evenly spread, and so in loops within loops."""
-        return (self.threads.number * _SPREADS[min(depth, len(_SPREADS)) - 1]) % 1.0
+    def _depth(self, loop: Loop) -> int:
+        return sum(loop.header in other.blocks for other in self.nest)
 
-    def _counters(self, loop: Loop) -> dict[int, tuple[Floats, Floats, float]]:
-        """Counter's node → its first value, what is added to it, and what it is multiplied by, each time."""
-        module, found = self.module, dict[int, tuple[Floats, Floats, float]]()
-        for statement in self._statements[loop.header]:
-            if module.opcode_name(statement) != "phi":
+    def trip_of(self, loop: Loop) -> Floats:
+        """The trip of a loop that each thread is taken in, (n,): evenly spread, and so in loops within loops."""
+        places = (self.threads.number * _SPREADS[min(self._depth(loop), len(_SPREADS)) - 1]) % 1.0
+        return np.floor(places * self.trips[loop.header])
+
+    def _counters(self, loop: Loop) -> dict[int, _Counter]:
+        counters: dict[int, _Counter] = {}
+        for phi in self.blocks[loop.header]:
+            if phi.opcode != "phi":
                 break
-            node, operands, tokens = (
-                int(module.result[statement]),
-                module.operands(statement),
-                operand_tokens(module, statement),
-            )
-            pairs = list(zip(operands[::2], operands[1::2], tokens, strict=False))
-            back = [value for value, label, _ in pairs if int(module.node_definition[label]) in loop.blocks]
-            entry = [
-                (value, token) for value, label, token in pairs if int(module.node_definition[label]) not in loop.blocks
-            ]
-            if len(back) != 1 or not entry or back[0] < 0 or module.node_kind[back[0]] != NodeKind.RESULT:
-                continue
-            step = self._step(int(module.node_definition[back[0]]), node)
-            if step is not None:
-                found[node] = (self._operand(*entry[0]), *step)
-        return found
+            labels = self.module.node_definition[phi.operands[1::2]].tolist()
+            pairs = list(zip(phi.operands[::2], labels, phi.tokens, strict=False))
+            back = [value for value, label, _ in pairs if label in loop.blocks]
+            entry = [(value, token) for value, label, token in pairs if label not in loop.blocks]
+            step = definition(self.module, back[0]) if len(back) == 1 and entry else None
+            if step and (how := self._step(step, phi.result)):
+                counters[phi.result] = _Counter(self._value(*entry[0]), *how)
+        return counters
 
-    def _step(self, statement: int, counter: int) -> tuple[Floats, float] | None:
-        """What is added to a counter and what it is multiplied by; None where it is not a counter."""
-        module = self.module
-        opcode, operands = module.opcode_name(statement), module.operands(statement)
-        if opcode not in ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul") or counter not in operands:
+    def _step(self, one: Instruction, counter: int) -> tuple[Floats, float] | None:
+        """What is added to a counter and what it is multiplied by; None if it is not a counter."""
+        if one.opcode not in _STEPS or counter not in one.operands:
             return None
-        other = self._operands(statement)[1 if operands[0] == counter else 0]
-        nothing = np.zeros(len(self.unknown))
-        if opcode in ("add", "sub"):
-            return (other if opcode == "add" else -other), 1.0
+        other = self.argument_values(one)[1 if one.operands[0] == counter else 0]
+        if one.opcode in ("add", "sub"):
+            return (other if one.opcode == "add" else -other), 1.0
         amount = float(other[0])
         if not math.isfinite(amount) or amount <= 0:
             return None
-        factor = 2.0**amount if opcode in ("shl", "lshr", "ashr") else amount
-        return (nothing, factor if opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
+        factor = 2.0**amount if one.opcode in ("shl", "lshr", "ashr") else amount
+        return (np.zeros(len(other)), factor if one.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
-    def _exits(
-        self, loop: Loop, block: int, counters: dict[int, tuple[Floats, Floats, float]]
-    ) -> list[tuple[Floats | None, str]]:
+    def _exits(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> list[tuple[Floats, str]]:
         """Trips, and their formula, by the condition at the end of a block, if that leads out of the loop."""
-        module, targets = self.module, self.following[block]
+        targets = self.following[block]
         if len(targets) != 2 or all(target in loop.blocks for target in targets):
             return []
-        condition = module.operands(self._statements[block][-1])[0]
-        if condition < 0 or module.node_kind[condition] != NodeKind.RESULT:
+        compare = definition(self.module, self.blocks[block][-1].operands[0])
+        if not compare or compare.opcode != "icmp":
             return []
-        compare = int(module.node_definition[condition])
-        if module.opcode_name(compare) != "icmp":
-            return []
-        operands, tokens, stays = module.operands(compare), operand_tokens(module, compare), targets[0] in loop.blocks
-        for at in (0, 1):
-            counter, advanced = self._counter_behind(operands[at], counters)
+        stays = targets[0] in loop.blocks
+        for position in (0, 1):
+            counter, is_advanced = self._counter_behind(compare.operands[position], counters)
             if counter < 0:
                 continue
+            limit, token = compare.operands[1 - position], compare.tokens[1 - position]
             start, step, factor = counters[counter]
             if np.ptp(start) > 0 and (factor != 1 or not (np.abs(step) == 1).all()):
-                self._strided.add(self._argument_behind(operands[1 - at]))
-            bound = self._operand(operands[1 - at], tokens[1 - at])
-            late = 0 if advanced or (block == loop.header and len(loop.blocks) > 1) else 1
-            trips = trips_until(start, step, factor, bound, predicate_of(module, compare), stays) + late
-            limit = formula_of(module, operands[1 - at], tokens[1 - at], self.names)
-            return [(np.maximum(trips, 1 if advanced or late else 0), self._formula(counter, limit, factor))]
+                self._strided.add(self._argument_behind(limit))
+            late = 0 if is_advanced or (block == loop.header and len(loop.blocks) > 1) else 1
+            trips = _trip_count_until(counters[counter], self._value(limit, token), compare.predicate, stays) + late
+            formula = self._trip_formula(counter, self._formula(limit, token), factor)
+            return [(np.maximum(trips, 1 if is_advanced or late else 0), formula)]
         return []
 
-    def _counter_behind(self, node: int, counters: dict[int, tuple[Floats, Floats, float]]) -> tuple[int, bool]:
-        """The counter that a value is, but for its width, or that it is one step on; -1 if it is none."""
-        advanced = False
+    def _counter_behind(self, node: int, counters: dict[int, _Counter]) -> tuple[int, bool]:
+        """The counter that a value is, except for its width, and whether it is one step on; -1 if it is none."""
+        is_advanced = False
         for _ in range(4):
             if node in counters:
-                return node, advanced
-            if node < 0 or self.module.node_kind[node] != NodeKind.RESULT:
-                break
-            statement = int(self.module.node_definition[node])
-            opcode = self.module.opcode_name(statement)
-            operands = self.module.operands(statement)
-            if opcode not in _CASTS:
-                if advanced or opcode not in ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul"):
-                    break
-                advanced = True
-                node = next((one for one in operands if one in counters), -1)
+                return node, is_advanced
+            one = definition(self.module, node)
+            if one and one.opcode in _CASTS:
+                node = one.operands[0]
+            elif one and one.opcode in _STEPS and not is_advanced:
+                is_advanced = True
+                node = next((operand for operand in one.operands if operand in counters), -1)
             else:
-                node = operands[0]
+                break
         return -1, False
 
-    def _formula(self, counter: int, limit: str, factor: float) -> str:
-        """Trips of a loop in words: what is left to go, by the step."""
-        module = self.module
-        statement = int(module.node_definition[counter])
-        operands, tokens = module.operands(statement), operand_tokens(module, statement)
-        starts = [
-            formula_of(module, node, token, self.names) for node, token in zip(operands[::2], tokens, strict=False)
-        ]
+    def _trip_formula(self, counter: int, limit: str, factor: float) -> str:
+        """Trips of a loop as a formula: the way that is left, by the step."""
+        phi = Instruction(self.module, int(self.module.node_definition[counter]))
+        values = phi.operands[::2]
+        starts = (self._formula(node, token) for node, token in zip(values, phi.tokens, strict=False))
         start = next((one for one in starts if one), "")
         if not limit or not start:
             return ""
         if factor != 1:
             return f"log{factor if factor > 1 else 1 / factor:g}({start if factor < 1 else limit})"
-        backs = (
-            module.node_definition[node]
-            for node in operands[::2]
-            if node >= 0 and module.node_kind[node] == NodeKind.RESULT
-        )
         by = ""
-        for back in backs:
-            parts = module.operands(int(back))
-            if counter in parts:
-                at = 1 - parts.index(counter)
-                by = formula_of(module, parts[at], operand_tokens(module, int(back))[at], self.names)
+        for node in values:
+            if (back := definition(self.module, node)) and counter in back.operands:
+                position = 1 - back.operands.index(counter)
+                by = self._formula(back.operands[position], back.tokens[position])
         span = limit if start == "0" else start if limit == "0" else f"({limit} - {start})"
         return span if by in ("1", "-1") else f"{span} / {by.removeprefix('-')}" if by else ""
 
+    def _formula(self, node: int, token: str, depth: int = 0) -> str:
+        """A value as a formula in sizes and arguments; empty if it depends on memory or a loop."""
+        if node < 0 or node in self.names:
+            return self.names.get(node, "" if np.isnan(token_value(token)) else token)
+        one = definition(self.module, node)
+        if not one or depth > _MAX_FORMULA_DEPTH:
+            return ""
+        if one.register:
+            kind, _, axis = one.register.partition(".")
+            return f"{_FORMULA_NAMES[kind]}.{axis}" if kind in _FORMULA_NAMES else one.register
+        operands = one.operands[1:] if _is_named_call(one) else one.operands
+        opcode = one.builtin if _is_named_call(one) else one.opcode
+        if len(one.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
+            return ""
+        parts = [self._formula(*pair, depth + 1) for pair in zip(operands, one.tokens, strict=True)]
+        if not parts or not all(parts):
+            return ""
+        return parts[0] if opcode in _PASSING else _join_formula(_BINARY[opcode][1], parts)
 
-def guess_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Arguments that are not given, by what the kernel compares with them."""
-    threads = launch_threads(launch)
-    known: dict[int, float] = given_arguments(module, kernel, launch)
-    num = len(threads.weight)
+    def signs(self) -> list[NDArray[np.int8]]:
+        """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
+        signs = []
+        for block in self.times:
+            for one in self.blocks[block]:
+                if one.opcode == "icmp" and one.result >= 0:
+                    left, right, *_ = self.argument_values(one)
+                    sign = np.sign(left - right)
+                    signs.append(np.where(np.isfinite(sign), sign, _UNKNOWN).astype(np.int8))
+        return signs
+
+    @cached_property
+    def certain(self) -> dict[int, Floats]:
+        """Block → how often each thread is certain to run it, (n,) float64; blocks are missing if that is unknown."""
+        certain = {}
+        for block, times in self.times.items():
+            inside = self.inside(block)
+            trips = np.prod([self.trips[loop.header] for loop in inside], axis=0) if inside else np.ones(len(times))
+            share = np.divide(times, trips, out=np.zeros_like(times), where=trips > 0)
+            if self.open_loops.isdisjoint(loop.header for loop in inside) and np.isin(share, (0.0, 1.0)).all():
+                certain[block] = times
+        return certain
+
+    @cached_property
+    def offsets(self) -> dict[int, tuple[int, Floats]]:
+        """Pointer's node → the argument that it starts from, and bytes from there in each thread, (n,) float64."""
+        header = self.module.operands(int(self.module.function_start[self.function]))
+        offsets = {node: (node, np.zeros(len(self.unknown))) for node in header}
+        for block in self.times:
+            for one in self.blocks[block]:
+                if one.opcode == "getelementptr" and one.result >= 0 and one.operands[0] in offsets:
+                    base, *indices = one.operands
+                    origin, start = offsets[base]
+                    steps = zip(indices, one.tokens[-len(indices) :], index_sizes(one), strict=True)
+                    moved = [self._value(index, token) * size for index, token, size in steps]
+                    offsets[one.result] = origin, sum(moved, start=start)
+        return offsets
+
+
+def _compute(one: Instruction, operands: list[Floats]) -> Floats:
+    """The value that a statement, neither a phi nor the read of a register, defines; NaN if it is not known."""
+    opcode = one.builtin if one.opcode == "call" else one.opcode
+    if opcode in _PASSING:
+        return operands[0]
+    if opcode in ("fptosi", "fptoui"):
+        return np.trunc(operands[0])
+    if opcode in _BINARY and len(operands) >= 2:
+        return _BINARY[opcode][0](operands[0], operands[1])
+    if opcode == "icmp" and one.predicate in _COMPARED:
+        known = np.isfinite(operands[0]) & np.isfinite(operands[1])
+        return np.where(known, _COMPARED[one.predicate](operands[0], operands[1]), np.nan)
+    if opcode == "select" and len(operands) == 3:
+        chosen = np.where(operands[0] != 0, operands[1], operands[2])
+        return np.where(np.isnan(operands[0]), np.where(operands[1] == operands[2], operands[1], np.nan), chosen)
+    return np.full_like(operands[0], np.nan)
+
+
+def _is_named_call(one: Instruction) -> bool:
+    return one.opcode == "call" and int(one.module.callee[one.statement]) >= 0
+
+
+def _join_formula(sign: str, parts: list[str]) -> str:
+    if sign in ("min", "max"):
+        return f"{sign}({parts[0]}, {parts[1]})"
+    if sign == "<<" and parts[1].isdigit():
+        return f"({parts[0]} * {2 ** int(parts[1])})"
+    return f"({parts[0]} {sign} {parts[1]})"
+
+
+def _trip_count_until(counter: _Counter, bound: Floats, predicate: str, stays: bool) -> Floats:
+    """Times that a counter goes from its start until a comparison with a bound ends the loop, (n,) float64."""
+    start, step, factor = counter
+    with np.errstate(all="ignore"):
+        if factor != 1:
+            low, high = (bound, start) if factor < 1 else (start, bound)
+            ratio = np.maximum(high, 1) / np.maximum(low, 1 if factor > 1 else 0.5)
+            trips = np.ceil(np.log(ratio) / abs(math.log(factor)) - 1e-9)
+            return np.where(np.isfinite(start) & np.isfinite(bound), trips, np.nan)
+        way = (bound - start) / step
+        inclusive = predicate in ("sle", "ule", "sge", "uge")
+        exact = np.floor(way) + 1 if inclusive == stays and predicate not in ("eq", "ne") else np.ceil(way)
+        return np.where(np.isfinite(way), np.maximum(exact, 0), np.nan)
+
+
+def infer_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
+    """Node of each argument that is not given → its value, from what the kernel compares with it."""
+    threads, given = launch_threads(launch), given_arguments(module, kernel, launch)
+    known = dict(given)
     for _ in range(2):
-        arguments = {node: np.full(num, float(value)) for node, value in known.items()}
-        guessed = FunctionRuns(module, kernel, threads, arguments, 1.0).guessed
-        new = {node: value for node, value in guessed.items() if node not in known}
-        if not new:
+        arguments = {node: np.full(len(threads.weight), float(value)) for node, value in known.items()}
+        inferred = Execution(module, kernel, threads, arguments, 1.0).inferred
+        if inferred.keys() <= known.keys():
             break
-        known |= new
-    return {node: value for node, value in known.items() if node not in given_arguments(module, kernel, launch)}
+        known = inferred | known
+    return {node: value for node, value in known.items() if node not in given}

@@ -1,14 +1,285 @@
-"""Types as statements write them: their sizes, and what lies inside of them."""
+"""A statement of the IR, decoded once: operands and immediates, types, what it calls, and which register it reads.
+
+Registers are the numbers that a GPU's hardware has for a thread, by the names of OpenCL, CUDA, AMD and SPIR-V; SPIR-V's
+are built-in variables (SYCL, the translator of Khronos), functions with a number, or LLVM's own intrinsics.
+"""
 
 import re
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from ncc.ir.reader.module import Module, NodeKind
 
 _SCALAR_BYTES = {"half": 2.0, "bfloat": 2.0, "float": 4.0, "double": 8.0, "x86_fp80": 16.0, "fp128": 16.0}
 _POINTER_BYTES = 8.0
-_MOST_BYTES = 2.0**62
-
-_INTEGER = re.compile(r"i(\d{1,8})")
+_MAX_BYTES = 2.0**62
+_INTEGER_TYPE = re.compile(r"i(\d{1,8})")
 _LANES = re.compile(r"<(?:vscale x )?(\d{1,9}) x ")
 _ARRAY = re.compile(r"[\[<](\d{1,19}) x (.*)[\]>]", re.DOTALL)
+
+_PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")
+_WHOLE = re.compile(r"-?\d{1,38}")
+_PREDICATES = frozenset(("eq", "ne", "slt", "ult", "sle", "ule", "sgt", "ugt", "sge", "uge"))
+
+_HARDWARE = re.compile(
+    r"ptx\.sreg\.((?:n?ctaid|n?tid)\.[xyz]|warpsize|laneid)|amdgcn\.(workitem|workgroup)\.id\.([xyz])"
+)
+_OPENCL = re.compile(
+    r"get_(global_id|local_id|group_id|local_size|num_groups|global_size)j?\(i32 (?:noundef )?([012])\)"
+)
+_OPENCL_NAMES = {
+    "local_id": "tid", "group_id": "ctaid", "local_size": "ntid", "num_groups": "nctaid",
+    "workitem": "tid", "workgroup": "ctaid",
+}  # fmt: skip
+_SPIRV_NAMES = {
+    "LocalInvocationId": "tid", "WorkgroupId": "ctaid", "WorkgroupSize": "ntid", "NumWorkgroups": "nctaid",
+    "GlobalInvocationId": "global_id", "GlobalSize": "global_size",
+    "SubgroupLocalInvocationId": "laneid", "SubgroupSize": "warpsize",
+    "thread.id.in.group": "tid", "group.id": "ctaid", "workgroup.size": "ntid", "num.workgroups": "nctaid",
+    "thread.id": "global_id", "global.size": "global_size",
+    "subgroup.local.invocation.id": "laneid", "wave.get.lane.index": "laneid",
+    "subgroup.size": "warpsize", "wave.get.lane.count": "warpsize",
+}  # fmt: skip
+_WITHOUT_AXIS = frozenset(("laneid", "warpsize"))
+_SPIRV = re.compile(r"__spirv_(?:BuiltIn)?([A-Z][A-Za-z]*?)(?:_([xyz])v?|[iv]?)$")
+_SPIRV_INTRINSIC = re.compile(r"llvm\.spv\.([a-z.]+?)(?:\.i\d+)?$")
+_THREAD = re.compile(r"get_(?:global|local)_(?:linear_)?id|BuiltIn(?:LocalInvocationIndex|GlobalLinearId)")
+_DIMENSION = re.compile(r"\(i32 (?:noundef )?([012])\)")
+_LOAD = re.compile(r"load (?:volatile )?(<|i)")
+_VARIABLE = re.compile(r"@(__spirv_BuiltIn\w+)")
+_ELEMENT = re.compile(r"getelementptr[^(]*\((.*?), i\d+ (\d+)\)")
+_LANE = re.compile(r", i\d+ ([012])$")
+
+_NOTHING = ("llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant")
+_BARRIER = re.compile(r"[bB]arrier|__syncthreads|mem_fence")
+_ATOMIC = re.compile(r"atom(?:ic)?_")
+_QUERY = re.compile(
+    r"get_(?:global|local|group|num|work|enqueued|sub_group)_|ptx\.sreg|amdgcn\.work(?:item|group)\.id"
+    r"|__spirv_(?:BuiltIn)?(?:Global|Local|Num|Workgroup|EnqueuedWorkgroup|Sub[gG]roup)\w*(?:I[dn]|Size|Workgroups|Offset)"
+    r"|llvm\.spv\.(?:thread|group|flattened|global|local|num|workgroup|wave|subgroup)\."
+)
+_MANGLED = re.compile(r"_Z(\d{1,3})(.*)", re.DOTALL)
+_LLVM_INTRINSIC = re.compile(r"llvm\.(?:nvvm\.|amdgcn\.)?(\w+)")
+_PREFIX = re.compile(r"__nv_|__ocml_|fast_|__")
+_APPROXIMATE = re.compile(r"native_|half_")
+_SUFFIX = re.compile(r"_f32|_f64|[fl]")
+
+_SPECIAL = """
+sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sinpi cospi tanpi asinpi acospi atanpi sincos atan2 atan2pi
+exp exp2 exp10 expm1 ex2 log log2 log10 log1p lg2 pow powi pown powr rootn sqrt rsqrt cbrt rcp hypot erf erfc lgamma
+tgamma fmod remainder length normalize distance divide fdividef recip
+"""
+_FUSED = "fma mad fmuladd mix lerp dot"
+_FLOAT = "fabs floor ceil round roundeven rint trunc nearbyint sign copysign step degrees radians fract fdim ldexp"
+_FUSED_INTEGER = "mad24 mad_hi mad_sat"
+_INTEGER = """
+abs abs_diff mul24 umul24 mul_hi umulhi mulhi rotate popcount popc ctpop clz ctz ctlz cttz fshl fshr bswap bitreverse
+brev add_sat sub_sat uadd sadd usub ssub hadd rhadd
+"""
+_COMPARISON = """
+min max fmin fmax minnum maxnum minimum maximum smin smax umin umax clamp select bitselect isequal isnotequal isgreater
+isgreaterequal isless islessequal islessgreater isnan isinf isfinite any all
+"""
+_KIND = {
+    name: (kind, amount)
+    for names, kind, amount in (
+        (_SPECIAL, "special", 1.0),
+        (_FUSED, "float", 2.0),
+        (_FLOAT, "float", 1.0),
+        (_FUSED_INTEGER, "integer", 2.0),
+        (_INTEGER, "integer", 1.0),
+        (_COMPARISON, "comparison", 1.0),
+    )
+    for name in names.split()
+}
+
+
+class Instruction:
+    """A statement of a function's body; what its text says is parsed when it is first asked for.
+
+    Attributes:
+        statement: Its index in the module.
+        opcode: As LLVM writes it.
+        operands: Nodes of its operands, -1 for immediates; of a call, the callee first.
+        result: Node of what it defines, or -1.
+        block: Index of its basic block in the module.
+    """
+
+    def __init__(self, module: Module, statement: int) -> None:
+        self.module, self.statement = module, statement
+        self.opcode, self.operands = module.opcode_name(statement), module.operands(statement)
+        self.result, self.block = int(module.result[statement]), int(module.block[statement])
+
+    @cached_property
+    def text(self) -> str:
+        """Its abstracted text."""
+        return self.module.statement_text(self.statement)
+
+    @cached_property
+    def source(self) -> str:
+        """Its text with immediates, without metadata and comments."""
+        return self.module.statement_source(self.statement).split(", !", 1)[0].split(" ;", 1)[0]
+
+    @cached_property
+    def arguments(self) -> list[int]:
+        """Its operands, of a call without the callee."""
+        return self.operands[1:] if self.opcode == "call" else self.operands
+
+    @cached_property
+    def callee(self) -> str:
+        """Name of the function that a call names; empty for calls of pointers."""
+        node = int(self.module.callee[self.statement])
+        is_named = node >= 0 and self.module.node_kind[node] in (NodeKind.FUNCTION, NodeKind.GLOBAL)  # or an alias
+        return self.module.node_name(node) if is_named else ""
+
+    @cached_property
+    def called_function(self) -> int:
+        """Index of the function that a call names, if it has a body, or -1."""
+        return int(self.module.function_of_node[self.module.callee[self.statement]])
+
+    @cached_property
+    def builtin(self) -> str:
+        """The callee as its source has it: ``_Z3expf``, ``expf``, ``llvm.exp.f32`` and ``__nv_expf`` are all exp."""
+        return builtin_name(self.callee)
+
+    @cached_property
+    def call_work(self) -> dict[str, float]:
+        """What a call of a function without a body does, as amounts of the kinds that a profile counts."""
+        if self.callee.startswith(_NOTHING):
+            return {}
+        for pattern, kind in ((_BARRIER, "barrier"), (_ATOMIC, "atomic"), (_QUERY, "thread_query")):
+            if pattern.search(self.callee):
+                return {kind: 1.0}
+        if self.builtin.startswith("convert_"):
+            return {"conversion": self.lanes}
+        is_approximate = _APPROXIMATE.match(self.builtin)
+        kind, amount = ("special", 1.0) if is_approximate else _KIND.get(self.builtin, ("call", 1.0))
+        if kind == "float":
+            amount *= self.lanes
+            return {"double" if "double" in self.text else "float": amount, "flops": amount}
+        if kind == "special":
+            return {"special": self.lanes, "flops": self.lanes}
+        return {kind: amount * (self.lanes if kind != "call" else 1.0)}
+
+    @cached_property
+    def lanes(self) -> float:
+        """Lanes of the first vector type in its text, 1 if there is none."""
+        match = _LANES.search(self.text)
+        return float(match[1]) if match else 1.0
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The text of each operand, a name or an immediate; of a phi, of its values, of a call, without the callee."""
+        text = self.source.partition(" = ")[2]
+        if text.startswith("phi "):
+            return [value.strip() for value in _PHI.findall(text)]
+        if "call" in text.split("@", 1)[0]:
+            text = text[text.find("(", max(text.find("@"), 0)) + 1 : text.rfind(")")]
+        return [words[-1] for part in split_fields(text) if (words := part.split())]
+
+    @cached_property
+    def constant(self) -> int | None:
+        """The last operand, if it is an immediate integer."""
+        last = self.source.replace(",", " ").split()[-1]
+        return int(last) if _WHOLE.fullmatch(last) else None
+
+    @cached_property
+    def predicate(self) -> str:
+        """How an ``icmp`` compares."""
+        return next((word for word in self.source.partition(" = ")[2].split()[1:] if word in _PREDICATES), "")
+
+    @cached_property
+    def reads_variable(self) -> bool:
+        """Whether it loads one of SPIR-V's built-in variables, which is not a memory access."""
+        return self.opcode == "load" and bool(_VARIABLE.search(self.source))
+
+    @cached_property
+    def register(self) -> str:
+        """The number that it reads: "tid.x", "ctaid.y", "global_id.z", "laneid"; empty for other statements.
+
+        It is a call with a known axis, or the load of a built-in variable that is one number, or of one of its
+        elements, or takes an element out of the whole.
+        """
+        if self.opcode == "call":
+            return self._called_register()
+        source = self.source.split(", align", 1)[0] if self.opcode in ("load", "extractelement") else ""
+        if self.opcode == "extractelement" and (lane := _LANE.search(source)):
+            vector = definition(self.module, self.operands[0])
+            return _register(_variable(vector.source), "xyz"[int(lane[1])]) if vector and vector.reads_variable else ""
+        if self.opcode != "load" or not (variable := _variable(source)):
+            return ""
+        name = _register(variable, "x")
+        if name in _WITHOUT_AXIS or not (kind := _LOAD.search(source)) or kind[1] == "<":
+            return name if name in _WITHOUT_AXIS else ""
+        element = _ELEMENT.search(source)
+        if not element:
+            return name
+        step = int(element[2]) // 8 if element[1].startswith("i8") else int(element[2])
+        return _register(variable, "xyz"[step]) if step < 3 else ""
+
+    def _called_register(self) -> str:
+        node = int(self.module.callee[self.statement])
+        name = self.module.node_name(node) if node >= 0 else ""
+        if match := _HARDWARE.search(name):
+            return match[1] or f"{_OPENCL_NAMES[match[2]]}.{match[3]}"
+        if match := _SPIRV.search(name) or _SPIRV_INTRINSIC.search(name):
+            axis = match[2] if match.re is _SPIRV else None
+            argument = _DIMENSION.search(self.source)
+            return _register(match[1], axis or ("xyz"[int(argument[1])] if argument else ""))
+        if name.startswith("_Z") and (match := _OPENCL.search(self.source)):
+            return f"{_OPENCL_NAMES.get(match[1], match[1])}.{'xyz'[int(match[2])]}"
+        return ""
+
+    @cached_property
+    def queried_dimension(self) -> str:
+        """Dimension whose thread number is read: "0" to "2", "?" if a value decides; empty for other statements."""
+        kind, _, axis = self.register.partition(".")
+        if kind in ("tid", "global_id"):
+            return str("xyz".index(axis))
+        node = int(self.module.callee[self.statement])
+        if node < 0 or not _THREAD.search(self.module.node_name(node)):
+            return ""
+        match = _DIMENSION.search(self.source)
+        return match[1] if match else "0" if "()" in self.source else "?"
+
+
+@lru_cache(maxsize=8)
+def decode(module: Module, function: int) -> tuple[Instruction, ...]:
+    """The statements of a function, its ``define`` left out."""
+    return tuple(Instruction(module, statement) for statement in module.body(function))
+
+
+def definition(module: Module, node: int) -> Instruction | None:
+    """The statement that defines a node, if one does."""
+    if node < 0 or module.node_kind[node] != NodeKind.RESULT:
+        return None
+    return Instruction(module, int(module.node_definition[node]))
+
+
+def builtin_name(callee: str) -> str:
+    """A function's name as its source has it, without prefixes and suffixes of types and libraries."""
+    name = callee
+    if match := _MANGLED.match(callee):
+        name = match[2][: int(match[1])]
+    elif match := _LLVM_INTRINSIC.match(callee):
+        name = match[1]
+    if match := _PREFIX.match(name):
+        name = name[match.end() :]
+    for size in (1, 4):  # C's float and long double, and the types of AMD's library
+        if name not in _KIND and name[:-size] in _KIND and _SUFFIX.fullmatch(name[-size:]):
+            return name[:-size]
+    return name
+
+
+def token_value(token: str) -> float:
+    """An immediate's value; NaN for names and for what is not a number."""
+    if token in ("true", "false"):
+        return float(token == "true")
+    if token in ("null", "zeroinitializer"):
+        return 0.0
+    return float(token) if _NUMBER.fullmatch(token) else np.nan
 
 
 def size_of_type(text: str) -> float:
@@ -16,53 +287,42 @@ def size_of_type(text: str) -> float:
     text = text.strip()
     if text in _SCALAR_BYTES:
         return _SCALAR_BYTES[text]
-    if found := _INTEGER.fullmatch(text):
-        return max(1.0, int(found[1]) / 8)
-    if found := _ARRAY.fullmatch(text):
-        return min(int(found[1]) * size_of_type(found[2]), _MOST_BYTES)
+    if match := _INTEGER_TYPE.fullmatch(text):
+        return max(1.0, int(match[1]) / 8)
+    if match := _ARRAY.fullmatch(text):
+        return min(int(match[1]) * size_of_type(match[2]), _MAX_BYTES)
     if fields := _fields_of(text):
-        return min(sum(size_of_type(field) for field in fields), _MOST_BYTES)
+        return min(sum(size_of_type(field) for field in fields), _MAX_BYTES)
     return _POINTER_BYTES
 
 
 def element_type(text: str, index: int | None) -> str:
-    """Type of an element of an array or a structure; the type itself where nothing is known to lie inside.
-
-    Args:
-        text: The type.
-        index: Number of a structure's field, None if it is not known.
-    """
-    if found := _ARRAY.fullmatch(text.strip()):
-        return found[2]
+    """Type of an element of an array, or of a structure's field; the type itself if nothing is known to lie inside."""
+    if match := _ARRAY.fullmatch(text.strip()):
+        return match[2]
     fields = _fields_of(text.strip())
     return fields[index] if index is not None and 0 <= index < len(fields) else text
-
-
-def lanes_of(text: str) -> float:
-    """Lanes of the first vector type in a statement's text, 1 if there is none."""
-    found = _LANES.search(text)
-    return float(found[1]) if found else 1.0
 
 
 def leading_type(text: str) -> str:
     """The type that a text begins with: all before the first blank or comma that stands outside of brackets."""
     depth = 0
-    for at, character in enumerate(text):
+    for position, character in enumerate(text):
         depth += (character in "{[<(") - (character in "}]>)")
         if character in " ," and depth == 0:
-            return text[:at]
+            return text[:position]
     return text
 
 
 def split_fields(text: str, brackets: str = "{[<(}]>)") -> list[str]:
-    """Splits a text at the commas that stand outside of brackets; no blanks are left around the parts."""
+    """Split a text at the commas that stand outside of brackets; no blanks are left around the parts."""
     opening, closing = brackets[: len(brackets) // 2], brackets[len(brackets) // 2 :]
     parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
+    for position, character in enumerate(text):
         depth += (character in opening) - (character in closing)
         if character == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
+            parts.append(text[start:position].strip())
+            start = position + 1
     return [*parts, text[start:].strip()]
 
 
@@ -71,3 +331,14 @@ def _fields_of(text: str) -> list[str]:
     if not text.startswith(("{", "<{")) or "..." in text:
         return []
     return [field for field in split_fields(text.strip("<>")[1:-1]) if field]
+
+
+def _register(spirv: str, axis: str) -> str:
+    name = _SPIRV_NAMES.get(spirv, "")
+    return name if name in _WITHOUT_AXIS else f"{name}.{axis}" if name and axis else ""
+
+
+def _variable(source: str) -> str:
+    match = _VARIABLE.search(source)
+    name = _SPIRV.fullmatch(match[1]) if match else None
+    return name[1] if name else ""

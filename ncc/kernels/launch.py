@@ -1,34 +1,36 @@
-"""A kernel at a launch: how often its blocks run for a thread, by the values that threads compute from their numbers.
+"""A kernel's launch: its sizes, the values of its arguments, and the threads that are worked out for all.
 
-Values are worked out for some threads of some blocks at once, as arrays with a column a thread; what depends on memory
-is not known, NaN. Loops run as often as their counters say. Where an argument is not given, what it is compared with
-may tell: a kernel that returns where its thread's number reaches ``n`` is launched for ``n`` threads.
+Values are worked out for some threads of some blocks at once, as arrays with a column per thread.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from pathlib import PurePath
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.errors import InputError
+from ncc.errors import InputError, UnknownNameError
+from ncc.ir.reader.module import Module
+from ncc.kernels.instructions import split_fields
+from ncc.system.files.text import source_name
 
-_MOST_COLUMNS = 4096
+_MAX_COLUMNS = 4096
 _FEW_THREADS = 24
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
+_WHOLE = re.compile(r"i(\d{1,3})\b")
 
 
 @dataclass(frozen=True)
 class Launch:
     """Sizes and arguments of a launch.
 
-    Args:
+    Attributes:
         grid: Blocks in each dimension.
         block: Threads of a block in each dimension.
-        arguments: Values of the kernel's arguments, by name or by number from 0.
+        arguments: Values of the kernel's arguments, by name or by index from 0.
 
     Raises:
         InputError: A size is not positive, or beyond what a card allows, or a value is not a number.
@@ -39,8 +41,8 @@ class Launch:
     arguments: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, most in _LIMITS.items():
-            for axis, size, limit in zip("xyz", getattr(self, name), most, strict=True):
+        for name, limits in _LIMITS.items():
+            for axis, size, limit in zip("xyz", getattr(self, name), limits, strict=True):
                 if not 1 <= size <= limit:
                     raise InputError(f"{name} size {axis} is {size:,}; expected 1 to {limit:,}")
         for argument, value in self.arguments.items():
@@ -51,19 +53,14 @@ class Launch:
 
     @classmethod
     def of(cls, grid: Sequence[int] | int, block: Sequence[int] | int, arguments: Mapping[str, float]) -> "Launch":
-        """A launch with sizes of one, two or three dimensions, of one as a number or a sequence.
-
-        Raises:
-            InputError: There are more, or none, or a size is out of range.
-        """
-        three = {"grid": _sizes(grid), "block": _sizes(block)}
-        for name, sizes in three.items():
-            if not all(isinstance(size, Integral) for size in sizes):
-                raise InputError(f"{name} is {sizes!r:.80}; expected whole numbers, such as (64, 16)")
-            if not 1 <= len(sizes) <= 3:
-                raise InputError(f"{name} has {len(sizes)} sizes; expected 1 to 3, such as 1024 or 64,16")
-        x, y, z, *_ = (*three["grid"], 1, 1)
-        u, v, w, *_ = (*three["block"], 1, 1)
+        """A launch with sizes of one, two or three dimensions; one dimension may be a number."""
+        sizes = [tuple(given) if isinstance(given, Iterable) else (given,) for given in (grid, block)]
+        for name, dimensions in zip(_LIMITS, sizes, strict=True):
+            if not all(isinstance(size, Integral) for size in dimensions):
+                raise InputError(f"{name} is {dimensions!r:.80}; expected whole numbers, such as (64, 16)")
+            if not 1 <= len(dimensions) <= 3:
+                raise InputError(f"{name} has {len(dimensions)} sizes; expected 1 to 3, such as 1024 or 64,16")
+        (x, y, z, *_), (u, v, w, *_) = ((*dimensions, 1, 1) for dimensions in sizes)
         return cls((x, y, z), (u, v, w), arguments)
 
     @property
@@ -82,47 +79,69 @@ class Launch:
         return self.num_blocks * self.block_threads
 
 
-def _sizes(given: Sequence[int] | int) -> tuple[int, ...]:
-    return tuple(given) if isinstance(given, Iterable) else (given,)
+def argument_names(module: Module, function: int) -> dict[int, str]:
+    """Node of each argument → its name, or its index if the IR has no names."""
+    nodes = module.operands(int(module.function_start[function]))
+    names = [(node, module.node_name(node)) for node in nodes]
+    return {node: f"arg{index}" if name.isdigit() else name for index, (node, name) in enumerate(names)}
 
 
-@dataclass(frozen=True)
-class LoopTrips:
-    """How often a loop runs.
+def argument_types(module: Module, function: int) -> list[str]:
+    """IR text of each argument, its type first."""
+    header = module.statement_text(int(module.function_start[function]))
+    return split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
 
-    Attributes:
-        line: Its line in the source, 0 if it is not known.
-        formula: The number of trips, as a formula in arguments and sizes; empty where memory decides on it.
-        trips: For a thread, on average; None where it is not known.
-        depth: Loops around it, itself included.
-        function: The function that it is in.
-        statement: One with that line, -1 if there is none.
-        file: That the line is in, where it is not the source's own; empty where it is.
+
+def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
+    """Node of each argument that a launch gives a value → the value."""
+    return {
+        node: launch.arguments[key]
+        for index, (node, name) in enumerate(argument_names(module, kernel).items())
+        for key in (name, str(index))
+        if key in launch.arguments
+    }
+
+
+def check_arguments(module: Module, kernel: int, given: Mapping[str, float]) -> None:
+    """Check values by names or indices of a kernel's arguments.
+
+    Raises:
+        InputError: The kernel has no such argument, it is given twice, or its type can't hold the value.
     """
+    names = list(argument_names(module, kernel).values())
+    types = argument_types(module, kernel)
+    index_of = {**{str(index): index for index in range(len(names))}, **{name: at for at, name in enumerate(names)}}
+    title, seen = f"{module.name}: {source_name(module.function_names[kernel])}", dict[int, str]()
+    for name, value in given.items():
+        if name not in index_of:
+            raise UnknownNameError(f"{title} has no argument {name!r}; it has {', '.join(names) or 'none'}")
+        index = index_of[name]
+        if index in seen:
+            raise InputError(f"{title}: argument {index} is given twice, as {seen[index]!r} and as {name!r}")
+        seen[index] = name
+        if converted(value, types[index]) != value:
+            raise InputError(
+                f"{title}: argument {name!r} is {value:g}; expected a whole number of {types[index].split()[0]}"
+            )
 
-    line: int
-    formula: str
-    trips: float | None
-    depth: int
-    function: str
-    statement: int = -1
-    file: str = ""
 
-    @property
-    def place(self) -> str:
-        """Where it is, in words."""
-        where = f"line {self.line}" if self.line else "a loop"
-        return f"{where} of {PurePath(self.file).name}" if self.file and self.line else where
+def converted(value: float, type_: str) -> float | None:
+    """A number as C passes it as a type of the IR; None if that can't hold it."""
+    whole = _WHOLE.match(type_)
+    if not whole:
+        return value
+    limit = 2.0 ** int(whole[1])
+    return float(math.trunc(value)) if math.isfinite(value) and -limit / 2 <= value < limit else None
 
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """The threads that stand for all.
+    """Weighted threads of a launch.
 
     Attributes:
-        values: Name of a number that the hardware gives (as "tid.x") → value in each thread.
-        weight: Share of all threads that each stands for.
-        number: What tells each one's place in loops.
+        values: Register (such as "tid.x") → its value in each thread, (n,) float64.
+        weight: Share of all threads that each stands for, (n,) float64.
+        number: Decides at which trip of a loop each is, (n,) float64.
     """
 
     values: Mapping[str, Floats]
@@ -131,29 +150,22 @@ class Threads:
 
 
 def launch_threads(launch: Launch) -> Threads:
-    """Chooses threads: of the first and the last block, and of two between, all of them."""
+    """All threads of the first and the last block, and of two between."""
     num = launch.num_blocks
     blocks = np.array(sorted({0, num // 3, 2 * num // 3, num - 1}), np.int64)
     inner = max(num - 2, 1) / max(len(blocks) - 2, 1) / num
-    shares = np.array([1 / num if at in (0, num - 1) else inner for at in blocks.tolist()])
-    return threads_of(launch, blocks, shares)
+    return threads_of(launch, blocks, np.where((blocks == 0) | (blocks == num - 1), 1 / num, inner))
 
 
 def threads_of(launch: Launch, blocks: Ints, shares: Floats) -> Threads:
-    """All threads of some blocks.
-
-    Args:
-        launch: The launch.
-        blocks: (k,) int64 numbers of blocks, x first.
-        shares: (k,) float64 how much each stands for.
-    """
+    """All threads of some blocks, (k,) int64, x first, which stand for these shares of all blocks, (k,) float64."""
     threads = np.arange(launch.block_threads)
-    times = max(_MOST_COLUMNS // (len(threads) * len(blocks)), 1)  # each may be in another trip of a loop
+    times = max(_MAX_COLUMNS // (len(threads) * len(blocks)), 1)  # each may be in another trip of a loop
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
     block, thread = np.tile(block, times), np.tile(thread, times)
     weight = np.tile(np.repeat(shares / shares.sum(), len(threads)), times) / (len(threads) * times)
     number: Floats = np.arange(1, len(block) + 1, dtype=np.float64)
-    return Threads(_hardware_numbers(launch, block, thread), weight, number)
+    return Threads(_registers(launch, block, thread), weight, number)
 
 
 def outer_threads(launch: Launch, blocks: Ints) -> Threads:
@@ -164,15 +176,14 @@ def outer_threads(launch: Launch, blocks: Ints) -> Threads:
     ]  # fmt: skip
     threads = np.unique([*corners, *np.linspace(0, max(corners), _FEW_THREADS).astype(np.int64).tolist()])
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
-    even = np.full(len(block), 1 / len(block))
-    return Threads(_hardware_numbers(launch, block, thread), even, np.zeros(len(block)))
+    return Threads(_registers(launch, block, thread), np.full(len(block), 1 / len(block)), np.zeros(len(block)))
 
 
-def with_scattered(launch: Launch, threads: Threads, num: int) -> Threads:
-    """Threads, and others of blocks anywhere in the grid, which stand for none."""
+def add_scattered(launch: Launch, threads: Threads, num: int) -> Threads:
+    """Append threads of blocks anywhere in the grid, of weight 0."""
     draw = np.random.default_rng(0)
-    block, thread = (draw.integers(most, size=num) for most in (launch.num_blocks, launch.block_threads))
-    more = _hardware_numbers(launch, block, thread)
+    block, thread = (draw.integers(limit, size=num) for limit in (launch.num_blocks, launch.block_threads))
+    more = _registers(launch, block, thread)
     return Threads(
         {name: np.concatenate([values, more[name]]) for name, values in threads.values.items()},
         np.concatenate([threads.weight, np.zeros(num)]),
@@ -180,12 +191,12 @@ def with_scattered(launch: Launch, threads: Threads, num: int) -> Threads:
     )
 
 
-def _hardware_numbers(launch: Launch, block: Ints, thread: Ints) -> dict[str, Floats]:
+def _registers(launch: Launch, block: Ints, thread: Ints) -> dict[str, Floats]:
     values: dict[str, Floats] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
-    for names, number, sizes in (("ctaid nctaid", block, launch.grid), ("tid ntid", thread, launch.block)):
-        name, size_name = names.split()
+    for name, index, sizes in (("ctaid", block, launch.grid), ("tid", thread, launch.block)):
+        rest = index
         for axis, size in zip("xyz", sizes, strict=True):
-            values[f"{name}.{axis}"] = (number % size).astype(float)
-            values[f"{size_name}.{axis}"] = np.full(len(block), float(size))
-            number = number // size  # noqa: PLW2901 - the digits of a number
+            values[f"{name}.{axis}"] = (rest % size).astype(float)
+            values[f"n{name}.{axis}"] = np.full(len(block), float(size))
+            rest = rest // size
     return values

@@ -1,22 +1,30 @@
-"""Kernels of an input, read and looked up in the embedding: where every prediction begins."""
+"""Kernels of an input, read and looked up in the embedding, and found by the names that people and profilers use."""
 
+import difflib
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
+from ncc.errors import CompileError, InputError, UnknownNameError
+from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
-from ncc.kernels.names import kernel_numbers
 from ncc.learning.embedding.embedding import Embedding, Lookup
+from ncc.system.files.text import source_name
 
 Source = str | os.PathLike[str] | bytes
 
 LONGEST = 1024
-"""Statements of a kernel that are read where they are read in order."""
+"""Maximum number of a kernel's statements that are read in order."""
+_NAMES_FLAG = "-fno-discard-value-names"
+_TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)
+_CAST = re.compile(r"\((?:int|unsigned int|bool|long|unsigned long|unsigned char|char|short)\)")
+_SAME = {"true": "1", "false": "0", "unsignedint": "unsigned", "std::": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +33,7 @@ class Kernel:
 
     Attributes:
         module: The module.
-        function: Number of the kernel among its functions.
+        function: Index of the kernel among its functions.
         statements: (m,) int32 statements of the kernel and of what it calls.
         vectors: (num_statements of the module, dim) float32 vectors of its statements.
         lookup: How `statements` were found in the vocabulary.
@@ -50,13 +58,7 @@ class Kernel:
 def read_kernels(
     source: Source, embedding: Embedding, embedding_id: str | None, options: CompileOptions | None = None
 ) -> list[Kernel]:
-    """Reads the kernels of a file or a text, in its order.
-
-    Args:
-        source: As for `ncc.embed`.
-        embedding: Where statements are looked up.
-        embedding_id: Fingerprint of the embedding that the head was trained on; None for a head that has none.
-        options: How source is compiled.
+    """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint.
 
     Raises:
         InputError: There is no kernel, or the input is missing, empty or of an unknown kind.
@@ -78,7 +80,97 @@ def read_kernels(
 
 
 def kernel_words(module: Module, embedding: Embedding, function: int | None = None) -> Ints:
-    """Words of the statements of a kernel, a module's first by default, and of its callees; cut to the first 1024."""
+    """Words of the first 1024 statements of a kernel, a module's first by default, and of its callees, (m,) int64."""
     statements = reachable_statements(module, module.first_kernel if function is None else function)[:LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)
     return words[module.text_id[statements]].astype(np.int64)
+
+
+def load_kernels(source: Source, kernel: str | None, options: CompileOptions | None) -> tuple[Module, list[int]]:
+    """A module with the names of its arguments, and the indices of its kernels of a name, or of all.
+
+    Raises:
+        InputError: There is no kernel, or none of that name.
+    """
+    options = options or CompileOptions()
+    if options.language or (not isinstance(source, bytes) and language_of(source)):
+        options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
+    module = load_module(source, options=options)
+    return module, kernel_numbers(module) if kernel is None else find_kernels(module, kernel)
+
+
+def kernel_numbers(module: Module) -> list[int]:
+    """Indices of a module's kernels.
+
+    Raises:
+        InputError: It has none.
+    """
+    module.check_functions()
+    kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
+    if not kernels:
+        raise InputError(
+            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
+            "__kernel (OpenCL) or __global__ (CUDA, HIP), and a launch of each that is a template"
+        )
+    return kernels
+
+
+def plain_kernel_name(name: str) -> str:
+    """Strip namespaces, arguments and template arguments from a kernel's name."""
+    return split_kernel_name(name)[0]
+
+
+def find_kernels(module: Module, name: str) -> list[int]:
+    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances.
+
+    Raises:
+        InputError: No kernel has that name.
+    """
+    found = find_kernel(module, name)
+    plain, arguments = split_kernel_name(name)
+    if arguments or "(" in name or module.function_names[found] == name:
+        return [found]
+    return [one for one in kernel_numbers(module) if plain_kernel_name(module.function_names[one]) == plain]
+
+
+def find_kernel(module: Module, name: str) -> int:
+    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one.
+
+    Raises:
+        CompileError: The kernel of that name does not compile.
+        InputError: No kernel has that name; says which there are, nearest first.
+    """
+    kernels = kernel_numbers(module)
+    for number in kernels:
+        if module.function_names[number] == name:
+            return number
+    plain, arguments = split_kernel_name(name)
+    shown = {number: source_name(module.function_names[number]) for number in kernels}
+    fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
+    if not fitting:
+        for function, reason in module.left_out:
+            if function == plain:
+                raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
+        near = sorted(
+            shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, split_kernel_name(one)[0]).ratio()
+        )
+        more = f" and {len(near) - 8} more" if len(near) > 8 else ""
+        raise UnknownNameError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
+    return max(fitting, key=lambda number: difflib.SequenceMatcher(None, arguments, fitting[number][1]).ratio())
+
+
+def split_kernel_name(name: str) -> tuple[str, str]:
+    """A kernel's plain name, and its template arguments in one spelling, with their brackets."""
+    shown = source_name(name).replace("(anonymous namespace)::", "")
+    found = _TEMPLATE.match(shown)
+    plain, rest = (found[1], found[2] or "") if found else (shown, "")
+    rest = _CAST.sub("", rest).replace(" ", "")
+    for other, same in _SAME.items():
+        rest = rest.replace(other, same)
+    depth = 0
+    for at, sign in enumerate(rest):
+        depth += (sign == "<") - (sign == ">")
+        if depth == 0:
+            rest = rest[: at + 1]
+            break
+    return plain.split("::")[-1].split(" ")[-1].strip(), rest

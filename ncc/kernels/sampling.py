@@ -1,4 +1,4 @@
-"""Which blocks stand for all of a launch: few where all do the same, and where they differ, those on either side.
+"""A weighted sample of a launch's blocks: few if all do the same, and where they differ, those on either side.
 
 Along each dimension of the grid some blocks are tried, and more between those that compare numbers differently or run
 loops another number of times, until the places are found where they change. A condition that is linear in a block's
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.ir.reader.module import Module
-from ncc.kernels.arguments import given_arguments
-from ncc.kernels.execution import FunctionRuns
-from ncc.kernels.launch import Launch, Threads, launch_threads, outer_threads, threads_of
+from ncc.kernels.execution import Execution
+from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads, outer_threads, threads_of
 
 _MOST_COLUMNS = 16384
 _LARGEST_VALUES = 2**25
@@ -29,38 +28,34 @@ _UNKNOWN = 2
 
 
 @dataclass(frozen=True, eq=False)
-class StandingThreads:
-    """Threads that stand for all.
+class ThreadSample:
+    """Threads of a launch, weighted.
 
     Attributes:
         threads: What they are.
-        estimated_from: Blocks that an estimate rests on; 0 where shares are exact.
+        num_blocks: Blocks that an estimate rests on; 0 if weights are exact.
     """
 
     threads: Threads
-    estimated_from: int = 0
+    num_blocks: int = 0
 
 
-def standing_threads(module: Module, kernel: int, launch: Launch, guessed: dict[int, float]) -> StandingThreads:
-    """Chooses threads of the blocks that differ, weighted by how many others do as they do.
+def sample_blocks(module: Module, kernel: int, launch: Launch, inferred: dict[int, float]) -> ThreadSample:
+    """Choose threads of the blocks that differ, weighted by the number of blocks like them.
 
-    Args:
-        module: The module.
-        kernel: Number of the kernel.
-        launch: The launch.
-        guessed: Node of an argument that is not given → its value.
+    ``inferred`` are values of arguments that are not given, by node.
     """
-    values = given_arguments(module, kernel, launch) | guessed
+    values = given_arguments(module, kernel, launch) | inferred
     tried = _Tried(module, kernel, launch, values)
     if not any(axis.differs for axis in tried.axes):
-        return StandingThreads(launch_threads(launch))
+        return ThreadSample(launch_threads(launch))
     most = min(_MOST_COLUMNS, max(_LARGEST_VALUES // max(len(module.body(kernel)), 1), 1))
     tried.keep(max(most // launch.block_threads, 8))
     points = [axis.points for axis in tried.axes]
     shares = np.einsum("x,y,z->xyz", *(axis.shares() for axis in tried.axes)).ravel()
     threads = threads_of(launch, _numbers(launch, points), shares / launch.num_blocks)
     is_exact = all(axis.is_exact for axis in tried.axes)
-    return StandingThreads(threads, 0 if is_exact else len(shares))
+    return ThreadSample(threads, 0 if is_exact else len(shares))
 
 
 class _Tried:
@@ -74,10 +69,10 @@ class _Tried:
             threads = outer_threads(launch, _numbers(launch, [axis.points for axis in self.axes]))
             num = len(threads.weight)
             arguments = {node: np.full(num, float(value)) for node, value in values.items()}
-            runs = _TriedRuns(module, kernel, threads, arguments, 1.0)
+            trial = Execution(module, kernel, threads, arguments, 1.0)
             shape = [len(axis.points) for axis in self.axes]
-            signs = np.stack(runs.signs or [np.zeros(num, np.int8)], axis=1).reshape(*shape, -1)
-            times = np.stack(runs.times, axis=1).reshape(*shape, -1)
+            signs = np.stack(trial.signs() or [np.zeros(num, np.int8)], axis=1).reshape(*shape, -1)
+            times = np.stack(list(trial.times.values()), axis=1).reshape(*shape, -1)
             for at, axis in enumerate(self.axes):
                 own_times = np.moveaxis(times, at, 0).reshape(shape[at], -1)
                 axis.look(np.moveaxis(signs, at, 0).reshape(shape[at], -1), own_times)
@@ -170,29 +165,6 @@ class _Axis:
             return np.full(len(self.points), self.size / len(self.points))
         between = (np.diff(self.points) - 1) / 2
         return 1.0 + np.concatenate([between, [0.0]]) + np.concatenate([[0.0], between])
-
-
-class _TriedRuns(FunctionRuns):
-    """A function's runs, with what tells threads apart.
-
-    Attributes:
-        signs: For each comparison (num_threads,) int8 whether one number is below, equal or above the other.
-        times: For each block of the function (num_threads,) float64 how often it runs.
-    """
-
-    def __init__(
-        self, module: Module, function: int, threads: Threads, arguments: dict[int, Floats], default_trips: float
-    ) -> None:
-        self.signs: list[NDArray[np.int8]] = []
-        self.times: list[Floats] = []
-        super().__init__(module, function, threads, arguments, default_trips)
-
-    def _ran(self, _block: int, times: Floats) -> None:
-        self.times.append(times)
-
-    def _compare(self, _statement: int, operands: list[Floats]) -> None:
-        signs = np.sign(operands[0] - operands[1])
-        self.signs.append(np.where(np.isfinite(signs), signs, _UNKNOWN).astype(np.int8))
 
 
 def _apart(size: int, num: int) -> Ints:

@@ -1,33 +1,51 @@
-"""Goes through a kernel's functions and counts what their statements do, once and weighted by how often they run."""
+"""What a GPU kernel does: a ledger of its statements, with what each does and how often, and sums of it.
 
-import functools
+The features decide between processors by what is known of their hardware: Grewe and O'Boyle (CC 2011) and Magni et al.
+(PACT 2014) count instructions, memory accesses and coalesced ones in the source; here they come from the IR, weighted
+by loop depth, with the pattern of every access worked out from the thread's number.
+
+Floating-point and integer operations at a launch are counted as a profiler of an NVIDIA card counts its own
+instructions: a fused multiply-add as two, a division as the multiplications around an approximate reciprocal, a sign, a
+minimum or a rounding as nothing. Amounts are those of the usual path through the code that NVIDIA's device library and
+assembler give sm_86, without the paths for zeros, infinities and huge arguments.
+"""
+
+import math
 import re
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import called_function, callee_name, thread_strides
-from ncc.kernels.builtins import work_of_call
+from ncc.kernels.addresses import (
+    PATTERNS,
+    SPACES,
+    Access,
+    PointerSpaces,
+    access_pattern,
+    accesses_of,
+    argument_spaces,
+    thread_strides,
+)
 from ncc.kernels.control_flow import find_loops
-from ncc.kernels.costs import flops_of, integer_operations_of
-from ncc.kernels.execution import FunctionRuns
-from ncc.kernels.instructions import lanes_of
-from ncc.kernels.launch import LoopTrips, Threads
-from ncc.kernels.memory import Access, PointerSpaces, access_pattern, accesses_of, argument_spaces
-from ncc.kernels.registers import asked_dimension, reads_variable
+from ncc.kernels.execution import Execution, LoopTrips
+from ncc.kernels.instructions import Instruction, decode
+from ncc.kernels.launch import Threads, argument_types
 
-TRIPS = 8.0
-"""Times that a loop is taken to run where the code does not say."""
-_DEEPEST = 4
-_HEAVIEST = 1e12
-_MOST_STATEMENTS = 30_000
+DEFAULT_TRIP_COUNT = 8.0
+"""Times that a loop is assumed to run if the code does not say."""
+_MAX_CALL_DEPTH = 4
+_MAX_WEIGHT = 1e12
+_MAX_STATEMENTS = 30_000
 _TRIES = 16.5
-"""Times that a thread of a warp tries on average, where all 32 add to one number in shared memory."""
+"""Mean number of tries of a thread of a warp if all 32 add to one number in shared memory."""
 
 TENSOR_KIND = "tensor_operation"
-"""Products of matrices by a warp's tensor cores, whose operations are not counted otherwise."""
+"""Matrix products by a warp's tensor cores, whose operations are not counted otherwise."""
 _TENSOR = re.compile(r"(?<![a-z])(?:w|wg|b)?mma(?:_|\.)")
 _FLOAT_OPS = frozenset(("fadd", "fsub", "fmul", "fneg"))
 _KIND_OF_OPCODE = {
@@ -41,252 +59,408 @@ _KIND_OF_OPCODE = {
 }
 _SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
 """Opcodes that count once however many lanes the vectors in their text have."""
+_MOVING = frozenset(("store", "phi", "select", "ret", "insertelement", "insertvalue"))
+"""Opcodes that store, choose or pass on: a sign that nothing else takes along is an operation."""
+
+_KINDS = (
+    "integer", "float", "double", "division", "special", "conversion", "comparison", "branch", "divergent_branch",
+    "barrier", "atomic", "call", "thread_query", "lane_shuffle",
+)  # fmt: skip
+_ACCESSES = tuple(f"global_{pattern}" for pattern in PATTERNS)
+_COUNTED = (
+    *_KINDS,
+    *(f"{space}_{kind}" for space in SPACES for kind in ("load", "store")),
+    *_ACCESSES,
+    *("global_bytes", "flops"),
+)
+_STRUCTURE = (
+    "loops", "depth", "open_depth", "fixed_trips", "divergent_loops", "pointer_arguments", "scalar_arguments",
+    "dimensions", "statements", "intensity", "coalesced_share", "divergent_share", "double_share", "bytes_per_access",
+    "local_share",
+)  # fmt: skip
+FEATURE_NAMES: tuple[str, ...] = (
+    *(f"once_{name}" for name in _COUNTED),
+    *(f"weighted_{name}" for name in _COUNTED),
+    *_STRUCTURE,
+)
+"""Names of a kernel's features, in order."""
 
 
 @dataclass(frozen=True, eq=False)
-class AtLaunch:
+class LaunchContext:
     """A kernel's launch, as far as it is known.
 
     Attributes:
-        threads: Those that stand for all.
+        threads: Weighted threads.
         arguments: Node of a kernel's argument → its value in each thread.
-        loops: Gets the loops that are met.
-        clamps: See `ncc.kernels.addresses.thread_strides`.
+        keep_clamped_strides: See `ncc.kernels.addresses.thread_strides`.
     """
 
     threads: Threads
     arguments: dict[int, Floats]
-    loops: list[LoopTrips] = field(default_factory=list)
-    clamps: bool = False
-
-
-@dataclass(frozen=True)
-class CountedStatement:
-    """A statement that was counted; see `ncc.kernels.kernels_profile.KernelProfile`."""
-
-    statement: int
-    weight: float
-    pattern: str
-    divergent: bool
-
-
-@dataclass(eq=False)
-class KernelCounts:
-    """Counts of a kernel.
-
-    Attributes:
-        once: Kind of work, or of access → its amount (lanes, bytes) where every statement runs once.
-        weighted: The same → the amount that a thread does.
-        shape: What loops and statements there are.
-        dimensions: Those whose thread numbers the kernel asks for.
-        rows: The statements that were counted; those of a function for every call of it.
-        accesses: Accesses of memory, each with how often a thread makes it.
-    """
-
-    once: Counter[str] = field(default_factory=Counter)
-    weighted: Counter[str] = field(default_factory=Counter)
-    shape: Counter[str] = field(default_factory=Counter)
-    dimensions: set[str] = field(default_factory=set)
-    rows: list[CountedStatement] = field(default_factory=list)
-    accesses: list[tuple[Access, float]] = field(default_factory=list)
-
-    def add(self, kind: str, weight: float, amount: float = 1.0) -> None:
-        """Counts an amount of work that is done so often."""
-        self.once[kind] += amount  # type: ignore[assignment]
-        self.weighted[kind] += weight * amount  # type: ignore[assignment]
-
-    def add_access(self, access: Access, weight: float) -> str:
-        """Counts an access of memory; returns its pattern if it is one of global memory."""
-        self.accesses.append((access, weight))
-        self.add(f"{access.space}_{access.what}", weight, access.amount)
-        if access.space != "global":
-            return ""
-        pattern = access_pattern(access.stride, access.num_bytes)
-        self.add(f"global_{pattern}", weight, access.amount)
-        self.add("global_bytes", weight, access.num_bytes)
-        return pattern
+    keep_clamped_strides: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class _Call:
-    """A call of a function that has a body, or of the kernel itself.
+class CountedStatement:
+    """A statement in the ledger.
 
     Attributes:
-        function: Number of the function.
+        instruction: The statement.
+        weight: How often a thread runs it.
+        amounts: Kinds of work with their amount each time: lanes, bytes, operations.
+        accesses: Its accesses of memory.
+        is_divergent: Whether it is a branch that neighboring threads may take differently.
+        depth: Loops around it.
+    """
+
+    instruction: Instruction
+    weight: float
+    amounts: tuple[tuple[str, float], ...]
+    accesses: tuple[Access, ...]
+    is_divergent: bool
+    depth: int
+
+
+@dataclass(eq=False)
+class _Call:
+    """A call of a function that has a body, or of the kernel itself, which no statement calls.
+
+    Attributes:
+        function: Index of the function.
         weight: How often a thread makes the call.
         strides: Argument → its stride.
         spaces: Argument → memory that it points into.
-        level: How many calls led here.
-        values: Argument → its value in each thread, where it is known.
+        values: Argument → its value in each thread, if it is known.
+        caller: The call that led here, and the statement that makes this one.
+        depth: How many calls led here.
+        statements: The ledger.
+        structure: What loops there are.
+        loops: The same at the launch.
     """
 
     function: int
     weight: float
     strides: dict[int, float]
     spaces: dict[int, str]
-    level: int
-    values: dict[int, Floats] = field(default_factory=dict)
+    values: dict[int, Floats]
+    caller: "tuple[_Call, int] | None" = None
+    depth: int = 0
+    statements: list[CountedStatement] = field(default_factory=list)
+    structure: Counter[str] = field(default_factory=Counter)
+    loops: list[LoopTrips] = field(default_factory=list)
+
+    def is_reached_without(self, statements: frozenset[int]) -> bool:
+        """Whether no call that leads here is one of some statements."""
+        return not self.caller or (self.caller[1] not in statements and self.caller[0].is_reached_without(statements))
 
 
-def count_kernel(
-    module: Module, function: int, without: Collection[int] = (), at: AtLaunch | None = None
-) -> KernelCounts:
-    """Counts what a kernel and the functions that it calls do.
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A kernel's ledger: its calls in order, a function's statements once for each call of it.
+
+    Attributes:
+        module: The module.
+        function: Index of the kernel.
+        excluded: Statements that are not counted, as if they did nothing.
+    """
+
+    module: Module
+    function: int
+    calls: tuple[_Call, ...]
+    excluded: frozenset[int] = frozenset()
+
+    def without(self, statements: Collection[int]) -> "Work":
+        """The same without some statements; what others do stays as it is."""
+        return replace(self, excluded=self.excluded | frozenset(statements)) if statements else self
+
+    def _counted_calls(self) -> Iterator[_Call]:
+        return (call for call in self.calls if call.is_reached_without(self.excluded))
+
+    @cached_property
+    def statements(self) -> list[CountedStatement]:
+        """The statements that count, in the order of the calls."""
+        return [
+            counted
+            for call in self._counted_calls()
+            for counted in call.statements
+            if counted.instruction.statement not in self.excluded
+        ]
+
+    @cached_property
+    def static(self) -> Counter[str]:
+        """Kind of work → its amount if every statement runs once."""
+        sums: Counter[str] = Counter()
+        for counted in self.statements:
+            for kind, amount in counted.amounts:
+                sums[kind] += amount  # type: ignore[assignment]
+        return sums
+
+    @cached_property
+    def dynamic(self) -> Counter[str]:
+        """Kind of work → the amount that a thread does."""
+        sums: Counter[str] = Counter()
+        for counted in self.statements:
+            for kind, amount in counted.amounts:
+                sums[kind] += counted.weight * amount  # type: ignore[assignment]
+        return sums
+
+    @cached_property
+    def accesses(self) -> tuple[tuple[Access, float], ...]:
+        """Accesses of memory, each with how often a thread makes it."""
+        return tuple((access, counted.weight) for counted in self.statements for access in counted.accesses)
+
+    @cached_property
+    def loops(self) -> tuple[LoopTrips, ...]:
+        """The loops at the launch."""
+        return tuple(loop for call in self._counted_calls() for loop in call.loops)
+
+    @cached_property
+    def dimensions(self) -> frozenset[str]:
+        """Dimensions whose thread numbers are queried: "0" to "2", "?" if a value decides."""
+        return frozenset(counted.instruction.queried_dimension for counted in self.statements) - {""}
+
+    def features(self) -> Floats:
+        """(len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities as they are."""
+        static, dynamic, calls = self.static, self.dynamic, list(self._counted_calls())
+        fields = argument_types(self.module, self.function)
+        num_arguments = len(self.module.operands(int(self.module.function_start[self.function])))
+        pointers = min(sum(field.startswith("ptr") for field in fields), num_arguments)
+        accesses = sum(dynamic[name] for name in _ACCESSES)
+        local = dynamic["local_load"] + dynamic["local_store"]
+        branches = dynamic["branch"] + dynamic["divergent_branch"]
+        structure = {
+            "loops": math.log1p(sum(call.structure["loops"] for call in calls)),
+            **{name: float(max(call.structure[name] for call in calls)) for name in ("depth", "open_depth")},
+            "fixed_trips": math.log1p(max(call.structure["fixed_trips"] for call in calls)),
+            "divergent_loops": math.log1p(sum(one.is_divergent and one.depth > 0 for one in self.statements)),
+            "pointer_arguments": float(pointers),
+            "scalar_arguments": float(num_arguments - pointers),
+            "dimensions": float(len(self.dimensions)),
+            "statements": math.log1p(len(self.statements)),
+            "intensity": math.log1p(dynamic["flops"]) - math.log1p(dynamic["global_bytes"]),
+            "coalesced_share": (dynamic["global_coalesced"] + dynamic["global_uniform"]) / max(accesses, 1),
+            "divergent_share": dynamic["divergent_branch"] / max(branches, 1),
+            "double_share": dynamic["double"] / max(dynamic["float"] + dynamic["double"], 1),
+            "bytes_per_access": dynamic["global_bytes"] / max(accesses, 1),
+            "local_share": local / max(local + accesses, 1),
+        }
+        counts = [math.log1p(sums[name]) for sums in (static, dynamic) for name in _COUNTED]
+        return np.array(counts + [structure[name] for name in _STRUCTURE], np.float64)
+
+
+def count_work(module: Module, function: int, context: LaunchContext | None = None) -> Work:
+    """Count what a kernel and the functions that it calls do.
 
     Calls are followed to a depth of four, and until thirty thousand statements are counted: OpenCL has no recursion,
-    but any IR may come this way.
-
-    Args:
-        module: The module.
-        function: Number of the kernel among the module's functions.
-        without: Statements that are not counted, as if they did nothing.
-        at: What is known of a launch; without it, loops whose end is not known run `TRIPS` times, and branches all.
+    but any IR may come this way. Without a launch, loops whose end is not known run `DEFAULT_TRIP_COUNT` times, and
+    all branches are taken.
     """
-    counts, left_out = KernelCounts(), frozenset(without)
-    waiting = [_Call(function, 1.0, {}, argument_spaces(module, function), 0, at.arguments if at else {})]
+    calls = [_Call(function, 1.0, {}, argument_spaces(module, function), context.arguments if context else {})]
     num_statements = 0
-    for call in waiting:  # grows
-        found = _Function(module, call, counts, left_out, at).count()
+    for call in calls:  # grows
+        found = _Counting(module, call, context).count()
         num_statements += 1 + len(module.body(call.function))
-        if num_statements > _MOST_STATEMENTS:
+        if num_statements > _MAX_STATEMENTS:
+            del calls[calls.index(call) + 1 :]
             break
-        waiting += found if call.level < _DEEPEST else []
-    return counts
+        calls += found if call.depth < _MAX_CALL_DEPTH else []
+    return Work(module, function, tuple(calls))
 
 
-class _Function:
-    """One function, called with certain arguments."""
+class _Counting:
+    """Counts one function, called with certain arguments."""
 
-    def __init__(
-        self, module: Module, call: _Call, counts: KernelCounts, without: frozenset[int], at: AtLaunch | None
-    ) -> None:
-        self.module, self.call, self.counts, self.without = module, call, counts, without
-        self.stride = thread_strides(module, call.function, call.strides, bool(at and at.clamps))
+    def __init__(self, module: Module, call: _Call, context: LaunchContext | None) -> None:
+        self.module, self.call, self.execution = module, call, None
+        self.stride = thread_strides(
+            module, call.function, call.strides, bool(context and context.keep_clamped_strides)
+        )
         self.spaces = PointerSpaces(module, call.spaces)
-        self.runs: dict[int, float] = {}
+        self.frequency: dict[int, float] = {}
         self.depth: Counter[int] = Counter()
         self._count_loops()
-        self.at_launch: FunctionRuns | None = None
-        if at:
-            self.at_launch = FunctionRuns(module, call.function, at.threads, call.values, TRIPS)
-            self.runs = self.at_launch.runs
-            at.loops.extend(self.at_launch.loops)
+        if context:
+            self.execution = Execution(module, call.function, context.threads, call.values, DEFAULT_TRIP_COUNT)
+            self.frequency = self.execution.frequency
+            call.loops += self.execution.loops
 
     def count(self) -> list[_Call]:
-        """Counts the statements; returns the calls of functions that have a body."""
-        module, calls = self.module, []
-        for statement in module.body(self.call.function):
-            if statement in self.without:
-                continue
-            block = int(module.block[statement])
-            weight = min(self.call.weight * self.runs.get(block, 0.0 if self.at_launch else 1.0), _HEAVIEST)
-            operands, opcode = module.operands(statement), module.opcode_name(statement)
-            pattern, divergent = "", False
-            self.counts.shape["statements"] += 1
-            if self.at_launch:
-                self._count_instructions(statement, opcode, operands, weight)
-            if reads_variable(module, statement):
-                self.counts.add("thread_query", weight)
-            elif opcode in ("load", "store", "atomicrmw", "cmpxchg"):
-                pattern = self._count_accesses(statement, operands, weight)
-                if opcode in ("atomicrmw", "cmpxchg"):
-                    self.counts.add("atomic", weight)
-            elif opcode == "call":
-                callee = called_function(module, statement)
-                if callee >= 0:
-                    calls.append(self._called(statement, callee, operands[1:], weight))
+        """Write the ledger; return the calls of functions that have a body."""
+        calls, body = [], decode(self.module, self.call.function)
+        self._moved = {node for one in body if one.opcode in _MOVING for node in one.operands}
+        for one in body:
+            frequency = self.frequency.get(one.block, 0.0 if self.execution else 1.0)
+            weight = min(self.call.weight * frequency, _MAX_WEIGHT)
+            amounts = list(self._card_operations(one)) if self.execution else []
+            accesses: list[Access] = []
+            is_divergent = False
+            if one.reads_variable:
+                amounts.append(("thread_query", 1.0))
+            elif one.opcode in ("load", "store", "atomicrmw", "cmpxchg"):
+                accesses = accesses_of(one, self.stride, self.spaces)
+                amounts += _access_amounts(accesses)
+                amounts += [("atomic", 1.0)] * (one.opcode in ("atomicrmw", "cmpxchg"))
+            elif one.opcode == "call" and one.called_function >= 0:
+                calls.append(self._called(one, weight))
+            elif one.opcode == "call":
+                accesses = accesses_of(one, self.stride, self.spaces)
+                amounts += _access_amounts(accesses) if accesses else self._call_amounts(one)
+            elif one.opcode in ("br", "switch"):
+                is_divergent = bool(one.operands and one.operands[0] >= 0 and self.stride[one.operands[0]] != 0)
+                if len(one.operands) > 1:
+                    amounts.append(("divergent_branch" if is_divergent else "branch", 1.0))
                 else:
-                    pattern = self._count_call(statement, operands[1:], weight)
-            elif opcode in ("br", "switch"):
-                divergent = self._count_branch(operands, block, weight)
+                    is_divergent = False
             else:
-                self._count_arithmetic(opcode, module.statement_text(statement), weight)
-            if dimension := asked_dimension(module, statement):
-                self.counts.dimensions.add(dimension)
-            self.counts.rows.append(CountedStatement(statement, weight, pattern, divergent))
+                amounts += _arithmetic(one)
+            self.call.statements.append(
+                CountedStatement(one, weight, tuple(amounts), tuple(accesses), is_divergent, self.depth[one.block])
+            )
         return calls
 
-    def _count_accesses(self, statement: int, operands: list[int], weight: float) -> str:
-        accesses = accesses_of(self.module, statement, operands, self.stride, self.spaces)
-        return "".join([self.counts.add_access(access, weight) for access in accesses][:1])
+    def _call_amounts(self, one: Instruction) -> list[tuple[str, float]]:
+        is_tensor = self.execution and _TENSOR.search(one.callee or one.source)
+        return [(TENSOR_KIND, 1.0)] * bool(is_tensor) + list(one.call_work.items())
 
-    def _count_branch(self, operands: list[int], block: int, weight: float) -> bool:
-        divergent = bool(operands and operands[0] >= 0 and self.stride[operands[0]] != 0)
-        if len(operands) > 1:
-            self.counts.add("divergent_branch" if divergent else "branch", weight)
-            self.counts.shape["divergent_loops"] += int(divergent and self.depth[block] > 0)
-        return divergent
-
-    def _count_arithmetic(self, opcode: str, text: str, weight: float) -> None:
-        lanes = 1.0 if opcode in _SCALAR else lanes_of(text)
-        if opcode in _FLOAT_OPS:
-            self.counts.add("double" if "double" in text else "float", weight, lanes)
-        elif opcode in _KIND_OF_OPCODE:
-            self.counts.add(_KIND_OF_OPCODE[opcode], weight, lanes)
-        if opcode in _FLOAT_OPS or opcode in ("fdiv", "frem"):
-            self.counts.add("flops", weight, lanes)
-
-    def _count_instructions(self, statement: int, opcode: str, operands: list[int], weight: float) -> None:
-        """Counts floating-point and integer operations as the card does."""
-        module, source = self.module, self.module.statement_source(statement)
-        if opcode == "atomicrmw" and " fadd " in source and self.spaces.find(operands[0]) == "local":
-            precision = "double" if "double" in source else "single"  # a loop of additions until one is first
-            tries = _TRIES if self.stride[operands[0]] == 0 else 1.0
-            self.counts.add(f"{precision}_flops", weight, tries)
+    def _card_operations(self, one: Instruction) -> Iterator[tuple[str, float]]:
+        """Floating-point and integer operations as the card counts them."""
+        if one.opcode == "atomicrmw" and " fadd " in one.source and self.spaces.find(one.operands[0]) == "local":
+            precision = "double" if "double" in one.source else "single"  # a loop of additions until one is first
+            yield f"{precision}_flops", _TRIES if self.stride[one.operands[0]] == 0 else 1.0
             return
-        callee = callee_name(module, statement) if opcode == "call" else ""
-        if opcode != "fneg" or int(module.result[statement]) in self._moved:
-            for precision, amount in flops_of(opcode, callee, source).items():
-                self.counts.add(f"{precision}_flops", weight, amount)
-        is_constant = all(node < 0 for node in operands[1:])
-        if amount := integer_operations_of(opcode, callee, source, is_constant):
-            self.counts.add("integer_operations", weight, amount)
+        if one.opcode != "fneg" or one.result in self._moved:
+            for precision, amount in flops_of(one).items():
+                yield f"{precision}_flops", amount
+        if amount := integer_operations_of(one):
+            yield "integer_operations", amount
 
-    @functools.cached_property
-    def _moved(self) -> frozenset[int]:
-        """Values that are stored, chosen or passed on: a sign that nothing else takes along is an operation."""
-        module = self.module
-        return frozenset(
-            node
-            for statement in module.body(self.call.function)
-            if module.opcode_name(statement) in ("store", "phi", "select", "ret", "insertelement", "insertvalue")
-            for node in module.operands(statement)
-        )
-
-    def _count_call(self, statement: int, arguments: list[int], weight: float) -> str:
-        """Counts a call of a function without a body; returns the pattern of the access that it makes, if any."""
-        module, name = self.module, callee_name(self.module, statement)
-        if accesses := accesses_of(module, statement, arguments, self.stride, self.spaces):
-            return "".join([self.counts.add_access(access, weight) for access in accesses][:1])
-        if self.at_launch and _TENSOR.search(name or module.statement_source(statement)):
-            self.counts.add(TENSOR_KIND, weight)
-        for kind, amount in work_of_call(name, module.statement_text(statement)).items():
-            self.counts.add(kind, weight, amount)
-        return ""
-
-    def _called(self, statement: int, callee: int, actual: list[int], weight: float) -> _Call:
-        formal = self.module.operands(int(self.module.function_start[callee]))
-        pairs = [(node, value) for node, value in zip(formal, actual, strict=False) if value >= 0]
+    def _called(self, one: Instruction, weight: float) -> _Call:
+        formal = self.module.operands(int(self.module.function_start[one.called_function]))
+        pairs = [(node, value) for node, value in zip(formal, one.arguments, strict=False) if value >= 0]
         return _Call(
-            callee,
+            one.called_function,
             weight,
             {node: float(self.stride[value]) for node, value in pairs},
             {node: self.spaces.find(value) for node, value in pairs},
-            self.call.level + 1,
-            dict(zip(formal, self.at_launch.argument_values(statement), strict=False)) if self.at_launch else {},
+            dict(zip(formal, self.execution.argument_values(one), strict=False)) if self.execution else {},
+            (self.call, one.statement),
+            self.call.depth + 1,
         )
 
     def _count_loops(self) -> None:
-        """Counts loops, and finds how often each block runs, and its depth."""
-        shape, open_depth = self.counts.shape, Counter[int]()  # of loops whose end depends on the input
+        """Count loops; find how often each block runs if their ends are constants, and its depth."""
+        structure, open_depth = self.call.structure, Counter[int]()  # of loops whose end depends on the input
         fixed: dict[int, float] = {}
         for loop in find_loops(self.module, self.call.function):
-            shape["loops"] += 1
+            structure["loops"] += 1
             self.depth.update(loop.blocks)
             open_depth.update(loop.blocks if loop.trips is None else ())
             for block in loop.blocks:
-                self.runs[block] = self.runs.get(block, 1.0) * (loop.trips or TRIPS)
-                fixed[block] = min(fixed.get(block, 1.0) * (loop.trips or 1.0), _HEAVIEST)
-        shape["depth"] = max(shape["depth"], *self.depth.values(), 0)
-        shape["open_depth"] = max(shape["open_depth"], *open_depth.values(), 0)
-        shape["fixed_trips"] = max(shape["fixed_trips"], *fixed.values(), 0)  # type: ignore[assignment]
+                self.frequency[block] = self.frequency.get(block, 1.0) * (loop.trips or DEFAULT_TRIP_COUNT)
+                fixed[block] = min(fixed.get(block, 1.0) * (loop.trips or 1.0), _MAX_WEIGHT)
+        structure["depth"] = max(self.depth.values(), default=0)
+        structure["open_depth"] = max(open_depth.values(), default=0)
+        structure["fixed_trips"] = max(fixed.values(), default=0)  # type: ignore[assignment]
+
+
+def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
+    for access in accesses:
+        yield f"{access.space}_{access.kind}", access.count
+        if access.space == "global":
+            yield f"global_{access_pattern(access.stride, access.num_bytes)}", access.count
+            yield "global_bytes", access.num_bytes
+
+
+def _arithmetic(one: Instruction) -> Iterator[tuple[str, float]]:
+    lanes = 1.0 if one.opcode in _SCALAR else one.lanes
+    if one.opcode in _FLOAT_OPS:
+        yield "double" if "double" in one.text else "float", lanes
+    elif one.opcode in _KIND_OF_OPCODE:
+        yield _KIND_OF_OPCODE[one.opcode], lanes
+    if one.opcode in _FLOAT_OPS or one.opcode in ("fdiv", "frem"):
+        yield "flops", lanes
+
+
+def _table(text: str) -> dict[str, float]:
+    words = text.split()
+    return dict(zip(words[::2], map(float, words[1::2]), strict=True))
+
+
+_FLOPS = {
+    "single": _table("""
+div 10 rcp 5 sqrt 0 rsqrt 0 exp 10 exp2 0 exp10 10 expm1 20 log 24 log2 26 log10 25 log1p 28 sin 18 cos 18 sincos 24
+tan 19 asin 21 acos 22 atan 21 atan2 30 sinh 12 cosh 12 tanh 13 asinh 39 acosh 30 atanh 32 pow 62 powi 12 cbrt 8
+rcbrt 10 hypot 7 erf 15 erfc 53 erfinv 20 erfcinv 20 normcdf 67 lgamma 81 tgamma 100 fmod 8 remainder 10 sinpi 20
+cospi 20 sincospi 24 fdim 1 round 1 fma 2 fmuladd 2 mad 2 norm3d 10 rnorm3d 6 fdivide 10 fdividef 1 j0 50 j1 50 y0 60
+y1 60
+"""),
+    "double": _table("""
+div 15 rcp 10 sqrt 13 rsqrt 8 exp 30 exp2 29 exp10 33 expm1 34 log 44 log2 47 log10 47 log1p 45 sin 21 cos 21 sincos 33
+tan 45 asin 38 acos 38 atan 45 atan2 58 sinh 45 cosh 38 tanh 30 asinh 78 acosh 62 atanh 63 pow 125 powi 12 cbrt 14
+rcbrt 17 hypot 17 erf 78 erfc 112 erfinv 95 erfcinv 90 normcdf 125 lgamma 150 tgamma 167 fmod 3 remainder 5 sinpi 24
+cospi 24 sincospi 36 fdim 1 round 1 fma 2 fmuladd 2 mad 2 norm3d 17 rnorm3d 15 fdivide 15 j0 87 j1 87 y0 120 y1 120
+"""),
+}
+_SINGLE_OF_DOUBLE = {"div": 2.0}
+"""Operations on floats that the card's code for doubles has: the test whether a quotient is an ordinary number."""
+_ARITHMETIC = {"fadd": 1.0, "fsub": 1.0, "fmul": 1.0, "fneg": 1.0, "frem": 0.0}
+_APPROXIMATE = re.compile(r"__(?!nv_)[a-z]|llvm\.nvvm|native_|half_|__nv_fast_")
+_FAST = re.compile(r" (?:fast|afn|arcp) ")
+_ONE = re.compile(r"fdiv [^,]*\b(?:float|double) 1\.0+(?:e\+0+)?,")
+_WIDE = re.compile(r"\bi64\b")
+_INTEGERS = {
+    **dict.fromkeys(("add", "sub"), (0.4, 1.4)),
+    **dict.fromkeys(("and", "or", "xor"), (0.75, 0.75)),
+    **dict.fromkeys(("shl", "lshr", "ashr"), (1.5, 3.0)),
+    **dict.fromkeys(("mul", "select"), (1.0, 1.0)),
+    "icmp": (0.4, 3.5),
+    "getelementptr": (0.3, 0.3),
+    "sext": (0.2, 0.2),
+    **dict.fromkeys(("udiv", "sdiv", "urem", "srem"), (16.0, 60.0)),
+    "fdiv": (5.5, 5.5),
+    "call": (2.5, 2.5),
+}
+"""Instructions for numbers of up to 32 bits, and of 64: means over the kernels of gpuFLOPBench, since the card's
+assembler joins additions with multiplications and addresses, and takes what several addresses share once."""
+_BY_CONSTANT = re.compile(r"[us](?:div|rem) .*, \d+$")
+_CONSTANT_DIVISION = 3.5
+_INTEGER_CALLS = frozenset(
+    ("smin", "smax", "umin", "umax", "abs", "ctpop", "ctlz", "cttz", "fshl", "fshr", "bitreverse")
+)
+
+
+def flops_of(one: Instruction) -> dict[str, float]:
+    """Floating-point operations of a statement, by precision: "single", "double" or "half"."""
+    precision = "double" if "double" in one.source else "single" if "float" in one.source else "half"
+    if one.opcode in _ARITHMETIC:
+        return {precision: _ARITHMETIC[one.opcode] * one.lanes}
+    if one.opcode == "fdiv":
+        name, is_approximate = "rcp" if _ONE.search(one.source) else "div", bool(_FAST.search(one.source))
+    elif one.opcode == "call":
+        name, is_approximate = one.builtin, bool(_APPROXIMATE.match(one.callee) or _FAST.search(one.source))
+    else:
+        return {}
+    table = _FLOPS.get(precision, {})
+    if name not in table:
+        return {}
+    if is_approximate and precision == "single" and name not in ("fma", "fmuladd", "mad"):
+        return {precision: one.lanes}
+    flops = {precision: table[name] * one.lanes}
+    if precision == "double" and name in _SINGLE_OF_DOUBLE:
+        flops["single"] = _SINGLE_OF_DOUBLE[name] * one.lanes
+    return flops
+
+
+def integer_operations_of(one: Instruction) -> float:
+    """Integer operations of a statement, as the card's instructions count."""
+    costs = _INTEGERS.get(one.opcode)
+    if costs is None or (one.opcode == "call" and one.builtin not in _INTEGER_CALLS):
+        return 0.0
+    if one.opcode == "getelementptr":  # a constant offset is part of the access
+        return 0.0 if all(node < 0 for node in one.operands[1:]) else costs[bool(_WIDE.search(one.source))]
+    if one.opcode == "select" and ("float" in one.source or "double" in one.source):
+        return 0.0
+    if _BY_CONSTANT.search(one.source):
+        return _CONSTANT_DIVISION
+    return costs[bool(_WIDE.search(one.source))] * one.lanes

@@ -3,7 +3,7 @@
 import pytest
 
 import ncc
-from tests.rooms import likely_share
+from tests.rooms import branch_probability
 
 _IR = b"""
 define void @f(i32 %a, float %x, ptr %p) {{
@@ -35,4 +35,4 @@ no:
 def test_what_is_compared_tells_how_likely_a_branch_is(condition, share):
     module = ncc.load_module(_IR.replace(b"{{", b"{").replace(b"}}", b"}").replace(b"{condition}", condition.encode()))
     (statement,) = [one for one in module.body(0) if module.opcode_name(one) in ("icmp", "fcmp")]
-    assert likely_share(module, int(module.result[statement])) == share
+    assert branch_probability(module, int(module.result[statement])) == share

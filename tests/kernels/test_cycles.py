@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rooms import CYCLE_KINDS, count_cycles, count_kernel, read_module
+from tests.rooms import CYCLE_KINDS, count_work, cpu_cycles, read_module
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)
@@ -19,7 +19,7 @@ def cycles(body: str, without: tuple[int, ...] = (), more: str = "") -> dict[str
     text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
     module = read_module(text.encode())
     kernel = module.num_functions - 1
-    found = count_cycles(module, count_kernel(module, kernel, without).rows)
+    found = cpu_cycles(count_work(module, kernel).without(without))
     return {name: value for name, value in zip(CYCLE_KINDS, found.tolist(), strict=True) if value}
 
 

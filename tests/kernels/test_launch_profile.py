@@ -6,7 +6,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError
-from tests.rooms import FunctionRuns
+from tests.rooms import Execution
 
 _SOURCE = b"""
 __global__ void strided(int n, const float *x, float *y) {
@@ -49,7 +49,7 @@ def _profile(kernel, grid=(1024,), block=(256,), **arguments):
 
 def _kept() -> int:
     gc.collect()
-    return sum(type(one) is FunctionRuns for one in gc.get_objects())
+    return sum(type(one) is Execution for one in gc.get_objects())
 
 
 def test_nothing_of_a_kernel_is_kept_once_it_is_counted():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ncc.errors import DataError
-from tests.rooms import FEATURE_NAMES, CompileOptions, compile_source, locate, profile_kernel, read_module
+from tests.kernels.ledger import named
+from tests.rooms import FEATURE_NAMES, CompileOptions, compile_source, count_work, locate, read_module
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def test_all_legacy_kernels_have_finite_features(legacy: dict[str, bytes]) -> No
     for name, text in legacy.items():
         module = read_module(text, name=name)
         kernels = np.flatnonzero(module.function_is_kernel)
-        found.append(profile_kernel(module, int(kernels[0]) if len(kernels) else 0).features)
+        found.append(count_work(module, int(kernels[0]) if len(kernels) else 0).features())
     features = np.stack(found)
     assert features.shape == (669, len(FEATURE_NAMES))
     assert np.isfinite(features).all()
@@ -56,9 +57,7 @@ COUNTS = ("once_global_load", "once_global_store", "once_global_bytes", "once_fl
 def test_legacy_ir_and_todays_agree(
     name: str, source: str, features: tuple[str, ...], legacy: dict[str, bytes]
 ) -> None:
-    old = profile_kernel(read_module(legacy[name], name=name), 0).to_dict()
-    new = profile_kernel(
-        read_module(compile_source(source.encode(), CompileOptions(language="opencl")).ir), 0
-    ).to_dict()
+    old = named(count_work(read_module(legacy[name], name=name), 0))
+    new = named(count_work(read_module(compile_source(source.encode(), CompileOptions(language="opencl")).ir), 0))
     assert [old[feature] for feature in features] == pytest.approx([new[feature] for feature in features])
     assert old["coalesced_share"] == pytest.approx(new["coalesced_share"], abs=0.02)  # the old loop is unrolled

@@ -134,7 +134,7 @@ def test_successors_of_every_terminator() -> None:
 
 def test_blocks_are_numbered_through_the_module() -> None:
     text = b"define void @f() {\n  ret void\n}\ndefine void @g(i1 %c) {\na:\n  br label %b\nb:\n  br i1 %c, label %b, label %d\nd:\n  ret void\n}\n"  # noqa: E501
-    assert find_loops(read_module(text), 1) == [Loop(2, frozenset([2]), None)]
+    assert find_loops(read_module(text), 1) == (Loop(2, frozenset([2]), None),)
 
 
 def test_a_long_chain_of_loops() -> None:

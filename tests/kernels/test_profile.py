@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.kernels.ledger import ledger, named, patterns
 from tests.rooms import (
     FEATURE_NAMES,
     Abstraction,
     CompileOptions,
-    KernelProfile,
     Module,
+    Work,
     compile_source,
-    profile_kernel,
+    count_work,
     read_module,
 )
 
@@ -26,17 +27,19 @@ declare void @llvm.lifetime.start.p0(i64, ptr)
 """
 
 
-def profile(body: str, arguments: str = "ptr addrspace(1) %p, i64 %n, float %x", more: str = "") -> KernelProfile:
+def profile(body: str, arguments: str = "ptr addrspace(1) %p, i64 %n, float %x", more: str = "") -> Work:
     text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
     module = read_module(text.encode())
-    return profile_kernel(module, module.num_functions - 1)
+    return count_work(module, module.num_functions - 1)
 
 
-def counts(found: KernelProfile, prefix: str = "once") -> dict[str, float]:
+def counts(found: Work, prefix: str = "once") -> dict[str, float]:
     """Name → count of all that is not zero."""
-    named = found.to_dict().items()
+    features = named(found).items()
     return {
-        name.removeprefix(f"{prefix}_"): round(math.expm1(x), 6) for name, x in named if name.startswith(prefix) and x
+        name.removeprefix(f"{prefix}_"): round(math.expm1(x), 6)
+        for name, x in features
+        if name.startswith(prefix) and x
     }
 
 
@@ -50,12 +53,12 @@ def compiled(source: str, **options: Any) -> Module:
 
 def test_names_are_distinct_and_in_the_order_of_the_values() -> None:
     found = profile("")
-    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES) == len(found.features)
-    assert list(found.to_dict()) == list(FEATURE_NAMES)
-    assert found.features.dtype == np.float64
-    assert found.to_dict()["pointer_arguments"] == 1
-    assert found.to_dict()["scalar_arguments"] == 2
-    assert found.to_dict()["statements"] == math.log1p(1)
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES) == len(found.features())
+    assert list(named(found)) == list(FEATURE_NAMES)
+    assert found.features().dtype == np.float64
+    assert named(found)["pointer_arguments"] == 1
+    assert named(found)["scalar_arguments"] == 2
+    assert named(found)["statements"] == math.log1p(1)
 
 
 @pytest.mark.parametrize(
@@ -189,9 +192,9 @@ define spir_kernel void @f(float* %g, float* %c, float* %l, %s* byval(%s) %b) !k
 
 @pytest.mark.parametrize(("name", "space"), [("g", "global"), ("c", "constant"), ("l", "local"), ("p", "private")])
 def test_memory_by_the_metadata_of_typed_pointers(name: str, space: str) -> None:
-    found = profile_kernel(read_module(LEGACY.format(name=name).encode()), 0)
+    found = count_work(read_module(LEGACY.format(name=name).encode()), 0)
     assert counts(found)[f"{space}_load"] == 1
-    assert (found.to_dict()["pointer_arguments"], found.to_dict()["scalar_arguments"]) == (4, 0)
+    assert (named(found)["pointer_arguments"], named(found)["scalar_arguments"]) == (4, 0)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +220,9 @@ def test_patterns(type_: str, index: str, pattern: str, num_bytes: float) -> Non
     found = profile(body, more="declare i64 @unknown(i64)")
     amounts = counts(found)
     assert (amounts[f"global_{pattern}"], amounts["global_bytes"], amounts["global_store"]) == (1, num_bytes, 1)
-    assert found.pattern.tolist() == [""] * 6 + [pattern, ""]
-    assert found.to_dict()["coalesced_share"] == (pattern in ("coalesced", "uniform"))
-    assert found.to_dict()["bytes_per_access"] == num_bytes
+    assert patterns(found) == [""] * 6 + [pattern, ""]
+    assert named(found)["coalesced_share"] == (pattern in ("coalesced", "uniform"))
+    assert named(found)["bytes_per_access"] == num_bytes
 
 
 @pytest.mark.parametrize(
@@ -239,7 +242,7 @@ declare void @_Z12vstore_half4Dv4_fmPU3AS1Dh(<4 x float>, i64, ptr addrspace(1))
     amounts = counts(found)
     assert (amounts["global_load"], amounts["global_store"], amounts[f"global_{pattern}"]) == (1, 1, 2)
     assert amounts["global_bytes"] == 16 + 8
-    assert found.pattern.tolist() == ["", "", "", pattern, pattern, ""]
+    assert patterns(found) == ["", "", "", pattern, pattern, ""]
 
 
 def test_atomic_instructions() -> None:
@@ -272,9 +275,9 @@ def test_branches(value: str, kind: str) -> None:
     assert counts(found)[kind] == 2
     assert counts(found, "weighted")[kind] == 1 + 8
     divergent = kind == "divergent_branch"
-    assert found.divergent.tolist() == [False, False, divergent, divergent, False]
-    assert found.to_dict()["divergent_loops"] == math.log1p(divergent)
-    assert found.to_dict()["divergent_share"] == divergent
+    assert [one.is_divergent for one in ledger(found)] == [False, False, divergent, divergent, False]
+    assert named(found)["divergent_loops"] == math.log1p(divergent)
+    assert named(found)["divergent_share"] == divergent
 
 
 def test_loops_weigh_what_is_in_them() -> None:
@@ -295,11 +298,11 @@ latch:
   br i1 %b, label %exit, label %outer
 exit:"""
     found = profile(body)
-    amounts, values = counts(found, "weighted"), found.to_dict()
+    amounts, values = counts(found, "weighted"), named(found)
     assert (amounts["float"], amounts["division"], amounts["branch"]) == (800, 8, 808)
     assert (values["depth"], values["open_depth"]) == (2, 1)
     assert (values["loops"], values["fixed_trips"]) == (math.log1p(2), math.log1p(100))
-    assert sorted(set(found.weight.tolist())) == [1, 8, 800]
+    assert sorted({one.weight for one in found.statements}) == [1, 8, 800]
 
 
 CALLEE = """
@@ -322,9 +325,8 @@ def test_functions_count_for_every_call_with_its_arguments() -> None:
     assert (amounts["global_coalesced"], amounts["global_uniform"], amounts["global_store"]) == (1, 1, 2)
     assert (amounts["private_store"], amounts["local_store"]) == (1, 1)
     assert "call" not in amounts
-    assert sorted(found.statement.tolist()) == found.statement.tolist()
-    assert len(found.statement) == 5 + 2 * 4
-    assert found.to_dict()["statements"] == math.log1p(13)
+    assert len(found.statements) == 5 + 2 * 4
+    assert named(found)["statements"] == math.log1p(13)
 
 
 def test_statements_can_be_left_out() -> None:
@@ -332,9 +334,9 @@ def test_statements_can_be_left_out() -> None:
         f"{DECLARATIONS}define void @f(float %x) {{\n  %a = fadd float %x, %x\n  %b = fmul float %a, %a\n  ret void\n}}"
     )
     module = read_module(text.encode())
-    found = profile_kernel(module, 0, without=[2])
+    found = count_work(module, 0).without([2])
     assert counts(found)["float"] == 1
-    assert found.statement.tolist() == [1, 3]
+    assert [one.instruction.statement for one in ledger(found)] == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_dimensions(asked: list[str], dimensions: int) -> None:
     names = {name.split("(")[0] for name in asked} - {"_Z13get_global_idj"}
     declared = "".join(f"declare i64 @{name}({'i32' if 'j' in name else ''})\n" for name in names)
     body = "\n".join(f"  %v{i} = call i64 @{name}" for i, name in enumerate(asked))
-    assert profile(body, more=declared).to_dict()["dimensions"] == dimensions
+    assert named(profile(body, more=declared))["dimensions"] == dimensions
 
 
 def test_a_kernel_of_the_bundled_compiler() -> None:
@@ -369,8 +371,8 @@ def test_a_kernel_of_the_bundled_compiler() -> None:
       atomic_add((global int *)in, 1);
     }""")
     assert module.function_is_kernel.sum() == 1  # and not what clang calls inside of it
-    found = profile_kernel(module, int(np.flatnonzero(module.function_is_kernel)[0]))
-    amounts, values = counts(found), found.to_dict()
+    found = count_work(module, int(np.flatnonzero(module.function_is_kernel)[0]))
+    amounts, values = counts(found), named(found)
     assert (amounts["global_load"], amounts["global_store"], amounts["global_coalesced"]) == (2, 2, 4)
     assert (amounts["local_store"], amounts["constant_load"], amounts["atomic"], amounts["barrier"]) == (1, 1, 1, 1)
     assert (amounts["special"], amounts["divergent_branch"], amounts["global_bytes"]) == (1, 1, 4 + 16 + 16 + 16)
@@ -390,12 +392,12 @@ def test_cuda() -> None:
       p[threadIdx.y * n + i] = expf(tile[31 - threadIdx.x]) + table[n];
     }"""
     module = read_module(compile_source(source, CompileOptions(language="cuda")).ir)
-    found = profile_kernel(module, int(np.flatnonzero(module.function_is_kernel)[0]))
+    found = count_work(module, int(np.flatnonzero(module.function_is_kernel)[0]))
     amounts = counts(found)
     assert (amounts["global_load"], amounts["global_store"], amounts["global_coalesced"]) == (1, 1, 2)
     assert (amounts["local_load"], amounts["local_store"], amounts["constant_load"]) == (1, 1, 1)
     assert (amounts["barrier"], amounts["special"]) == (1, 1)
-    assert found.to_dict()["dimensions"] == 2
+    assert named(found)["dimensions"] == 2
 
 
 @pytest.mark.parametrize("options", [{"keep_callees": False}, {"keep_immediates": True}], ids=str)
@@ -408,16 +410,16 @@ def test_features_do_not_depend_on_what_the_words_keep(options: dict) -> None:
     ).ir
     plain, other = read_module(ir), read_module(ir, abstraction=Abstraction(**options))
     assert plain.texts != other.texts
-    assert profile_kernel(plain, 0).features.tolist() == profile_kernel(other, 0).features.tolist()
+    assert count_work(plain, 0).features().tolist() == count_work(other, 0).features().tolist()
 
 
 def test_recursion_ends() -> None:
     again = "define void @g(i64 %x) {\n" + "  call void @g(i64 %x)\n" * 3 + "  ret void\n}\n"
     # one call, and three from each to a depth of four
     expected = sum(4 * 3**level for level in range(4)) + 2
-    assert math.expm1(profile("  call void @g(i64 %n)", more=again).to_dict()["statements"]) == pytest.approx(expected)
+    assert math.expm1(named(profile("  call void @g(i64 %n)", more=again))["statements"]) == pytest.approx(expected)
     wide = "define void @g(i64 %x) {\n" + "  call void @g(i64 %x)\n" * 999 + "  ret void\n}\n"
-    assert math.expm1(profile("  call void @g(i64 %n)", more=wide).to_dict()["statements"]) < 32_000
+    assert math.expm1(named(profile("  call void @g(i64 %n)", more=wide))["statements"]) < 32_000
 
 
 def test_a_long_kernel() -> None:
@@ -435,16 +437,16 @@ def test_loops_of_loops_have_finite_counts() -> None:
         for i in reversed(range(depth))
     )
     found = profile(f"  br label %h0\n{heads}\nh{depth}:\n  br label %l{depth - 1}\n{latches}\nexit:")
-    assert found.to_dict()["depth"] == depth
-    assert np.isfinite(found.features).all()
-    assert found.weight.max() == 1e12
+    assert named(found)["depth"] == depth
+    assert np.isfinite(found.features()).all()
+    assert max(one.weight for one in found.statements) == 1e12
 
 
 def test_a_module_of_declarations_has_no_kernel_to_profile() -> None:
     module = read_module(DECLARATIONS.encode())
     assert module.num_functions == 0
     with pytest.raises(IndexError):
-        profile_kernel(module, 0)
+        count_work(module, 0)
 
 
 def test_unreachable_blocks_count_once() -> None:

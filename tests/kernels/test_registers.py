@@ -5,7 +5,8 @@ import math
 import pytest
 
 import ncc
-from tests.rooms import Module, profile_kernel, read_module, register_of, thread_strides
+from tests.kernels.ledger import named
+from tests.rooms import Module, count_work, decode, read_module, thread_strides
 
 DECLARATIONS = """
 @__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>
@@ -63,9 +64,9 @@ def kernel(body: str) -> Module:
 )
 def test_numbers_of_threads_and_their_strides(lines: str, register: str, stride: float) -> None:
     module = kernel(f"  {lines}")
-    last = int(module.body(0)[-2])
-    assert register_of(module, last) == register
-    assert thread_strides(module, 0)[module.result[last]] == pytest.approx(stride, nan_ok=True)
+    last = decode(module, 0)[-2]
+    assert last.register == register
+    assert thread_strides(module, 0)[last.result] == pytest.approx(stride, nan_ok=True)
 
 
 BODY = """
@@ -83,8 +84,8 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_does_the_same_by_any_name(way: str) -> None:
-    expected = profile_kernel(kernel(BODY.format(read=WAYS["OpenCL"])), 0).to_dict()
-    found = profile_kernel(kernel(BODY.format(read=WAYS[way])), 0).to_dict()
+    expected = named(count_work(kernel(BODY.format(read=WAYS["OpenCL"])), 0))
+    found = named(count_work(kernel(BODY.format(read=WAYS[way])), 0))
     assert found == expected
     assert found["dimensions"] == 1
 

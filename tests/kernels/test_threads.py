@@ -8,9 +8,8 @@ from tests.rooms import (
     CompileOptions,
     Module,
     NodeKind,
-    callee_name,
     compile_source,
-    constant_operand,
+    decode,
     read_module,
     size_of_type,
     thread_strides,
@@ -320,6 +319,6 @@ def test_constant_operand_and_callee_name() -> None:
   %e = call float @_Z3sinf(float %x)
   %g = call float %p(float %x)
   ret void""")
-    start = int(module.function_start[0]) + 2
-    assert [constant_operand(module, statement) for statement in range(start, start + 3)] == [-42, None, None]
-    assert [callee_name(module, statement) for statement in range(start, start + 5)] == ["", "", "", "_Z3sinf", ""]
+    body = decode(module, 0)[1:]
+    assert [one.constant for one in body[:3]] == [-42, None, None]
+    assert [one.callee for one in body[:5]] == ["", "", "", "_Z3sinf", ""]

@@ -9,8 +9,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
-from ncc.kernels.names import find_kernel
-from ncc.kernels.reading import kernel_words
+from ncc.kernels.reading import find_kernel, kernel_words
 from ncc.learning.data import registry
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.gpus.measured import Launches, program_modules

@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,12 +12,11 @@ from typing import Self
 
 from ncc.errors import CompileError, InputError, NccError
 from ncc.ir.inputs import expand_inputs, load_module
-from ncc.kernels.kernels_profile import profile_kernel
 from ncc.kernels.measure.arguments import read_rules, shape_of
 from ncc.kernels.measure.opencl import Device, list_devices
 from ncc.kernels.measure.table import MeasuredTime
 from ncc.kernels.measure.timing import Job, run_job
-from ncc.kernels.work import count_kernel
+from ncc.kernels.work import count_work
 from ncc.system.files.reading import read_file
 from ncc.system.sandbox.limits import fair_share
 from ncc.system.workers.pool import Workers
@@ -37,7 +37,7 @@ class KernelSource:
         source: OpenCL C of the file.
         dimensions: How many dimensions it asks for thread numbers of.
         family: The file's stem: kernels of one file are one family.
-        features: What it does; see `ncc.kernels.kernels_profile.KernelProfile`.
+        features: What it does; see `ncc.kernels.work.FEATURE_NAMES`.
     """
 
     file: str
@@ -99,15 +99,15 @@ def _kernels_of(path: str) -> list[KernelSource]:
             file=path,
             name=module.function_names[number],
             source=source,
-            dimensions=_dimensions(count_kernel(module, number).dimensions),
+            dimensions=_dimensions(count_work(module, number).dimensions),
             family=Path(path).stem,
-            features=tuple(profile_kernel(module, number).features.tolist()),
+            features=tuple(count_work(module, number).features().tolist()),
         )
         for number in kernels
     ]
 
 
-def _dimensions(asked: set[str]) -> int:
+def _dimensions(asked: Collection[str]) -> int:
     return 1 + max((int(one) for one in asked if one.isdecimal()), default=0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.native import OPCODES
-from ncc.kernels.kernels_profile import FEATURE_NAMES
+from ncc.kernels.work import FEATURE_NAMES
 from ncc.tasks.devices.features import KernelInputs
 from ncc.tasks.devices.physics import launch_terms
 from ncc.tasks.devices.work import NUM_KINDS, counts_at

@@ -12,8 +12,8 @@ from ncc.errors import AssetError, InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.native import OPCODES
-from ncc.kernels.kernels_profile import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import LONGEST, Kernel
+from ncc.kernels.work import FEATURE_NAMES, count_work
 from ncc.system.files.quantities import LARGEST_BYTES
 from ncc.tasks.devices.work import launch_work
 
@@ -39,7 +39,7 @@ class KernelInputs(Rows):
     """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
 
     Attributes:
-        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.kernels_profile.profile_kernel`.
+        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.work.Work.features`.
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
         vectors: (n, dim) float64 means of the vectors of the kernels' statements.
         work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.tasks.devices.work.launch_work`.
@@ -114,7 +114,7 @@ def describe_kernel(
     statements = reachable_statements(module, function)
     if without:
         statements = statements[~np.isin(statements, list(without))]
-    profile = profile_kernel(module, function, without).features
+    profile = count_work(module, function).without(without).features()
     dimensions = int(profile[_COLUMN["dimensions"]])
     sequence = np.empty(1, object)
     sequence[0] = vectors[statements[:LONGEST]]

@@ -13,8 +13,8 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.kernels.kernels_profile import FEATURE_NAMES, profile_kernel
 from ncc.kernels.reading import Kernel, Source, read_kernels
+from ncc.kernels.work import FEATURE_NAMES, count_work
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
@@ -270,7 +270,7 @@ def _by_size(answer: DevicePrediction) -> str:
 
 def _assumed(kernel: Kernel, moved: float, transfer: float | None, global_size: float | None) -> dict[str, float]:
     """What a launch was taken to be, beyond what was said of it."""
-    profile = profile_kernel(kernel.module, kernel.function).features
+    profile = count_work(kernel.module, kernel.function).features()
     items = work_items(profile, moved) if global_size is None else global_size
     assumed = {"global_size": items} if global_size is None else {"transfer_bytes": moved} if transfer is None else {}
     if integer_arguments(kernel.module, kernel.function):

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
-from ncc.kernels.arguments import argument_types
-from ncc.kernels.cpu_cost import CYCLE_KINDS, count_cycles
-from ncc.kernels.launch import Launch, launch_threads
-from ncc.kernels.work import AtLaunch, count_kernel
+from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
+from ncc.kernels.launch import Launch, argument_types, launch_threads
+from ncc.kernels.work import LaunchContext, count_work
 
 _SIZES = (2.0**12, 2.0**20)
 _SIDES = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -46,7 +45,7 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
 
     Returns:
         (WORK_WIDTH,) float64 logarithms (log1p): for each launch how often a thread does each kind of work, and what it
-        costs a processor's core, see `ncc.kernels.cpu_cost.count_cycles`.
+        costs a processor's core, see `ncc.kernels.cpu_cost.cpu_cycles`.
     """
     block = _SIDES[min(max(dimensions, 1), 3)]
     whole = integer_arguments(module, function)
@@ -55,8 +54,8 @@ def launch_work(module: Module, function: int, dimensions: int, without: Collect
         side = side_of(size, dimensions)
         threads = launch_threads(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
         arguments = {node: np.full(len(threads.weight), float(int(side))) for node in whole}
-        counts = count_kernel(module, function, without, AtLaunch(threads, arguments))
-        found += [[counts.weighted[name] for name in _KINDS], count_cycles(module, counts.rows)]
+        work = count_work(module, function, LaunchContext(threads, arguments)).without(without)
+        found += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
     return np.log1p(np.concatenate(found))
 
 
@@ -94,7 +93,7 @@ def cycles_at(work: Floats, items: Floats) -> Floats:
         items: (n,) float64 data items.
 
     Returns:
-        (n, len(CYCLE_KINDS)) float64 amounts, see `ncc.kernels.cpu_cost.count_cycles`.
+        (n, len(CYCLE_KINDS)) float64 amounts, see `ncc.kernels.cpu_cost.cpu_cycles`.
     """
     small, large = np.hsplit(work, len(_SIZES))
     return np.expm1(_on_line(small[:, NUM_KINDS:], large[:, NUM_KINDS:], items))

@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.addresses import POINTER_STEPS
-from ncc.kernels.arguments import argument_names, argument_types, converted
-from ncc.kernels.bounds import LeastWork, least_work
-from ncc.kernels.launch import Launch
-from ncc.kernels.memory import Access, access_pattern
+from ncc.kernels.addresses import POINTER_STEPS, Access, access_pattern
+from ncc.kernels.bounds import WorkBound, work_lower_bound
+from ncc.kernels.launch import Launch, argument_names, argument_types, converted
 from ncc.kernels.profile import LaunchedKernel, profile_launch
 from ncc.tasks.gpus.cards import Card
 from ncc.tasks.gpus.floors import floors_of
@@ -64,8 +62,8 @@ class Work:
     shared_reads_bytes: float
     buffer_bytes: float
     shared_bytes: float
-    least: LeastWork
-    assumed: LeastWork
+    least: WorkBound
+    assumed: WorkBound
 
     @property
     def launch(self) -> Launch:
@@ -101,8 +99,8 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         number = _base(module, access.pointer, base)
         moved[number] += sectors
         alike[number] += sectors if access.stride else max(access.num_bytes * weight, _SECTOR)
-        loads += sectors if access.what == "load" else 0
-        stores += sectors if access.what == "store" else 0
+        loads += sectors if access.kind == "load" else 0
+        stores += sectors if access.kind == "store" else 0
     told, full = launched.launch, dict(launched.launch.arguments) | dict(launched.guessed)
     least = _least(module, kernel, launched, launch if known.solved or known.conflicts else told)
     is_assumed = bool(launched.guessed or known.solved) and not known.conflicts
@@ -120,10 +118,10 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
     )
 
 
-def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch) -> LeastWork:
+def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch) -> WorkBound:
     if launched.threads is None or launched.estimated_from:
-        return LeastWork()
-    return least_work(module, kernel, launch, launched.threads)
+        return WorkBound()
+    return work_lower_bound(module, kernel, launch, launched.threads)
 
 
 def _sector_bytes(access: Access) -> float:

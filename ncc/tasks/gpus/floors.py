@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ncc.kernels.bounds import LeastWork
+from ncc.kernels.bounds import WorkBound
 from ncc.tasks.gpus.cards import Card
 
 OVERHEAD = "launch overhead"
@@ -29,7 +29,7 @@ class Floors:
         return max(self.seconds, key=lambda name: self.seconds[name])
 
 
-def floors_of(least: LeastWork, buffers: Mapping[int, float], card: Card) -> Floors:
+def floors_of(least: WorkBound, buffers: Mapping[int, float], card: Card) -> Floors:
     """Limits of a launch by a card's data sheet.
 
     What its level-2 cache holds may be there before the launch, or stay there after it.
@@ -49,6 +49,6 @@ def floors_of(least: LeastWork, buffers: Mapping[int, float], card: Card) -> Flo
         OVERHEAD: _OVERHEAD_S,
         "bandwidth": max(touched - card.cache_bytes, 0.0) / card.bandwidth,
         "compute": max(least.flops.get(name, 0.0) / peak for name, peak in peaks.items()),
-        "chain": least.chain_cycles / card.clock_hz,
+        "chain": least.critical_path_cycles / card.clock_hz,
     }
     return Floors(seconds, touched if touched > card.cache_bytes else 0.0)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ncc.kernels.launch import Launch
-from ncc.kernels.names import split_kernel_name
+from ncc.kernels.reading import split_kernel_name
 from ncc.tasks.gpus.expressions import SIZES, Value, call_known, evaluate_expression, split_arguments
 from ncc.tasks.gpus.texts import Body, bodies_of, closing, expression_at, substituted
 

@@ -18,7 +18,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.names import find_kernel
+from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
 from ncc.system.files.models import write_atomically
 from ncc.tasks.gpus.cards import Card

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ncc.kernels.names import plain_kernel_name
+from ncc.kernels.reading import plain_kernel_name
 from ncc.system.files.pictures import check_picture, save_picture
 from ncc.system.files.text import printable
 from ncc.tasks.gpus.cards import find_card

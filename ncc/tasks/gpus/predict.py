@@ -11,7 +11,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
-from ncc.kernels.profile import load_kernels
+from ncc.kernels.reading import load_kernels
 from ncc.system.files.quantities import decimal_bytes, readable_estimate
 from ncc.system.files.text import source_name
 from ncc.tasks.gpus.cards import CARDS, Card, find_card

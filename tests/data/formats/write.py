@@ -96,7 +96,7 @@ def ask_times_head(folder: Path) -> dict[str, Any]:
     """Predictions for invented kernels, near those of training and far, in the way of a source and in none."""
     head: Any = DEVICE_HEADS.load(folder)
     from ncc.ir.reader.native import OPCODES
-    from ncc.kernels.kernels_profile import FEATURE_NAMES
+    from ncc.kernels.work import FEATURE_NAMES
 
     blocks = [np.linspace(low, high, len(FEATURE_NAMES)) for low, high in ((0, 4), (3, 1))]
     opcodes = [np.arange(len(OPCODES)) % 5.0, np.arange(len(OPCODES)) % 3.0]

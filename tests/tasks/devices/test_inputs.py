@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, describe_kernel, profile_kernel, read_module
+from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, count_work, describe_kernel, read_module
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])
@@ -46,7 +46,7 @@ def test_a_kernel_is_described_with_what_it_calls(module):
     vectors = np.arange(module.num_statements)[:, None] * np.array([[1.0, -2.0]])
     inputs = describe_kernel(module, 2, vectors)
     assert len(inputs) == 1
-    assert np.array_equal(inputs.profile[0], profile_kernel(module, 2).features)
+    assert np.array_equal(inputs.profile[0], count_work(module, 2).features())
     counts = dict(zip(OPCODES, inputs.opcodes[0].tolist(), strict=True))
     assert (counts["fadd"], counts["fdiv"], counts["load"], counts["ret"], counts["call"]) == (1, 0, 1, 2, 2)
     used = [0, 1, 2, *range(6, 13)]  # the function that is not called lies between

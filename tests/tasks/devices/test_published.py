@@ -12,11 +12,11 @@ from tests.rooms import (
     FileState,
     KernelInputs,
     TimesHead,
+    count_work,
     load_device_head,
     load_embedding,
     load_inputs,
     load_legacy_ir,
-    profile_kernel,
     read_module,
     verify,
 )
@@ -40,7 +40,7 @@ def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSampl
     for row in (0, 333, 679):
         module = read_module(legacy[samples.ir_name(row)], abstraction=embedding.abstraction)
         kernel = int(np.flatnonzero(module.function_is_kernel)[0])
-        assert np.array_equal(inputs.profile[row], profile_kernel(module, kernel).features)
+        assert np.array_equal(inputs.profile[row], count_work(module, kernel).features())
     for block in (inputs.profile, inputs.opcodes, inputs.vectors):
         assert np.isfinite(block).all()
 
