@@ -137,9 +137,8 @@ from ncc.system.sandbox.confine import (
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name, wait_for_answers
-from ncc.system.workers import crew, parts
-from ncc.system.workers.crew import run_unwatched, work_through
-from ncc.system.workers.pool import Workers
+from ncc.system.workers import parts
+from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification import train as fit
 from ncc.tasks.classification.files import FILES as CLASSIFIER_FILES

@@ -13,7 +13,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.streams import is_own_stream
-from ncc.system.workers.pool import in_order
+from ncc.system.workers.pool import Pool
 
 
 def embed_many(
@@ -56,13 +56,11 @@ def embed_many(
     if jobs < 1:
         raise InputError(f"jobs is {jobs}; expected 1 or more")
     pooler = load_pooler(pooling, embedding, encoder)
-    results = in_order(
+    results = Pool(jobs, seconds=seconds).in_order(
         [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,
         partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
-        jobs=jobs,
-        seconds=seconds,
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
-        is_for_us=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
+        runs_inline=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
     )
     return _results(results, pooler)
 

@@ -165,8 +165,8 @@ def _in_parts(
 ) -> "Generator[Callable[[], Warned]]":
     """The answers about files by batches on disk, which a later run goes on from."""
     from ncc.system.files.reading import FoundFile
-    from ncc.system.workers.cluster import cluster_executor
     from ncc.system.workers.parts import in_parts
+    from ncc.system.workers.pool import cluster_executor
     from ncc.tasks.search.build import fingerprint_of
 
     folder = _parts_folder(output).absolute()

@@ -17,12 +17,11 @@ from ncc.system.files.streams import is_own_stream
 from ncc.system.files.text import printable
 from ncc.system.files.writing import check_writable
 from ncc.system.workers.failures import Warnings
-from ncc.system.workers.pool import in_order
+from ncc.system.workers.pool import ITEM_SECONDS, Pool
 
 if TYPE_CHECKING:
     from ncc.ir.inputs import ExpandedInput
 
-_SECONDS = 300.0
 _Loaded = TypeVar("_Loaded")
 
 Input = str | os.PathLike[str]
@@ -96,13 +95,11 @@ def run_over(
     results = (
         results_of(inputs)
         if results_of
-        else in_order(
+        else Pool(jobs, seconds=ITEM_SECONDS + compile_s).in_order(
             inputs,
             partial(_work_on, work=work),
-            jobs=jobs,
-            seconds=_SECONDS + compile_s,
             name_of=lambda item: item.name,
-            is_for_us=lambda item: bool(item.error) or is_own_stream(item.source),
+            runs_inline=lambda item: bool(item.error) or is_own_stream(item.source),
         )
     )
     with _progress_bar(len(inputs), "inputs") as advance, closing(results) as done:

@@ -413,19 +413,24 @@ def test_batches_of_workers_give_the_table_of_one_process(ncc, code, tmp_path, l
 
 
 def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypatch):
-    from tests.rooms import parts
+    from tests.rooms import Pool, parts, run_inline
 
     monkeypatch.setattr(parts, "BATCH_FILES", 1)
     real = parts._Batch.run
     seen: list[str] = []
 
-    def run(batch, at):
+    def run(batch, failed):
         seen.append(batch.files[0].path)
         if len(seen) == 3:
             raise KeyboardInterrupt
-        return real(batch, at)
+        return real(batch, failed)
 
-    monkeypatch.setattr(parts, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
+    def run_here(_, tasks):
+        for task in tasks:
+            run_inline(task)
+            yield
+
+    monkeypatch.setattr(Pool, "run", run_here)
     monkeypatch.setattr(parts._Batch, "run", run)
     arguments = ["embed", code, "--jobs", "2", "-o", tmp_path / "out.parquet"]
     assert ncc(*arguments).code != 0

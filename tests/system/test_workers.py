@@ -10,7 +10,7 @@ import pytest
 
 import ncc
 from ncc.errors import CompileError, IRError, NccError
-from tests.rooms import GIGABYTE, Workers
+from tests.rooms import GIGABYTE, Pool
 
 
 def kill():
@@ -32,7 +32,7 @@ def keep(num_bytes, kept=[]):  # noqa: B006 - what stays behind in a worker is t
 
 @pytest.fixture
 def workers():
-    with Workers(GIGABYTE, 60) as some:
+    with Pool(1, GIGABYTE, 60) as some:
         yield some
 
 
@@ -48,7 +48,7 @@ def test_a_call_that_ends_its_worker_costs_itself(workers):
 
 
 def test_a_call_has_so_much_time():
-    with Workers(GIGABYTE, 1.0) as workers, pytest.raises(NccError, match=r"^a: took longer than 1 s$"):
+    with Pool(1, GIGABYTE, 1.0) as workers, pytest.raises(NccError, match=r"^a: took longer than 1 s$"):
         workers.call("a", time.sleep, 60)
 
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import NccError
-from ncc.system.sandbox.limits import fair_share
-from ncc.system.workers.pool import Workers
+from ncc.system.workers.pool import Pool
 
 if TYPE_CHECKING:
     from ncc_lab.retrieval.methods import Units
@@ -74,7 +73,7 @@ class IR2VecWheel:
         """Returns (n, 300) float32."""
         found = np.zeros((len(units.table), _DIM), np.float32)
         last, vectors = b"", None
-        with Workers(fair_share(1), _SECONDS) as workers:
+        with Pool(seconds=_SECONDS) as workers:
             for unit in range(len(found)):
                 ir, function = units.ir(unit)
                 if ir is not last:

@@ -18,8 +18,7 @@ from ncc.kernels.measure.table import MeasuredTime
 from ncc.kernels.measure.timing import Job, run_job
 from ncc.kernels.work import count_work
 from ncc.system.files.reading import read_file
-from ncc.system.sandbox.limits import fair_share
-from ncc.system.workers.pool import Workers
+from ncc.system.workers.pool import Pool
 
 SHIPPED_KERNELS = Path(__file__).parent / "kernels"
 """Folder of the kernels that ship, a file for each family."""
@@ -135,7 +134,7 @@ class Bench:
         self.failed: dict[str, str] = {}
         self.gone: set[str] = set()
         self._seed, self._seconds = seed, seconds
-        self._workers = Workers(fair_share(1), timeout_s)
+        self._workers = Pool(seconds=timeout_s)
         self._checked: set[str] = set()
 
     def __enter__(self) -> Self:

@@ -1,15 +1,10 @@
-"""Turns a batch of files into a shard of counts: all at once, or file by file after a crash.
-
-The report is written last and marks a shard as whole. Where a process died over a batch, ``lost.json`` says so: then
-every file becomes a shard of its own below the batch's, ``lost.json`` names those that can't be counted, and the parts
-are added up, which gives the same counts.
-"""
+"""Counts a batch of files into a shard; the report is written last and marks the shard as whole."""
 
 import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +20,8 @@ from ncc.learning.corpus.recipe import Recipe
 from ncc.learning.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder
 from ncc.learning.programs.kept import Compiler
 from ncc.system.files.models import write_atomically
-from ncc.system.workers.crew import CrewTask
 from ncc.system.workers.failures import reason_of, summarize_failure
+from ncc.system.workers.pool import Task
 
 
 @dataclass
@@ -61,7 +56,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Batch(CrewTask):
+class Batch:
     """Files that are counted together.
 
     Attributes:
@@ -78,68 +73,60 @@ class Batch(CrewTask):
     headers: Path
     kept_ir: Path | None = None
 
-    @property
-    def record(self) -> Path:
-        """In the shard."""
-        return self.shard / "lost.json"
+    def task(self) -> Task:
+        """For a pool; compilers end themselves, each attempt and its header after their time."""
+        seconds = [
+            sum(options.timeout_s * (2 if header else 1) for options, header in file.attempts) for file in self.files
+        ]
+        return Task(str(self.shard), [file.path for file in self.files], self.run, seconds)
 
-    def run(self, at: Callable[[int | None], None]) -> None:
-        """Makes the shard; what was made of it before is used."""
-        lost = self.lost()
-        if lost is None:
-            _count_files(self, range(len(self.files)), self.shard, at)
-            return
-        whole = [index for index in range(len(self.files)) if index not in lost]
-        for index in whole:
-            if not _is_whole(_piece(self, index)):
-                _count_files(self, [index], _piece(self, index), at)
-        at(None)
-        _add_up(self, [_piece(self, index) for index in whole], lost)
-        shutil.rmtree(self.shard / "pieces", ignore_errors=True)  # what a kill leaves of them is not read again
-
-    def seconds_for(self, index: int) -> float:
-        """What compilers may take, which end themselves: each attempt's time and its header's."""
-        return sum(options.timeout_s * (2 if header else 1) for options, header in self.files[index].attempts)
-
-    def name_of(self, index: int | None) -> str:
-        """A file's path; the shard's where it is all files."""
-        return str(self.shard) if index is None else self.files[index].path
+    def run(self, failed: Mapping[int, str]) -> Generator[None]:
+        """Make the shard, yielding after each file; those that failed leave their reasons in the report."""
+        compiler = Compiler(headers=self.headers, kept=self.kept_ir)
+        sums = _Sums(self.recipe.widths, self.shard / "pieces")
+        tally = Tally(failures={self.files[index].path: reason for index, reason in failed.items()})
+        for index, file in enumerate(self.files):
+            if index not in failed:
+                try:
+                    _count_file(file, self.recipe, sums.builders, compiler, tally)
+                except MemoryError:  # the files before it may have taken what it lacks
+                    sums.set_aside()
+                    try:
+                        _count_file(file, self.recipe, sums.builders, compiler, tally)
+                    except MemoryError as error:
+                        tally.failures[file.path] = summarize_failure(file.path, error)
+                yield
+        sums.save(self.shard)
+        write_atomically(self.shard / "report.json", json.dumps(vars(tally)).encode())
 
     def is_done(self) -> bool:
         """Whether the shard is whole."""
-        return _is_whole(self.shard)
+        return (self.shard / "report.json").exists()
 
 
-def _is_whole(shard: Path) -> bool:
-    return (shard / "report.json").exists()
+class _Sums:
+    """Counts of files by width, of which a part may be on disk."""
 
+    def __init__(self, widths: Sequence[int], folder: Path) -> None:
+        self.builders = {width: CountsBuilder(width) for width in widths}
+        self._folder = folder
+        self._pieces: list[Path] = []
 
-def _piece(batch: Batch, index: int) -> Path:
-    return batch.shard / "pieces" / f"{index:06d}"
+    def set_aside(self) -> None:
+        """Move all counts to the disk."""
+        piece = self._folder / f"{len(self._pieces):06d}"
+        for width, builder in self.builders.items():
+            save_counts(builder.finish(), width_folder(piece, width))
+            self.builders[width] = CountsBuilder(width)
+        self._pieces.append(piece)
 
-
-def _count_files(batch: Batch, indices: Sequence[int], shard: Path, at: Callable[[int | None], None]) -> None:
-    """Some files of a batch to a shard."""
-    builders = {width: CountsBuilder(width) for width in batch.recipe.widths}
-    tally = Tally()
-    compiler = Compiler(headers=batch.headers, kept=batch.kept_ir)
-    for index in indices:
-        at(index)
-        try:
-            _count_file(batch.files[index], batch.recipe, builders, compiler, tally)
-        except MemoryError as error:
-            if len(indices) > 1:  # the files before it may have taken what it lacks
-                raise
-            tally.failures[batch.files[index].path] = summarize_failure(batch.files[index].path, error)
-    if len(indices) > 1:
-        at(None)
-    _save(builders, tally, shard)
-
-
-def _save(builders: Mapping[int, CountsBuilder], tally: Tally, shard: Path) -> None:
-    for width, builder in builders.items():
-        save_counts(builder.finish(), width_folder(shard, width))
-    write_atomically(shard / "report.json", json.dumps(vars(tally)).encode())
+    def save(self, shard: Path) -> None:
+        """Save the sums of all counts."""
+        for width, builder in self.builders.items():
+            for piece in self._pieces:
+                builder.add_counts(load_counts(width_folder(piece, width)))
+            save_counts(builder.finish(), width_folder(shard, width))
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _count_file(
@@ -173,15 +160,3 @@ def _count_file(
     tally.statements[file.source] += module.num_statements
     for step, seconds in zip(("compile", "read", "count"), np.diff(times).tolist(), strict=True):
         tally.seconds[step] += seconds
-
-
-def _add_up(batch: Batch, pieces: Sequence[Path], lost: Mapping[int, str]) -> None:
-    """The shards of single files, and the reasons of those that have none, to the batch's shard."""
-    builders = {width: CountsBuilder(width) for width in batch.recipe.widths}
-    tally = Tally()
-    for piece in pieces:
-        tally.add_shard(piece)
-        for width, builder in builders.items():
-            builder.add_counts(load_counts(width_folder(piece, width)))
-    tally.failures |= {batch.files[index].path: reason for index, reason in lost.items()}
-    _save(builders, tally, batch.shard)

@@ -25,8 +25,7 @@ from ncc.system.files.columns import aligned
 from ncc.system.files.models import write_atomically
 from ncc.system.files.pages import html_table
 from ncc.system.files.writing import check_folder, only_writer
-from ncc.system.workers.cluster import cluster_executor
-from ncc.system.workers.crew import ITEM_SECONDS, work_by, work_through
+from ncc.system.workers.pool import ITEM_SECONDS, Pool, cluster_executor, run_on_executor
 
 logger = logging.getLogger(__name__)
 
@@ -135,12 +134,11 @@ def build_corpus(
     ]
     with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
         _check_plan(folder, recipe, files)
-        missing = [batch for batch in batches if not batch.is_done()]
-        jobs = jobs or os.cpu_count() or 1
+        missing = [batch.task() for batch in batches if not batch.is_done()]
         if workers:
-            work = work_by(workers, missing)
+            work = run_on_executor(workers, missing)
         else:
-            work = work_through(missing, jobs, item_seconds=file_seconds, memory_bytes=memory_bytes)
+            work = Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(missing)
         with closing(work):
             for done, _ in enumerate(work, len(batches) - len(missing) + 1):
                 if progress:

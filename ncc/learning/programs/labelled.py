@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -27,8 +27,8 @@ from ncc.learning.programs.table import ProgramTable, concatenate, no_program
 from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
 from ncc.system.files.models import read_tensors, write_atomically
 from ncc.system.files.reading import FoundFile, refuse_link_out
-from ncc.system.workers.crew import CrewTask, work_through
 from ncc.system.workers.failures import reason_of
+from ncc.system.workers.pool import Pool, Task
 
 BATCH_FILES = 64
 _MOST_TIMEOUTS = 8
@@ -181,7 +181,7 @@ def load_programs(
     if missing:
         for reader in readers:
             reader.check_compiler()
-    for _ in work_through(missing, jobs):
+    for _ in Pool(jobs).run([batch.task() for batch in missing]):
         done += 1
         if progress:
             progress(done, len(tasks))
@@ -216,39 +216,30 @@ class _Batch:
 
 
 @dataclass(frozen=True)
-class _ReadBatch(CrewTask):
+class _ReadBatch:
     """A batch of files to be read, and the file that holds what was read."""
 
     reader: ProgramReader
     paths: tuple[FoundFile, ...]
     place: Path
 
-    @property
-    def record(self) -> Path:
-        """Beside what was read."""
-        return self.place.with_suffix(".lost.json")
+    def task(self) -> Task:
+        """For a pool; compilers end themselves."""
+        seconds = [_MOST_TIMEOUTS * self.reader.options.timeout_s] * len(self.paths)
+        return Task(str(self.place), [str(path) for path in self.paths], self.run, seconds)
 
-    def seconds_for(self, _index: int) -> float:
-        """What compilers may take, which end themselves."""
-        return _MOST_TIMEOUTS * self.reader.options.timeout_s
-
-    def name_of(self, index: int | None) -> str:
-        """A file's path; that of the kept batch for all."""
-        return str(self.place if index is None else self.paths[index])
-
-    def run(self, at: Callable[[int | None], None]) -> None:
-        """Reads the files and writes down what they hold."""
+    def run(self, failed: Mapping[int, str]) -> Generator[None]:
+        """Read the files, yielding after each, and write down what they hold."""
         from safetensors.numpy import save
 
-        lost = self.lost() or {}
         programs: list[ProgramTable] = []
         ways: list[_Way] = []
         for index, path in enumerate(self.paths):
-            at(index)
-            program, way = (no_program(), _Failure(lost[index])) if index in lost else self._read(path)
+            program, way = (no_program(), _Failure(failed[index])) if index in failed else self._read(path)
             programs.append(program)
             ways.append(way)
-        at(None)
+            if index not in failed:
+                yield
         table = concatenate(programs)
         arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
         arrays |= {"literal_start": table.literal_start, "literal": table.literal}
@@ -267,7 +258,7 @@ class _ReadBatch(CrewTask):
         try:
             return _unpack(self.place, len(self.paths))
         except (AssetError, LookupError, TypeError, ValueError):
-            list(work_through([self], 1))
+            list(Pool().run([self.task()]))
             return _unpack(self.place, len(self.paths))
 
 

@@ -7,7 +7,7 @@ to be said of each file. Parts are given back in order, so that whatever is made
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ from ncc.errors import AssetError
 from ncc.system.files.models import open_atomically, write_atomically
 from ncc.system.files.reading import FoundFile
 from ncc.system.files.tables import vector_table
-from ncc.system.workers.crew import CrewTask, work_by, work_through
 from ncc.system.workers.failures import Warnings, reason_of
+from ncc.system.workers.pool import Pool, Task, run_on_executor
 
 if TYPE_CHECKING:
     import pyarrow
@@ -68,32 +68,29 @@ class Part:
 
 
 @dataclass(frozen=True)
-class _Batch(CrewTask):
+class _Batch:
     files: tuple[FoundFile, ...]
     work: Callable[[FoundFile], FileVectors]
     folder: Path
     seconds: float
 
-    @property
-    def record(self) -> Path:
-        return self.folder / "lost.json"
+    def task(self) -> Task:
+        """For a pool."""
+        return Task(str(self.folder), [str(file) for file in self.files], self.run, [self.seconds] * len(self.files))
 
-    def run(self, at: Callable[[int | None], None]) -> None:
-        """Reads the files and writes the part; the file that is written last marks it as whole."""
-        lost = self.lost() or {}
+    def run(self, failed: Mapping[int, str]) -> Generator[None]:
+        """Read the files, yielding after each, and write the part; its last file marks it as whole."""
         tables, abouts = [], []
         for index, file in enumerate(self.files):
-            error, rows = lost.get(index), None
-            if error is None:
-                at(index)
-                error, rows = self._read(file)
+            error, rows = (failed[index], None) if index in failed else self._read(file)
             about = {"error": error, "num_rows": 0}
             if rows is not None:
                 about |= {"num_rows": len(rows.vectors), **rows.about}
                 if len(rows.vectors):
                     tables.append(vector_table(rows.columns, rows.vectors))
             abouts.append(about)
-        at(None)
+            if index not in failed:
+                yield
         if tables:
             import pyarrow
             import pyarrow.parquet
@@ -113,12 +110,6 @@ class _Batch(CrewTask):
         if told:
             rows.about["warning"] = "\n  ".join(told)
         return None, rows
-
-    def seconds_for(self, _: int) -> float:
-        return self.seconds
-
-    def name_of(self, index: int | None) -> str:
-        return str(self.folder) if index is None else str(self.files[index])
 
     def is_done(self) -> bool:
         return (self.folder / "files.json").is_file()
@@ -181,7 +172,8 @@ def in_parts(
     ]
     missing = [batch for batch in batches if not batch.is_done()]
     done = len(batches) - len(missing)
-    with closing(work_by(executor, missing) if executor else work_through(missing, jobs)) as run:
+    tasks = [batch.task() for batch in missing]
+    with closing(run_on_executor(executor, tasks) if executor else Pool(jobs).run(tasks)) as run:
         for batch in batches:
             while not batch.is_done():
                 next(run)

@@ -1,6 +1,7 @@
-"""Calls in worker processes with memory and time limits: if an input crashes, hangs or fills one, its call fails.
+"""Worker processes with memory and time limits: an input that crashes, hangs or fills one fails alone.
 
-Worker processes serve one call after the other and are replaced when one ends. Any number of threads may call.
+Workers serve one request after the other and are replaced when one ends. The parent keeps the time, since a thread of
+the worker could not interrupt native code that holds Python's lock. Any number of threads may use a pool.
 """
 
 import functools
@@ -9,62 +10,127 @@ import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ncc.errors import NccError
+from ncc.errors import NccError, OutputError
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox.limits import GIGABYTE, fair_share
-from ncc.system.sandbox.process import WatchedProcess, last_words, python_command
+from ncc.system.sandbox.process import WatchedProcess, last_words, python_command, wait_for_answers
 from ncc.system.workers.failures import describe_failure, is_defect
 from ncc.system.workers.worker import Parent, limit_memory
 
+ITEM_SECONDS = 300.0
+"""Time for reading one file and what is done with it; compilers have their own, which is added."""
+
 _GRACE_S = 2.0
+_TICK_S = 1.0
+_MESSAGE_S = 30.0
+_MAX_STARTS = 3
 _AHEAD = 8
-"""Items a worker that may be done before their turn to be told."""
+"""Items per worker that may be done before their turn comes."""
+_NO_MEMORY = "needs more memory than it may take"
+_RESUME = "start again to go on where it stopped"
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
 
-class _Worker(WatchedProcess):
-    """A process that serves calls.
+@dataclass(frozen=True)
+class Task:
+    """Items that one worker takes together; it travels by pickle.
 
     Attributes:
-        has_served: Whether it may have kept something of earlier calls.
+        name: Name of the whole task in messages.
+        items: Names of its items in messages.
+        run: Called in the worker with index → reason of items to leave out; yields after each other item, in order.
+            An item that is tried alone ends with its yield: what follows it, writing the result, is not done.
+        seconds: Time for each item beyond the pool's.
+    """
+
+    name: str
+    items: Sequence[str]
+    run: Callable[[Mapping[int, str]], Generator[None]]
+    seconds: Sequence[float]
+
+    def run_alone(self, index: int) -> None:
+        """Run one item and nothing that follows the items."""
+        with closing(self.run({other: "" for other in range(len(self.items)) if other != index})) as run:
+            next(run)
+
+
+class _Worker(WatchedProcess):
+    """A process that serves requests.
+
+    Attributes:
+        has_served: True if it may have kept something of earlier requests.
+        is_idle: True if it has replied to all requests.
     """
 
     def __init__(self, memory_bytes: int) -> None:
         command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
-        super().__init__(command, keep_messages=False, own_group=False)
-        self.has_served = False
+        super().__init__(command, keep_messages=False, own_group=False)  # in our group, so that Ctrl-Z stops it too
+        self.has_served = self.is_idle = False
+
+    def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        """Send a request; if the worker has died, waiting for the reply shows it."""
+        self.has_served, self.is_idle = True, False
+        with suppress(BrokenPipeError, TimeoutError):
+            self.send(pickle.dumps((function, args, kwargs)), time.monotonic() + _MESSAGE_S)
+
+    def reply(self, seconds: float, max_bytes: int) -> tuple[str, Any]:
+        """Return kind and value of the next reply; time in which this process is stopped, as by Ctrl-Z, doesn't count.
+
+        Raises:
+            TimeoutError: It took longer than ``seconds``.
+            EOFError: The worker has ended.
+            OSError: The worker has ended.
+        """
+        while not wait_for_answers([self], min(seconds, _TICK_S)):
+            seconds -= _TICK_S
+            if seconds <= 0:
+                raise TimeoutError
+        # a worker is no stranger: it has the rights of this process
+        kind, value = pickle.loads(self.receive(time.monotonic() + _MESSAGE_S + seconds, max_bytes))
+        self.is_idle = kind in ("result", "error")
+        return kind, value
+
+    def reason(self) -> str:
+        """Describe how the worker ended, once it has closed its pipe."""
+        self.ends_within(_GRACE_S)
+        return last_words(self.end())
 
 
-class Workers:
-    """Worker processes, started when a call needs one; use it as a context manager, or call `close`."""
+class Pool:
+    """Worker processes, started when a request needs one; use it as a context manager, or call `close`."""
 
-    def __init__(self, memory_bytes: int, seconds: float) -> None:
-        """Sets the limits.
+    def __init__(self, jobs: int = 1, memory_bytes: int | None = None, seconds: float = ITEM_SECONDS) -> None:
+        """Set the limits.
 
         Args:
-            memory_bytes: What each may take.
-            seconds: Time for a call.
+            jobs: Number of workers that `in_order` and `run` use.
+            memory_bytes: Memory of each; default NCC_MEMORY_GB, then the machine's memory divided by the number of
+                workers, but not less than 4 GiB.
+            seconds: Time for a call or an item.
         """
-        self._memory_bytes = memory_bytes
+        self._jobs = jobs
+        self._memory_bytes = memory_bytes or fair_share(jobs)
         self._seconds = seconds
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._is_closed = False
 
-    def __enter__(self) -> "Workers":
+    def __enter__(self) -> "Pool":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Ends all, in the middle of a call too: that fails."""
+        """End all workers; calls that are under way fail."""
         with self._lock:
             self._is_closed = True
             for worker in self._busy:
@@ -75,117 +141,256 @@ class Workers:
             worker.stop(_GRACE_S)
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
-        """Calls a function in a worker; function, arguments and result travel by pickle.
+        """Call a function in a worker; function, arguments and result travel by pickle.
 
         Raises:
             NccError: The function raises it, the worker ended, or the time or memory did not suffice.
         """
-        request = pickle.dumps((function, args, kwargs))
+        return self._call(name, self._seconds, function, *args, **kwargs)
+
+    def _call(self, name: str, seconds: float, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         while True:
-            worker = self._take(name)
-            has_served, worker.has_served = worker.has_served, True
-            answered = False
-            try:
-                fine, answer = self._ask(worker, name, request)
-                answered = fine or not isinstance(answer, MemoryError)
-            finally:
-                self._give_back(worker, end=not answered)
-            if fine:
-                return answer
-            if not isinstance(answer, MemoryError):
-                raise answer
+            with self._worker(name) as worker:
+                has_served = worker.has_served
+                worker.ask(function, *args, **kwargs)
+                try:
+                    kind, value = worker.reply(seconds, self._memory_bytes)
+                except TimeoutError as error:
+                    raise NccError(f"{name}: took longer than {seconds:g} s") from error
+                except (EOFError, OSError) as error:
+                    raise NccError(f"{name}: {worker.reason()}") from error
+            if kind == "result":
+                return value
+            if kind == "error":
+                raise value
+            if kind == "defect":
+                raise NccError(f"{name}: {value}")
             if not has_served:  # else what earlier calls left may have been too much
                 raise NccError(f"{name}: needs more memory than {self._memory_bytes / GIGABYTE:.3g} GB")
 
-    def _ask(self, worker: _Worker, name: str, request: bytes) -> tuple[bool, Any]:
-        deadline = time.monotonic() + self._seconds
+    def in_order(
+        self,
+        items: Iterable[_Item],
+        work: Callable[[_Item], _Result],
+        *,
+        name_of: Callable[[_Item], str],
+        runs_inline: Callable[[_Item], bool],
+    ) -> Generator[Callable[[], _Result]]:
+        """Yield for each item, in order, a function that returns its result or raises; closes the pool.
+
+        Args:
+            items: Taken as workers get free, so that there may be any number.
+            work: A function of a module, or a partial of one, if there are several jobs; one job runs in this process.
+            name_of: Returns the name of an item in messages.
+            runs_inline: True for an item that can't be sent to a worker.
+        """
+        if self._jobs == 1:
+            yield from (functools.partial(work, item) for item in items)
+            return
+        ahead: deque[Callable[[], _Result]] = deque()
+        with self._threads() as threads:
+            for item in items:
+                if runs_inline(item):
+                    ahead.append(functools.partial(work, item))
+                else:
+                    ahead.append(threads.submit(self.call, name_of(item), work, item).result)
+                if len(ahead) > _AHEAD * self._jobs:
+                    yield ahead.popleft()
+            while ahead:
+                yield ahead.popleft()
+
+    def run(self, tasks: Sequence[Task]) -> Generator[None]:
+        """Run tasks, yielding after each; closes the pool.
+
+        When a worker ends, the first item that it did not answer is tried once more alone, and left out if that fails.
+
+        Raises:
+            NccError: A task raises it, workers can't be started, or end again at no item.
+        """
+        with self._threads() as threads:
+            for future in as_completed([threads.submit(self._run, task) for task in tasks]):
+                future.result()
+                yield
+
+    def _run(self, task: Task) -> None:
+        failed: dict[int, str] = {}
+        suspects: set[int | None] = set()
+        while end := self._attempt(task, failed):
+            index, reason, is_certain = end
+            if index is None and index in suspects:
+                raise NccError(f"{task.name}: {reason}, twice, at no file; {_RESUME}")
+            if index is not None:
+                if is_certain or index in suspects:
+                    failed[index] = f"{task.items[index]}: {reason}"
+                elif error := self._failure_alone(task, index):
+                    failed[index] = error
+            suspects.add(index)
+
+    def _attempt(self, task: Task, failed: Mapping[int, str]) -> tuple[int | None, str, bool] | None:
+        """Run a task; return the first unanswered item (None after the last), a reason, and if the item is to blame."""
+        rest = (index for index in range(len(task.items)) if index not in failed)
+        with self._worker(task.name) as worker:
+            worker.ask(task.run, failed)
+            kind, value = "item", None
+            while kind == "item":
+                index = next(rest, None)
+                seconds = float("inf") if index is None else self._seconds + task.seconds[index]
+                try:
+                    kind, value = worker.reply(seconds, self._memory_bytes)
+                except TimeoutError:
+                    return index, f"took longer than {seconds:g} s", True
+                except (EOFError, OSError):
+                    return index, worker.reason(), False
+        if isinstance(value, NccError):
+            raise value
+        return None if kind == "result" else (index, str(value), False)
+
+    def _failure_alone(self, task: Task, index: int) -> str | None:
         try:
-            worker.send(request, deadline)
-            # a worker is no stranger: it has the rights of this process
-            fine, answer = pickle.loads(worker.receive(deadline, longest=self._memory_bytes))
-        except TimeoutError as error:
-            raise NccError(f"{name}: took longer than {self._seconds:g} s") from error
-        except (EOFError, OSError) as error:
-            worker.ends_within(_GRACE_S)
-            raise NccError(f"{name}: {last_words(worker.end())}") from error
-        if not fine and is_defect(answer) and not isinstance(answer, NccError):
-            raise NccError(f"{name}: {answer}")
-        return fine, answer
+            self._call(task.items[index], self._seconds + task.seconds[index], task.run_alone, index)
+        except OutputError:
+            raise
+        except NccError as error:
+            return str(error)
+        return None
+
+    @contextmanager
+    def _threads(self) -> Iterator[ThreadPoolExecutor]:
+        threads = ThreadPoolExecutor(self._jobs)
+        try:
+            yield threads
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            self.close()
+
+    @contextmanager
+    def _worker(self, name: str) -> Iterator[_Worker]:
+        worker = self._take(name)
+        try:
+            yield worker
+        finally:
+            self._give_back(worker)
 
     def _take(self, name: str) -> _Worker:
-        with self._lock:
-            if self._is_closed:
-                raise NccError(f"{name}: the workers have been ended")
-            confinement.tell_unconfined()
+        for _ in range(_MAX_STARTS):
+            with self._lock:
+                if self._is_closed:
+                    raise NccError(f"{name}: the workers have been ended")
+                confinement.tell_unconfined()
+                try:
+                    worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
+                except OSError as error:
+                    raise NccError(f"workers can't be started: {error}; {_RESUME}") from error
+                self._busy.add(worker)
+            if worker.has_served:
+                return worker
             try:
-                worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
-            except OSError as error:
-                raise NccError(f"{name}: a worker can't be started: {error}") from error
-            self._busy.add(worker)
-            return worker
+                worker.reply(float("inf"), self._memory_bytes)
+            except (EOFError, OSError):
+                reason = worker.reason()
+                self._give_back(worker)
+            else:
+                return worker
+        raise NccError(f"workers can't be started: {reason}; {_RESUME}")
 
-    def _give_back(self, worker: _Worker, *, end: bool) -> None:
+    def _give_back(self, worker: _Worker) -> None:
         with self._lock:
             self._busy.discard(worker)
-            if not end and not self._is_closed:
+            if worker.is_idle and not self._is_closed:
                 self._idle.append(worker)
                 return
         worker.process.terminate()
         worker.stop(_GRACE_S)  # time to end a compiler that it runs
 
 
-def in_order(
-    items: Iterable[_Item],
-    work: Callable[[_Item], _Result],
-    *,
-    jobs: int,
-    seconds: float,
-    name_of: Callable[[_Item], str],
-    is_for_us: Callable[[_Item], bool],
-) -> Generator[Callable[[], _Result]]:
-    """For each item, in order, what returns its result or raises why there is none.
-
-    Args:
-        items: Taken as workers get free, so that there may be any number.
-        work: A function of a module, or a partial of one, where there is more than one job.
-        jobs: Worker processes; one job is done in this one.
-        seconds: Time for an item in a worker.
-        name_of: What messages call an item.
-        is_for_us: Whether an item can't be sent to a worker.
-    """
-    if jobs == 1:
-        yield from (functools.partial(work, item) for item in items)
-        return
-    workers = Workers(fair_share(jobs), seconds)
-    threads = ThreadPoolExecutor(jobs)
-    ahead: deque[Callable[[], _Result]] = deque()
-    try:
-        for item in items:
-            if is_for_us(item):
-                ahead.append(functools.partial(work, item))
-            else:
-                ahead.append(threads.submit(workers.call, name_of(item), work, item).result)
-            if len(ahead) > _AHEAD * jobs:
-                yield ahead.popleft()
-        while ahead:
-            yield ahead.popleft()
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-        workers.close()
-
-
 def serve(memory_bytes: int) -> None:
-    """In a worker: makes the calls that the parent sends, until it has no more."""
+    """In a worker: answer requests until the parent has no more."""
     limit_memory(memory_bytes)
     logging.getLogger(confinement.__name__).setLevel(logging.ERROR)  # the parent has told it
     parent = Parent()
+
+    def reply(kind: str, value: Any = None) -> None:
+        parent.send(pickle.dumps((kind, value)))
+
+    reply("ready")
     while request := parent.receive():
         try:
             function, args, kwargs = pickle.loads(request)
-            answer = pickle.dumps((True, function(*args, **kwargs)))
+            result = function(*args, **kwargs)
+            if isinstance(result, Generator):
+                for _ in result:
+                    reply("item")
+                result = None
+            reply("result", result)
+        except MemoryError:
+            reply("memory", _NO_MEMORY)
         except NccError as error:
-            answer = pickle.dumps((False, error))
+            reply("error", error)
         except Exception as error:
-            told = RuntimeError(describe_failure(error)) if is_defect(error) else type(error)(*error.args)
-            answer = pickle.dumps((False, told))
-        parent.send(answer)
+            if is_defect(error):
+                reply("defect", describe_failure(error))
+            else:
+                reply("error", type(error)(*error.args))
+
+
+def run_inline(task: Task) -> None:
+    """Run a task in this process; an item for which memory does not suffice twice is left out."""
+    failed: dict[int, str] = {}
+    suspects: set[int | None] = set()
+    while True:
+        rest = (index for index in range(len(task.items)) if index not in failed)
+        index = next(rest, None)
+        try:
+            for _ in task.run(failed):
+                index = next(rest, None)
+        except MemoryError:
+            if index in suspects:
+                if index is None:
+                    raise
+                failed[index] = f"{task.items[index]}: {_NO_MEMORY}"
+            suspects.add(index)
+        else:
+            return
+
+
+def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Generator[None]:
+    """Run tasks on a caller's executor, which is not watched and stays open, yielding after each.
+
+    Raises:
+        NccError: A task raises it, or its worker ended.
+    """
+    pending = {executor.submit(run_inline, task) for task in tasks}
+    try:
+        for future in as_completed(pending):
+            future.result()
+            yield
+    except BaseException as error:
+        for future in pending:
+            future.cancel()
+        if isinstance(error, Exception) and not isinstance(error, NccError):
+            raise NccError(f"a worker ended abruptly ({type(error).__name__}: {error}); {_RESUME}") from error
+        raise
+
+
+@contextmanager
+def cluster_executor(address: str | None, executor: Executor | None = None) -> Iterator[Executor | None]:
+    """Open the Dask cluster whose scheduler has an address as an executor; without one, return ``executor``.
+
+    Raises:
+        NccError: Dask is not installed, or no scheduler answers.
+    """
+    if address is None:
+        yield executor
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NccError(
+            "--scheduler needs dask.distributed: in ncc's checkout, pip install -c constraints.txt '.[cluster]'"
+        ) from error
+    try:
+        client = Client(address, timeout="15s")
+    except (OSError, ValueError) as error:
+        raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client, client.get_executor(pure=False) as workers:
+        yield workers

@@ -25,8 +25,8 @@ from ncc.system.files.reading import FoundFile, read_file
 from ncc.system.files.streams import STDIN
 from ncc.system.files.tables import vectors_of
 from ncc.system.files.writing import check_folder, only_writer
-from ncc.system.workers.cluster import cluster_executor
 from ncc.system.workers.parts import FileVectors, Part, in_parts
+from ncc.system.workers.pool import cluster_executor
 from ncc.tasks.search.index import Index, IndexReport, load_index
 from ncc.tasks.search.store import IndexCard, Store, Writer, writing
 

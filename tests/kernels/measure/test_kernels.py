@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import SHIPPED_KERNELS, Job, Workers, find_kernels, run_job
+from tests.rooms import SHIPPED_KERNELS, Job, Pool, find_kernels, run_job
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_each_has_sizes_that_work_groups_fit_into(kernels):
 @pytest.mark.timeout(900)
 def test_all_of_them_pass_the_checks(kernels, pocl):
     refused = []
-    with Workers(8 * 2**30, 300) as workers:
+    with Pool(1, 8 * 2**30) as workers:
         for kernel in kernels:
             job = Job(kernel.source, kernel.name, kernel.dimensions, pocl[1], 16384, 64, seconds=0.001)
             try:

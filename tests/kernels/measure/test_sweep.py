@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import ncc
 from ncc.errors import InputError, NccError
 from tests.kernels.measure.conftest import KERNELS
-from tests.rooms import COLUMNS, MeasuredTable, Workers, list_devices, measure_kernels, run_job
+from tests.rooms import COLUMNS, MeasuredTable, Pool, list_devices, measure_kernels, run_job
 from tests.rooms import devices_read_times as read_times
 
 
@@ -198,14 +198,14 @@ def test_a_size_that_does_not_fit_leaves_the_others(pocl, tmp_path):
 
 def test_a_device_that_vanishes_ends_the_run_and_keeps_what_there_is(pocl, tmp_path, monkeypatch):
     answers = iter([1, 2])
-    original = Workers.call
+    original = Pool.call
 
     def call(self, name, function, *args):
         if function is run_job and next(answers, None) is None:
             raise NccError("the driver broke")
         return [] if function is list_devices else original(self, name, function, *args)
 
-    monkeypatch.setattr(Workers, "call", call)
+    monkeypatch.setattr(Pool, "call", call)
     with pytest.raises(NccError, match=r"all devices are gone; .* has 2 rows"):
         _measure(["good"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096, 16384))
     assert len(MeasuredTable.load(tmp_path / "t.parquet").rows) == 2

@@ -18,15 +18,14 @@ from tests.fixtures.frontend import ENDLESS
 from tests.rooms import (
     Batch,
     CorpusFile,
+    Pool,
     Recipe,
     Source,
     Tally,
     build_corpus,
-    crew,
     load_recipe,
     read_module,
-    run_unwatched,
-    work_through,
+    run_inline,
 )
 from tests.rooms import corpus_build as building
 
@@ -155,6 +154,12 @@ def _report(folder: Path) -> dict:
     return json.loads((folder / "report.json").read_text()) | {"seconds": None}
 
 
+def _failures(shard: Path) -> dict[str, str]:
+    report = Tally()
+    report.add_shard(shard)
+    return report.failures
+
+
 def _batch(shard: Path, sources: Path, *names: str) -> Batch:
     recipe = Recipe(name="r", sources=(Source(name="s", folder=str(sources)),))
     return Batch(tuple(CorpusFile(str(sources / f"{name}.ll"), "s", ()) for name in names), recipe, shard, shard / "h")
@@ -163,9 +168,9 @@ def _batch(shard: Path, sources: Path, *names: str) -> Batch:
 def test_a_file_that_takes_too_long_is_ended(sources, deadly, tmp_path, corpus_files):
     _add(sources, "f0_hangs")
     bad, good = (_batch(tmp_path / n, sources, "f0", *more, "f1") for n, more in (("bad", ["f0_hangs"]), ("good", [])))
-    list(work_through([bad, good], 1, item_seconds=2))
-    assert bad.lost() == {1: f"{sources}/f0_hangs.ll: took longer than 2 s"}
-    assert good.lost() is None
+    list(Pool(seconds=2).run([bad.task(), good.task()]))
+    assert _failures(tmp_path / "bad") == {f"{sources}/f0_hangs.ll": f"{sources}/f0_hangs.ll: took longer than 2 s"}
+    assert _failures(tmp_path / "good") == {}
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
 
 
@@ -201,17 +206,16 @@ def _long_function(path: Path, lines: int) -> None:
 def test_a_file_that_fills_memory_fails_for_that(sources, tmp_path, corpus_files):
     _long_function(sources / "big.ll", 2_000_000)
     bad, good = _batch(tmp_path / "bad", sources, "f0", "big"), _batch(tmp_path / "good", sources, "f0")
-    list(work_through([bad, good], 1, item_seconds=60, memory_bytes=200 << 20))
-    report = Tally()
-    report.add_shard(tmp_path / "bad")
-    assert list(report.failures) == [f"{sources}/big.ll"]
+    list(Pool(1, 200 << 20, 60).run([bad.task(), good.task()]))
+    failures = _failures(tmp_path / "bad")
+    assert list(failures) == [f"{sources}/big.ll"]
     # the latter where it is native code that finds none
     ways = "needs more memory than it may take|its worker was killed by signal 6 .*"
-    assert re.fullmatch(f".*/big.ll: ({ways})", report.failures[f"{sources}/big.ll"])
+    assert re.fullmatch(f".*/big.ll: ({ways})", failures[f"{sources}/big.ll"])
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
 
 
-def test_files_that_need_too_much_together_are_counted_one_by_one(sources, tmp_path, monkeypatch, corpus_files):
+def test_files_that_need_too_much_together_are_counted_apart(sources, tmp_path, monkeypatch, corpus_files):
     def read(ir, *, name, **options):
         reads.append(name)
         if len(reads) == 3:
@@ -223,34 +227,22 @@ def test_files_that_need_too_much_together_are_counted_one_by_one(sources, tmp_p
         _batch(tmp_path / "batch", sources, "f0", "f1", "f2"),
         _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),
     )
-    run_unwatched(whole)
+    run_inline(whole.task())
     monkeypatch.setattr("ncc.learning.corpus.batch.read_module", read)
-    run_unwatched(batch)
-    assert len(reads) == 6
-    assert batch.lost() == {}
+    run_inline(batch.task())
+    assert len(reads) == 4
+    assert _failures(tmp_path / "batch") == {}
     assert corpus_files(tmp_path / "batch") == corpus_files(tmp_path / "whole")
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="asks Linux for the limits of a process")
 @pytest.mark.parametrize(("chosen", "expected"), [("0.5", 1 << 29), (None, None)])
-def test_workers_have_limits(sources, tmp_path, monkeypatch, chosen, expected):
+def test_workers_have_limits(monkeypatch, chosen, expected):
     monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
     if chosen:
         monkeypatch.setenv("NCC_MEMORY_GB", chosen)
-    workers = []
-    start = crew._start
-
-    def started(memory):
-        workers.append(start(memory))
-        return workers[-1]
-
-    monkeypatch.setattr(crew, "_start", started)
-    tasks = [_batch(tmp_path / str(number), sources, "f0") for number in range(2)]
-    batches = work_through(tasks, 1, item_seconds=60)
-    next(batches)
-    (worker,) = [worker.process.process for worker in workers]
-    limits = Path(f"/proc/{worker.pid}/limits").read_text()
-    list(batches)
+    with Pool() as pool:
+        limits = pool.call("limits", Path("/proc/self/limits").read_text)
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert f"Max data size             {expected or physical} " in limits
     assert "Max core file size        0 " in limits
@@ -270,18 +262,6 @@ def test_a_shard_that_can_not_be_written_ends_the_build(sources, tmp_path, monke
         build_corpus(load_recipe(sources), tmp_path / "out", jobs=2, ir=tmp_path / "ir")
     (tmp_path / "ir").unlink()
     assert build_corpus(load_recipe(sources), tmp_path / "out", jobs=2, ir=tmp_path / "ir").failures == {}
-
-
-def test_a_record_of_lost_files_that_is_damaged_is_made_anew(sources, deadly, tmp_path, corpus_files):
-    _add(sources, "f3_killed")
-    report = build_corpus(load_recipe(sources), tmp_path / "out", jobs=1)
-    files = corpus_files(tmp_path / "out")
-    shard = tmp_path / "out" / "shards" / "000000"
-    (shard / "lost.json").write_text('{"x": 1}')
-    (shard / "report.json").unlink()
-    again = build_corpus(load_recipe(sources), tmp_path / "out", jobs=1)
-    assert replace(again, seconds={}) == replace(report, seconds={})
-    assert corpus_files(tmp_path / "out") == files
 
 
 @pytest.mark.usefixtures("_interruptible")

@@ -12,12 +12,14 @@ import pytest
 from ncc.errors import CompileError, InputError
 from tests.rooms import (
     LabelledFiles,
+    Pool,
     ProgramReader,
     describe_program,
     find_labelled_files,
     load_embedding,
     load_program,
     load_programs,
+    run_inline,
 )
 from tests.rooms import samples as under_test
 
@@ -87,7 +89,7 @@ def test_a_program_that_asks_too_much_costs_itself(classes, fresh, monkeypatch):
 
     read = ProgramReader.read
     monkeypatch.setattr(ProgramReader, "read", asks_too_much)
-    monkeypatch.setattr(under_test, "work_through", lambda tasks, _: (task.run(lambda _: None) for task in tasks))
+    monkeypatch.setattr(Pool, "run", lambda _, tasks: map(run_inline, tasks))
     found = load_programs(LabelledFiles(paths, np.array([0, 0, 1]), ("a", "b")), cache=fresh)
     assert found.row.tolist() == [0, 2]
     assert found.failures == {paths[1]: f"{paths[1]}: needs more memory than it may take"}
