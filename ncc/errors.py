@@ -65,3 +65,10 @@ class DataError(NccError):
 
 class OutputError(NccError):
     """A result can't be written where it was asked for."""
+
+
+def check_positive(**values: float | None) -> None:
+    """Refuses named values that are not finite numbers above 0; None stands for a default."""
+    for name, value in values.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{name} is {value!r}; expected a number above 0")

@@ -205,7 +205,7 @@ def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
             assert np.array_equal(result.vector, tree.vector)
             assert result.embedding is tree.embedding
         assert "none.ll: no such file" in str(results[3])
-    with pytest.raises(InputError, match="jobs is 0; expected 1 or more"):
+    with pytest.raises(InputError, match="jobs is 0; expected a number above 0"):
         ncc.embed_many([], jobs=0)
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 
 from ncc.api.vectors import EmbeddedModule, Source, embed
-from ncc.errors import InputError, NccError
+from ncc.errors import NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
@@ -53,8 +53,7 @@ def embed_many(
         ['EmbeddedModule', 'IRError']
     """
     options = CompileOptions.of(options, language)
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs}; expected 1 or more")
+    check_positive(jobs=jobs, seconds=seconds)
     pooler = load_pooler(pooling, embedding, encoder)
     results = Pool(jobs, seconds=seconds).in_order(
         [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,

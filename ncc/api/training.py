@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, check_positive
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, save_embedding
 from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.writing import check_folder
@@ -96,6 +96,7 @@ def train_embedding(
     from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 
     folder = None if output is None else Path(output)
+    check_positive(threads=threads)
     check_folder(folder)
     about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
     if extend is not None:

@@ -291,6 +291,8 @@ def save_vectors(modules: Sequence[EmbeddedModule], level: Level, path: str | os
     """
     from ncc.system.files.tables import write_vectors
 
+    if not modules:
+        raise InputError("modules is empty; expected one or more")
     inputs = [module.module.name for module in modules for _ in module.labels(level)]
     labels = [label for module in modules for label in module.labels(level)]
     found = [module.places(level) for module in modules]

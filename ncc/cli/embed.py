@@ -76,10 +76,11 @@ def embed(
 
     if output and output.suffix not in FORMATS:
         raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
-    table = output if output and output.suffix == ".parquet" else None
+    check_writable(output)
+    is_special = output is not None and output.exists() and not output.is_file()  # a pipe or a device stays one
+    table = output if output and output.suffix == ".parquet" and not is_special else None
     if scheduler and not table:
         raise InputError("--scheduler goes with -o FILE.parquet")
-    check_writable(output)
     gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
     name = loaded(load_pooler, pooling, embedding, encoder).name  # what is wrong with it is said once
     pooled = None if level == "statement" else name

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, check_positive
 from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
 from ncc.kernels.measure.opencl import Device, choose_devices
 from ncc.kernels.measure.sizes import parse_sizes
@@ -146,6 +146,4 @@ def _check(path: Path, **numbers: float | None) -> None:
     if path.suffix != ".parquet":
         raise InputError(f"{path}: expected a file that ends in .parquet")
     check_writable(path)
-    for name, value in numbers.items():
-        if value is not None and not 0 < value < float("inf"):
-            raise InputError(f"{name} is {value!r}; expected a number above 0")
+    check_positive(**numbers)

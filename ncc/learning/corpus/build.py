@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ncc.errors import InputError
+from ncc.errors import InputError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.files import CorpusFile, find_files
@@ -121,6 +121,7 @@ def build_corpus(
     """
     folder = Path(output).absolute()  # workers may stand in another folder
     ir_folder = Path(ir).absolute() if ir else None
+    check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)
     check_folder(folder, ir_folder)
     recipe = recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))
     recipe = recipe.compiled_with(options) if options else recipe

@@ -78,7 +78,9 @@ class ContrastiveTraining:
     def __post_init__(self) -> None:
         """Checks the ranges."""
         if min(self.dim, self.longest, self.steps) < 1 or self.temperature <= 0 or not 0 <= self.function_share <= 1:
-            raise InputError("expected dim, longest and steps of 1 or more, a temperature above 0, a share of 0 to 1")
+            raise InputError(
+                "expected dim, longest and steps of 1 or more, a temperature above 0, a function_share of 0 to 1"
+            )
         if self.loop.strategy != "mirrored" or self.loop.micro_batches != 1:
             raise InputError("contrast needs whole batches: expected strategy 'mirrored' and micro_batches 1")
 

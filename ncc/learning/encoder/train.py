@@ -1,5 +1,6 @@
 """``ncc train encoder``: trains the encoder, linear or LSTM, on classes of programs and builds of functions."""
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
@@ -120,6 +121,9 @@ def train_encoder(
         if progress and (model == "linear" or _is_first_rank()):
             progress(line)
 
+    check_positive(jobs=jobs, per_class=per_class, dim=dim, least=least)
+    if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
+        raise InputError(f"clangs: {missing[0]} is not there, or can't be run")
     place = Path(cache) if cache else programs_cache()
     check_folder(Path(output), place)
     if (functions is None) == (functions_of is None) or (functions_of is not None and model != "linear"):

@@ -152,6 +152,8 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
     import torch.distributed.nn.functional  # see below
     from torch import distributed
 
+    if device.partition(":")[0] not in ("cpu", "cuda"):
+        raise InputError(f"device is {device!r}; expected cpu or cuda")
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise NccError(f"device {device}: this torch sees no CUDA device; use cpu")
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.arrays import Floats, Ints
+from ncc.errors import check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.heads.calibration_error import calibration_error
@@ -106,6 +107,7 @@ def train_classifier(
     from ncc.tasks.classification.refit import refit_classifier
 
     place = None if output is None else Path(output)
+    check_positive(jobs=jobs, min_steps=min_steps)
     check_folder(place)
     measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
     loop = TrainingConfig(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, check_positive
 from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, KernelSource, find_kernels, source_ids
 from ncc.kernels.measure.choice import Chooser
 from ncc.kernels.measure.opencl import Device, choose_devices
@@ -68,8 +68,7 @@ def calibrate(
     tell = progress or (lambda _line: None)
     folder = Path(output)
     check_folder(folder)
-    if not 0 < budget_minutes < float("inf"):
-        raise InputError(f"budget_minutes is {budget_minutes!r}; expected a number above 0")
+    check_positive(budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
     devices = choose_devices(device, progress)
     if len(devices) < 2:
         raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")

@@ -18,6 +18,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import source_name
 from ncc.tasks.devices.devices_head import TimesHead
+from ncc.tasks.devices.features import check_sizes
 from ncc.tasks.devices.predict import bytes_moved, choose_head
 
 _MOST_WORK = 2**19
@@ -115,6 +116,7 @@ def explain_device(
     Raises:
         InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
     """
+    check_sizes(transfer_bytes, wgsize, global_size)
     head = choose_head(platform, head)
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, options)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ncc.errors import InputError, InputFileError, NccError
+from ncc.errors import InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import expand_inputs, load_module
@@ -117,6 +117,7 @@ def index(
     check_folder(folder)
     if options.commands:
         options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
+    check_positive(jobs=jobs)
     pooler = load_pooler(pooling, embedding, encoder)
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
     if any(os.fspath(one) == STDIN for one in inputs):
