@@ -49,6 +49,18 @@ def run_here(*arguments: object, stdin: bytes | None = None) -> Finished:
     return Finished(result.exit_code, result.stdout, result.stderr)
 
 
+def start(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
+    """Starts a command in a process of its own, where warnings are errors unless an environment is given.
+
+    Args:
+        arguments: Of the command, from the verb on.
+        options: Of the process.
+    """
+    options.setdefault("env", {**os.environ, "PYTHONWARNINGS": "error"})
+    words = [argument if isinstance(argument, bytes) else str(argument) for argument in arguments]
+    return subprocess.Popen([sys.executable, "-m", "ncc", *words], **options)
+
+
 def run_apart(
     *arguments: object,
     stdin: bytes | None = None,
