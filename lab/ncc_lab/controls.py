@@ -83,11 +83,7 @@ def sklearn_method(
 
 
 def forest_of(kind: type, num_trees: int) -> Any:
-    """Return a forest of scikit-learn's, not grown yet.
-
-    Raises:
-        InputError: It would have no tree.
-    """
+    """Return a forest of scikit-learn's, not grown yet."""
     if num_trees < 1:
         raise InputError(f"num_trees is {num_trees}; expected 1 or more")
     return kind(num_trees)
@@ -106,11 +102,7 @@ class WithInputs(Generic[S]):
     inputs: Callable[[S], Floats]
 
     def __call__(self, samples: S, seed: int) -> Floats:
-        """Return all columns.
-
-        Raises:
-            InputError: The features are not one row for each sample.
-        """
+        """Return all columns."""
         features = self.features(samples, seed) if callable(self.features) else self.features
         if features.ndim != 2 or len(features) != len(samples):
             raise InputError(f"features: expected ({len(samples)}, k), found {features.shape}")

@@ -258,11 +258,7 @@ class CellKeys:
 
 
 def choose(what: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the one of a name, or those of "all".
-
-    Raises:
-        InputError: There is none of that name.
-    """
+    """Return the one of a name, or those of "all"."""
     names = tuple(known)
     if name not in (*names, "all"):
         raise InputError(f"{what} is {name!r}; expected one of {', '.join(names)}, all")
@@ -270,11 +266,7 @@ def choose(what: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list[str]:
-    """Return the names that match one of some patterns, as a shell matches files, in their own order; None means all.
-
-    Raises:
-        InputError: A pattern matches none.
-    """
+    """Return the names that match a pattern, as a shell matches files, in their own order; all if there is none."""
     names, patterns = list(known), patterns or ("*",)
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
@@ -283,23 +275,14 @@ def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list
 
 
 def seeds_from(first: int, number: int) -> range:
-    """Return the seeds of so many runs.
-
-    Raises:
-        InputError: There would be none.
-    """
+    """Return the seeds of so many runs."""
     if number < 1:
         raise InputError(f"seeds is {number}; expected 1 or more")
     return range(first, first + number)
 
 
 def runs_folder(cache: str | Path | None, no_cache: bool) -> Path | None:
-    """Return where results of folds are kept, if anywhere.
-
-    Raises:
-        InputError: A folder is named although none is to be used.
-        OutputError: It can't be written.
-    """
+    """Return where results of folds are kept, if anywhere."""
     if cache and no_cache:
         raise InputError("--cache and --no-cache exclude each other")
     if cache:

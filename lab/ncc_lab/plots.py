@@ -67,19 +67,7 @@ def draw_panels(
     share: str | bool = False,
     alt: str = "",
 ) -> Picture:
-    """Draw a grid of panels.
-
-    Args:
-        titles: One for each panel.
-        paint: Draws the panel of an index.
-        height_in: Height of one row of panels, in inches.
-        columns: Panels in a row, at most.
-        share: "y" for one vertical axis in each row; "both" for one horizontal axis in all as well.
-        alt: What the picture shows, for those who don't see it.
-
-    Raises:
-        InputError: There is no panel.
-    """
+    """Draw a grid of panels."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -96,14 +96,7 @@ def html_of(parts: Iterable[Table | str]) -> str:
 
 
 def page(title: str, parts: Iterable[Table | str], pictures: Mapping[str, Picture], about: Mapping[str, Any]) -> str:
-    """Return a self-contained HTML page.
-
-    Args:
-        title: Its heading.
-        parts: Tables and texts.
-        pictures: Title → drawing.
-        about: What is known of the run: command, versions, hardware.
-    """
+    """Return a self-contained HTML page."""
     from markupsafe import Markup
 
     main = Markup(html_of(parts))

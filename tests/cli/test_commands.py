@@ -55,12 +55,12 @@ OTHERWISE = {
 }
 """Option → argument, where their names differ: units are in the names of arguments."""
 
-ONLY_PRINTED = {"as_json", "report", "plot", "explain", "inputs", "level", "require_confinement"}
+ONLY_PRINTED = {"as_json", "into", "report", "plot", "explain", "inputs", "level", "require_confinement"}
 """Options that say what is printed or written, over what a command runs, and what must hold while it does."""
 
 OF_OTHER_VERBS = {
     "embed": {"scheduler"},
-    "evaluate embedding": {"inst2vec", "picture", "page", "method"},
+    "evaluate embedding": {"inst2vec", "plot", "html", "method"},
     "graph": {"function"},
     "evaluate coverage": {"inst2vec"},
     "evaluate classify": {"head", "clang"},

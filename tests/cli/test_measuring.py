@@ -58,7 +58,7 @@ def test_words_are_drawn_as_a_picture_and_as_a_page(ncc, tmp_path, code):
     assert ncc("train", "embedding", tmp_path / "corpus", "-o", tmp_path / "embedding", *arguments).code == 0
     png, page = tmp_path / "words.png", tmp_path / "words.html"
     folder = tmp_path / "embedding"
-    finished = ncc("evaluate", "embedding", "--embedding", folder, "--picture", png, "--page", page)
+    finished = ncc("evaluate", "embedding", "--embedding", folder, "--plot", png, "--html", page)
     assert finished.code == 0, finished.err
     assert png.read_bytes().startswith(b"\x89PNG")
     assert "<html" in page.read_text()
@@ -307,8 +307,8 @@ def test_device_mapping_is_measured_and_kept(ncc, tmp_path):
     ("arguments", "code", "message"),
     [
         (["embedding", "--embedding", "nowhere"], 1, "nowhere"),
-        (["embedding", "--method", "pca", "--picture", "x.png"], 2, "'pca' is not one of 'umap', 'tsne'"),
-        (["embedding", "--picture", "nowhere/x.png"], 1, "there is no folder"),
+        (["embedding", "--method", "pca", "--plot", "x.png"], 2, "'pca' is not one of 'umap', 'tsne'"),
+        (["embedding", "--plot", "nowhere/x.png"], 1, "there is no folder"),
         (["embedding", "-k", "0"], 2, "k is 0"),
         (["coverage", "nowhere.ll"], 1, "nowhere.ll"),
         (["devmap", "--protocol", "random"], 2, "protocol is 'random'"),

@@ -163,7 +163,7 @@ def nowhere(request, tmp_path) -> Path:
         ["evaluate", "classify", "{programs}", "--method", "opcode*", "-o", "{nowhere}/x.json"],
         ["evaluate", "devmap", "--report", "{nowhere}/x.html"],
         ["evaluate", "embedding", "-o", "{nowhere}/x.json"],
-        ["evaluate", "embedding", "--page", "{nowhere}/x.html"],
+        ["evaluate", "embedding", "--html", "{nowhere}/x.html"],
         ["embed", "{ir}", "-o", "{nowhere}/x.npz"],
         ["graph", "{ir}/tree.clang22.ll", "-o", "{nowhere}/x.dot"],
         ["predict-device", "{kernels}", "--plot", "{nowhere}/x.svg"],

@@ -158,12 +158,7 @@ def opcode_counts(table: ProgramTable) -> Floats32:
 
 
 def statement_counts(table: ProgramTable, numbers: NDArray[np.integer] | None = None) -> Any:
-    """Count how often each abstracted statement occurs in each program, as a sparse matrix.
-
-    Args:
-        table: The programs.
-        numbers: What to count in place of the statements of ``table.texts``: a number for each of these.
-    """
+    """Count how often each abstracted statement occurs in each program, as a sparse matrix."""
     from scipy.sparse import csr_matrix
 
     column = table.text_id.copy() if numbers is None else numbers[table.text_id]  # sorting the matrix sorts this

@@ -1,4 +1,4 @@
-"""Classifiers on vectors that have learnt nothing from the labels: a linear model on what ``ncc embed`` gives.
+"""Classifiers on vectors that have learned nothing from the labels: a linear model on what ``ncc embed`` gives.
 
 With few labels a class, this says what vectors are worth to those who take them as they are.
 """
@@ -24,14 +24,7 @@ from ncc_lab.retrieval.programs import at_all_levels
 
 
 class FrozenVectors:
-    """Vectors of programs, (n, dim) float32 of length 1, made once, when they are first asked for.
-
-    Args:
-        method: What makes the vectors.
-        key: What they depend on, beside the programs.
-        files: All programs that were asked for.
-        readers: One for each level.
-    """
+    """Vectors of programs, (n, dim) float32 of length 1, made once, when they are first asked for."""
 
     def __init__(
         self, method: Representation, key: Any, files: LabelledFiles, readers: Sequence[ProgramReader]

@@ -1,4 +1,4 @@
-"""A classifier on the encoder's patterns, without what the encoder learnt from other classes."""
+"""A classifier on the encoder's patterns, without what the encoder learned from other classes."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class LinearMachine(ScoringMethod):
         self._machine = machine.fit(self.features(samples, train_idx), samples.label[train_idx])
 
     def scores(self, samples: ProgramSamples, _level: str, rows: Ints) -> Floats:
-        """Margins of the classes; the least of all for those that were not learnt."""
+        """Margins of the classes; the least of all for those that were not learned."""
         machine = self._machine
         margins = machine.decision_function(self.features(samples, rows))
         if margins.ndim == 1:  # of two classes
@@ -51,13 +51,7 @@ class LinearMachine(ScoringMethod):
 
 
 class PatternMachine(LinearMachine):
-    """On a program's patterns, weighted by how rare they are among those of training.
-
-    Args:
-        files: All programs that were asked for.
-        reader: Of the first level.
-        abstraction: Of statements.
-    """
+    """On a program's patterns, weighted by how rare they are among those of training."""
 
     name = "patterns of code + linear model"
 

@@ -32,7 +32,7 @@ class RobustnessScore:
     """A classifier on its test programs, as one compiler and level made them.
 
     Attributes:
-        level: Optimisation level; "usual" for all levels that the classifier was trained on, read together.
+        level: Optimization level; "usual" for all levels that the classifier was trained on, read together.
         clang: The compiler, or None for the bundled one.
         num_samples: Test programs that compile so.
         accuracy: Share of them whose most probable class is theirs.
@@ -102,7 +102,7 @@ def evaluate_classifier(
     Args:
         head: The classifier, or its folder.
         folder: Has all programs, those that it was trained on included; default POJ-104.
-        levels: Optimisation levels.
+        levels: Optimization levels.
         clang: Compilers beside the bundled one.
         embedding: That it was trained on; default the one that ships with ncc.
         jobs: Compilers at a time.
@@ -145,23 +145,7 @@ def measure_head(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[RobustnessScore]:
-    """Measure a classifier on the test programs of the split that it was trained by, in several variants.
-
-    Args:
-        head: The classifier.
-        embedding: The one that it was trained on.
-        files: All programs, those that were trained on included.
-        variants: Level and compiler of each variant.
-        options: Those of the usual compilation, but for the level.
-        cache: As for `load_programs`.
-        jobs: Processes.
-        progress: As for `load_programs`.
-
-    Raises:
-        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
-        InputError: The classifier does not say what it was trained on, or as for `load_programs`.
-        NccError, OutputError: As for `load_programs`.
-    """
+    """Measure a classifier on the test programs of the split that it was trained by, in several variants."""
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
         raise AssetError("the classifier was trained on other classes, or on another embedding")
     if not {"training", "programs"} <= head.about.keys():

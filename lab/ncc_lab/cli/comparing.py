@@ -25,15 +25,7 @@ from ncc_lab.cli.figures import Into, card_of, print_figures
 
 @dataclass(frozen=True)
 class Study:
-    """How methods are compared, and what is done with their scores.
-
-    Args:
-        how: Arguments of a verb that measures.
-        report: File of the report, if one is wanted.
-        output: File of the figures, if one is wanted.
-        as_json: Whether figures are printed for machines.
-        into: Folder of the model whose card gets the figures of our methods, if one is wanted.
-    """
+    """How methods are compared, and what is done with their scores."""
 
     how: Mapping[str, Any]
     report: Path | None
@@ -42,12 +34,7 @@ class Study:
     into: Path | None = None
 
     def check(self) -> None:
-        """Refuse, before hours of runs, what can't be written after them.
-
-        Raises:
-            InputError: There is no model to add scores to.
-            OutputError: A file can't be written.
-        """
+        """Refuse, before hours of runs, what can't be written after them."""
         check_writable(self.output, self.report)
         if self.into:
             card_of(self.into)
@@ -82,9 +69,5 @@ def _study(
 
 
 def takes_study_options(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of comparisons; it takes them as one `Study`, named ``study``.
-
-    Args:
-        defaults: Those of the options that the command has others of.
-    """
+    """Gives a command the options of comparisons; it takes them as one `Study`, named ``study``."""
     return takes_options(_study, "study", **defaults)

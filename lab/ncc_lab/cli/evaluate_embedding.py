@@ -1,4 +1,4 @@
-"""``ncc evaluate embedding``: analogies, the semantic distance test, neighbours, and pictures of the words."""
+"""``ncc evaluate embedding``: analogies, the semantic distance test, neighbors, and pictures of the words."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -30,13 +30,11 @@ def evaluate_embedding(
     embedding: EmbeddingFolder = None,
     inst2vec: Inst2vec = None,
     nearest: Annotated[
-        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbours of this statement.")
+        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbors of this statement.")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="How many nearest words may contain the answer.")] = 5,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the words, coloured by family.")
-    ] = None,
-    page: Annotated[
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the words, colored by family.")] = None,
+    html: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="The same as a page, to explore in a browser.")
     ] = None,
     method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
@@ -47,12 +45,12 @@ def evaluate_embedding(
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     import ncc_lab
 
-    check_writable(picture, page, output)
+    check_writable(plot, html, output)
     if into:
         card_of(into)
     table = measured_embedding(embedding, inst2vec)
     scores = ncc_lab.evaluate_embedding(table, nearest=nearest, k=k)
-    if picture or page:
-        ncc_lab.draw_embedding(table, picture=picture, page=page, method=method)
+    if plot or html:
+        ncc_lab.draw_embedding(table, plot=plot, html=html, method=method)
     figures = {"num_words": len(table.vocabulary), **scores.to_dict()}
     print_figures(figures, scores.parts(), output, as_json, into, scores.to_card)

@@ -39,7 +39,7 @@ def evaluate_retrieval(
     ] = None,
     levels: Levels = "1",
     rerank: Annotated[
-        bool, typer.Option("--rerank", help="Also move vectors towards their nearest neighbours among all programs.")
+        bool, typer.Option("--rerank", help="Also move vectors towards their nearest neighbors among all programs.")
     ] = False,
     output: Annotated[
         Path | None,

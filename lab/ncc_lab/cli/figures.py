@@ -30,16 +30,7 @@ def print_figures(
     into: Path | None = None,
     scores: Callable[[], dict[str, Any]] | None = None,
 ) -> None:
-    """Print figures for people or machines, write them with their command and environment, and add them to a card.
-
-    Args:
-        figures: For machines.
-        shown: The same for people.
-        output: File that gets the figures, as JSON.
-        as_json: Print them as JSON.
-        into: Folder of the model whose card gets scores.
-        scores: What the card gets; default the figures.
-    """
+    """Print figures for people or machines, write them with their command and environment, and add them to a card."""
     from ncc.system.files.models import write_output
     from ncc_lab.tables import text_of
 
@@ -52,11 +43,7 @@ def print_figures(
 
 
 def card_of(folder: Path) -> Path:
-    """Return the card of the model in a folder.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Return the card of the model in a folder."""
     for name in _CARDS:
         if (folder / name).is_file():
             return folder / name
@@ -64,13 +51,7 @@ def card_of(folder: Path) -> Path:
 
 
 def add_scores(folder: Path, scores: dict[str, Any]) -> None:
-    """Add scores to a model's card under ``scores``, with the command that measured them; all else stays as it is.
-
-    Raises:
-        InputError: The folder holds no model.
-        AssetError: Its card is damaged.
-        OutputError: It can't be written.
-    """
+    """Add scores to a model's card under ``scores``, with the command that measured them; all else stays as it is."""
     from ncc.system.files.models import read_whole, write_atomically  # with NumPy
 
     path = card_of(folder)

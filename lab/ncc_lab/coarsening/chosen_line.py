@@ -35,16 +35,7 @@ _PARTS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class LineGrid:
-    """What is chosen from, beside the features.
-
-    Args:
-        penalties: On the square of the slope of the standardised feature; 0 or more, infinity for no slope at all.
-        own_shares: Weight of a device's own line against that of all devices together, from 0 to 1.
-        scales: Whether speedups are averaged as they are ("plain") or their logarithms ("log").
-
-    Raises:
-        InputError: There is nothing to choose from, or a value is out of range.
-    """
+    """What is chosen from, beside the features."""
 
     penalties: tuple[float, ...] = (3.0, 10.0, 30.0, float("inf"))
     own_shares: tuple[float, ...] = (0.25, 0.5, 1.0)
@@ -61,14 +52,7 @@ class LineGrid:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """What a fold chose.
-
-    Args:
-        feature: Number of the feature.
-        penalty: On the slope.
-        own_share: Weight of the device's own line.
-        scale: What was averaged.
-    """
+    """What a fold chose."""
 
     feature: int
     penalty: float
@@ -78,12 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """A line for each penalty, feature and output.
-
-    Args:
-        offset: (penalties, features, outputs) float64.
-        slope: Per unit of the feature, (penalties, features, outputs) float64.
-    """
+    """A line for each penalty, feature and output."""
 
     offset: Floats
     slope: Floats
@@ -144,11 +123,7 @@ class ChosenLine:
         return self._features, asdict(self._grid)
 
     def fit(self, samples: CoarseningSamples, train_idx: Ints, _rng: np.random.Generator, /) -> None:
-        """Choose a candidate by leaving out training kernels, then fit it to all of them.
-
-        Raises:
-            InputError: The features are not one row per sample, or there are fewer than three training kernels.
-        """
+        """Choose a candidate by leaving out training kernels, then fit it to all of them."""
         kernels = list(dict.fromkeys(samples.kernel[train_idx].tolist()))
         if self._features.ndim != 2 or len(self._features) != len(samples) or len(kernels) < 3:
             raise InputError(
@@ -177,11 +152,7 @@ class ChosenLine:
         return from_scale(values, self.candidate.scale)
 
     def line(self, device: str | None) -> tuple[Floats, Floats]:
-        """Return a device's offsets and slopes, on the candidate's scale, (6,) float64 each.
-
-        Args:
-            device: The device; for None, or one that was not among the training rows, the line of all together.
-        """
+        """Return a device's offsets and slopes, on the candidate's scale, (6,) float64 each."""
         if self.candidate is None:
             raise InputError("fit the method before predicting")
         at = self._grid.penalties.index(self.candidate.penalty), self.candidate.feature

@@ -112,9 +112,6 @@ def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
     - `device`: leaves out one kernel, on one device, with that device's rows alone for training: Magni et al.'s,
       DeepTune's and inst2vec's protocol, a model for each device.
 
-    Raises:
-        InputError: The protocol is unknown, or a fold would have nothing to train on.
-
     Reference:
         Magni et al., PACT 2014, section 6; Cummins et al., PACT 2017, case study B; Ben-Nun et al., NeurIPS 2018,
         section 6.3 (`device`). VenkataKeerthy et al., IR2Vec, TACO 2020, section 6 (`pair`).
@@ -246,16 +243,7 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
 def all_methods(
     samples: CoarseningSamples, folder: Folder = None, num_trees: int = NUM_TREES
 ) -> tuple[CoarseningMethod, ...]:
-    """Return ours, its ablations, the controls and the published methods that are not neural networks on text.
-
-    Args:
-        samples: The samples of `load_samples`.
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-        num_trees: Trees of each forest.
-
-    Raises:
-        DataError: The IR is missing or damaged.
-    """
+    """Return ours, its ablations, the controls and the published methods that are not neural networks on text."""
     ir = load_kernel_ir(folder)
     features = sample_features(samples, ir)
     without_divergence = features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]

@@ -1,8 +1,8 @@
 """What coarsening a kernel has to do with, in sixteen numbers from its IR.
 
 Merging work-items along the first dimension pays where they share work (statements and memory accesses that are the
-same for all) and costs where they don't run the same (divergent regions, copied one after the other), where neighbours
-no longer access neighbouring memory, and where registers run out. Statements are weighted by loop depth, and counts are
+same for all) and costs where they don't run the same (divergent regions, copied one after the other), where neighbors
+no longer access neighboring memory, and where registers run out. Statements are weighted by loop depth, and counts are
 shares of all, so that unrolling hardly changes them.
 
 Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 and table 2, whose counts these are akin to.
@@ -44,16 +44,8 @@ def coarsening_features(module: Module, function: int | None = None) -> Floats:
 
     Functions that the kernel calls and that the compiler left in place count as the one statement of the call.
 
-    Args:
-        module: The kernel's module, read under any abstraction that keeps types.
-        function: The kernel's number among the module's functions; None for the first kernel, or the first function
-            where none is marked as a kernel.
-
     Returns:
         The features in the order of `FEATURE_NAMES`, (16,) float64.
-
-    Raises:
-        IndexError: The module has no function of that number.
     """
     if function is None:
         function = module.first_kernel
@@ -127,7 +119,7 @@ def _call_kinds(module: Module, statement: int) -> list[str]:
 
 
 def _pattern(stride: float, text: str) -> str:
-    """How neighbouring threads access memory, by the bytes between their addresses."""
+    """How neighboring threads access memory, by the bytes between their addresses."""
     if stride == 0:
         return "uniform"
     if math.isnan(stride):

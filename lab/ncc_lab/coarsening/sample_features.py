@@ -11,10 +11,6 @@ from ncc_lab.coarsening.features import coarsening_features
 def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Describe each row's kernel.
 
-    Args:
-        samples: The n samples.
-        ir: Name of the kernel → its IR (see `load_kernel_ir`).
-
     Returns:
         One row of features per sample, (n, 16) float64.
     """
@@ -24,10 +20,6 @@ def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
 
 def opcode_histograms(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Count how often each opcode occurs in each row's kernel.
-
-    Args:
-        samples: The n samples.
-        ir: Name of the kernel → its IR.
 
     Returns:
         One row of counts per sample, (n, number of opcodes that occur) float64.

@@ -114,9 +114,6 @@ def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_f
     application together, in folds of balanced size; `suite` leaves out one suite after the other.
     Even `application` lets a few source texts through, those that occur under two applications' names.
 
-    Raises:
-        InputError: The protocol is unknown, or the samples are too few for so many folds.
-
     Reference:
         Cummins et al., PACT 2017, case study A (`published`).
     """
@@ -161,11 +158,7 @@ def static_choice_is_gpu(is_gpu: Bools) -> bool:
 
 
 def terms(samples: DeviceMappingSamples, rows: Ints, predicted: Floats) -> dict[str, NDArray[Any]]:
-    """Return what device choices are worth, row by row.
-
-    Raises:
-        InputError: A median is outside its interval, or a probability is none.
-    """
+    """Return what device choices are worth, row by row."""
     log_ratio, chosen = samples.log_ratio[rows], predicted[:, 0] > 0
     is_gpu = log_ratio > 0
     log_speedup = log_ratio * (chosen.astype(np.float64) - float(static_choice_is_gpu(is_gpu)))
@@ -257,11 +250,7 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
 
 
 def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> Floats:
-    """Return how often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64.
-
-    Raises:
-        DataError: The archive of legacy IR is missing or damaged.
-    """
+    """Return how often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64."""
     counts = {
         name: np.bincount(read_module(text, name=name).opcode, minlength=len(OPCODES))
         for name, text in load_legacy_ir(folder).items()
@@ -296,17 +285,9 @@ def standard_methods(
 ) -> dict[str, Callable[[], DeviceMethod]]:
     """Return controls, published methods run again, and ours.
 
-    Args:
-        samples: The n samples.
-        folder: Data folder; None stands for NCC_DATA, then the cache.
-        num_trees: Trees of the controls' forests.
-
     Returns:
         Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
         chosen are made.
-
-    Raises:
-        DataError: The archive of legacy IR is missing or damaged.
     """
     from ncc_lab.devices.mapper import MapperMethod
     from ncc_lab.peers.deeptune import DeepTune  # with torch

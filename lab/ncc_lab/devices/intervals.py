@@ -122,16 +122,7 @@ def compare_intervals(
     answers: Sequence[RatioPrediction],
     physics: Floats | None,
 ) -> dict[str, Claims]:
-    """What each way says of launches.
-
-    Args:
-        head: Of one expert, fitted on the samples.
-        samples: Of training.
-        trials: Its parts that were held out, and groups of it, see `group_trials`.
-        tested: The n launches.
-        answers: The head's.
-        physics: Targets of the samples by the machine's constants; None where they have no say.
-    """
+    """What each way says of launches."""
     ratio, odds, distance = np.array([(one.log_ratio, one.probability_gpu, one.distance or 0.0) for one in answers]).T
     low, high = np.array([one.interval for one in answers]).T
     shipped = Claims(ratio, low, high, np.maximum(odds, 1 - odds))
@@ -230,10 +221,10 @@ def _variance(expert: Expert, samples: LaunchSamples, trials: Trials, tested: La
     if isinstance(model, Smooth):
         deviation = _process_deviation(model, samples, tested)
         base = tested.base[:, 1]
-        learnt = bent(ratio - base)
+        learned = bent(ratio - base)
         width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
-        low, high = base + unbent(learnt - width), base + unbent(learnt + width)
-        return Claims(ratio, low, high, ndtr(np.abs(learnt - bent(-base)) / deviation))
+        low, high = base + unbent(learned - width), base + unbent(learned + width)
+        return Claims(ratio, low, high, ndtr(np.abs(learned - bent(-base)) / deviation))
     models = [model, *(one.model for part in trials for one in part)]
     said = [predict_targets(one, tested.columns, tested.sequences)[:, 1] for one in models]
     some = np.random.default_rng(0).permutation(len(samples.columns))[:_SAMPLE]
@@ -252,8 +243,8 @@ def _process_deviation(model: Smooth, samples: LaunchSamples, tested: LaunchSamp
     jitter = 1e-6 * len(rows) * np.eye(len(points))
     known = (asked * cho_solve(cho_factor(inner + 1e-6 * np.eye(len(points))), asked)).sum(axis=0)
     left = (asked * cho_solve(cho_factor(NOISE * inner + cross @ cross.T + jitter), asked)).sum(axis=0)
-    learnt = bent((samples.targets - samples.base)[:, 1]) - model.base[1]
-    scale = float(np.mean(learnt * (learnt - cross.T @ model.weights[:, 1]))) / NOISE
+    learned = bent((samples.targets - samples.base)[:, 1]) - model.base[1]
+    scale = float(np.mean(learned * (learned - cross.T @ model.weights[:, 1]))) / NOISE
     total = sum(term.variance for term in COVARIANCES[model.covariance][1])
     variance = np.maximum(total - known, 0) + NOISE * left + NOISE
     return np.asarray(np.sqrt(max(scale, 1e-6) * variance))

@@ -123,14 +123,7 @@ class ScoreCalibration(NamedTuple):
 
 
 class MapperMethod:
-    """The mapper as a method that `evaluate` can measure.
-
-    Args:
-        inputs: Of the samples, in their order; see `ncc.tasks.devices.devices_published.load_inputs`.
-        num_trees: Trees for data sizes that training knows.
-        inner_folds: Folds of the training rows that calibrate it.
-        inner_trees: Trees in each of these.
-    """
+    """The mapper as a method that `evaluate` can measure."""
 
     name = "ncc mapper"
     kind: Final = "ours"

@@ -1,1 +1,1 @@
-"""Intrinsic evaluation of an embedding: analogies, the distance test, coverage, neighbours and pictures."""
+"""Intrinsic evaluation of an embedding: analogies, the distance test, coverage, neighbors and pictures."""

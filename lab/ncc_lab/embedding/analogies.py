@@ -117,9 +117,6 @@ def score_analogies(
     Returns:
         One score a kind, in the order of the paper's table; kinds without questions are there too.
 
-    Raises:
-        InputError: ``k`` is below 1.
-
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     if k < 1:

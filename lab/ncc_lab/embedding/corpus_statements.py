@@ -34,17 +34,7 @@ class StatementCounts:
 def count_statements(
     inputs: Sequence[str], *, abstraction: Abstraction | None = None, options: CompileOptions | None = None
 ) -> StatementCounts:
-    """Counts the statements of files, folders and globs, and of folders that `build_corpus` made.
-
-    Args:
-        inputs: As for the commands; a folder with a ``report.json`` and counts is a corpus.
-        abstraction: How statements are abstracted; a corpus must have been counted with the same.
-        options: For sources.
-
-    Raises:
-        InputError: A corpus was counted with another abstraction.
-        AssetError: A corpus is damaged.
-    """
+    """Counts the statements of files, folders and globs, and of folders that `build_corpus` made."""
     abstraction = abstraction or Abstraction()
     result = StatementCounts()
     for name in inputs:

@@ -108,16 +108,7 @@ class Coverage:
 
 
 def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary, *, num_misses: int = 20) -> Coverage:
-    """Looks up statements and counts how far each had to be generalised.
-
-    Args:
-        statement_counts: Abstracted statement → times seen.
-        vocabulary: The words.
-        num_misses: Most misses to list.
-
-    Raises:
-        InputError: ``num_misses`` or a count is negative.
-    """
+    """Looks up statements and counts how far each had to be generalised."""
     if num_misses < 0:
         raise InputError(f"num_misses is {num_misses}; expected 0 or more")
     negative = next((text for text, count in statement_counts.items() if count < 0), None)

@@ -21,7 +21,7 @@ DEFAULT_STATEMENTS = (
     "store float <%ID>, ptr <%ID>, align 4",
     "br i1 <%ID>, label <LABEL>, label <LABEL>",
 )
-"""Everyday statements whose neighbours are shown."""
+"""Everyday statements whose neighbors are shown."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class IntrinsicScores(Tabular):
         return f"IntrinsicScores({scores})"
 
     def parts(self) -> list[Table | str]:
-        """Tables for people: analogies by group and kind, the distance test, neighbours."""
+        """Tables for people: analogies by group and kind, the distance test, neighbors."""
         notes = (
             "* not in the paper, and not in the score of the group\n"
             "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
@@ -125,11 +125,11 @@ def evaluate_embedding(
 
     Args:
         embedding: Default the one that ships with ncc.
-        nearest: Abstracted statements whose neighbours are wanted; default a few everyday ones.
+        nearest: Abstracted statements whose neighbors are wanted; default a few everyday ones.
         k: Number of nearest words among which an answer must be.
 
     Returns:
-        Scores of each kind of analogy and of the distance test, in percent, and neighbours.
+        Scores of each kind of analogy and of the distance test, in percent, and neighbors.
 
     Raises:
         InputError: ``k`` is below 1, or one of ``nearest`` is not a statement.

@@ -1,4 +1,4 @@
-"""Pictures of an embedding, as a file or a page: its most frequent statements in a plane, coloured by family.
+"""Pictures of an embedding, as a file or a page: its most frequent statements in a plane, colored by family.
 
 Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
 """
@@ -52,7 +52,7 @@ FAMILIES = (*_OPCODES, "other")
 
 
 def family_of(text: str) -> str:
-    """The family of a statement or of any of its generalisations.
+    """The family of a statement or of any of its generalizations.
 
     >>> family_of("<%ID> = load i32, ptr <%ID>, align 4")
     'memory load'
@@ -64,7 +64,7 @@ def family_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """How a family is drawn; colours that the colour-blind tell apart, each used twice with another shape."""
+    """How a family is drawn; colors that the color-blind tell apart, each used twice with another shape."""
 
     color: str
     shape: str
@@ -83,7 +83,7 @@ class Projection:
 
     Attributes:
         rows: (n,) int32 rows of the embedding, most frequent first.
-        xy: (n, 2) float32 coordinates; only distances between neighbours mean something.
+        xy: (n, 2) float32 coordinates; only distances between neighbors mean something.
         families: (n,) the family of each.
         texts: (n,) the statements.
         method: Umap or tsne.
@@ -140,17 +140,7 @@ METHODS: dict[str, Callable[[Floats32, int], Floats32]] = {"umap": _umap, "tsne"
 
 
 def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000, seed: int = 204) -> Projection:
-    """Lays the most frequent statements of an embedding out on a plane.
-
-    Args:
-        embedding: The vectors; generalised forms take no part.
-        method: Umap (needs umap-learn) or tsne.
-        max_words: Most statements to show.
-        seed: Of the projection; the same seed gives the same picture on the same machine.
-
-    Raises:
-        InputError: The method is unknown or not installed, or there are fewer than 5 statements to show.
-    """
+    """Lays the most frequent statements of an embedding out on a plane."""
     if method not in METHODS:
         raise InputError(f"method {method!r} is not one of {', '.join(METHODS)}")
     rows = exact_rows(embedding.vocabulary)
@@ -166,11 +156,7 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
 
 
 def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Draws a projection as a PNG picture.
-
-    Raises:
-        OutputError: The file can't be written.
-    """
+    """Draws a projection as a PNG picture."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 8), dpi=150, facecolor="white", layout="constrained")
@@ -204,11 +190,7 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
 
 
 def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off.
-
-    Raises:
-        OutputError: The file can't be written.
-    """
+    """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off."""
     sizes = Counter(projection.families)
     drawn = {family: number for number, family in enumerate(projection.drawn_families)}
     points = [
@@ -223,22 +205,22 @@ def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
 def draw_embedding(
     embedding: AnyEmbedding | None = None,
     *,
-    picture: str | Path | None = None,
-    page: str | Path | None = None,
+    plot: str | Path | None = None,
+    html: str | Path | None = None,
     method: Literal["umap", "tsne"] = "tsne",
 ) -> None:
-    """Draws the words of an embedding in two dimensions, coloured by family.
+    """Draw the words of an embedding in two dimensions, colored by family.
 
     Args:
         embedding: Default the one that ships with ncc.
-        picture: A .png file.
-        page: A .html file, to explore in a browser.
+        plot: A .png file.
+        html: A .html file, to explore in a browser.
         method: Of the projection.
 
     Raises:
         OutputError: A file can't be written.
     """
-    files = [None if path is None else Path(path) for path in (picture, page)]
+    files = [None if path is None else Path(path) for path in (plot, html)]
     check_writable(*files)
     projection = project(load_embedding(embedding), method=method)
     for path, write in zip(files, (write_png, write_html), strict=True):

@@ -274,14 +274,6 @@ def generate_questions(
     Only words with a count above 0 that are not generalised forms take part. Mirrored forms of a question (b is to a
     as d is to c, and so on) are the same question and asked once. A kind that no words fit is there, empty.
 
-    Args:
-        vocabulary: The words.
-        max_questions: Most questions of one kind; of more, as many are drawn at random.
-        seed: Of the drawing.
-
-    Raises:
-        InputError: ``max_questions`` is below 1.
-
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     if max_questions < 1:

@@ -104,7 +104,7 @@ def _recurrent(codes: Codes) -> "Predictor":
 
 
 def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
-    """The roofline on counted operations and bytes, nothing learnt."""
+    """The roofline on counted operations and bytes, nothing learned."""
     odds = np.max([test.column(f"intensity_{name}") - np.log10(peak / CARDS[MEASURED].bandwidth) for name, peak in (
         ("single", CARDS[MEASURED].single), ("double", CARDS[MEASURED].double), ("integer", CARDS[MEASURED].integer)
     )], axis=0)  # fmt: skip
@@ -142,8 +142,8 @@ def evaluate_gpu(
 ) -> dict[str, dict[str, Any]]:
     """Evaluates predicted launches of gpuFLOPBench's CUDA programs, held out in five folds.
 
-    Every method learns from launches with and without their program's arguments, and is asked both ways: "told" and
-    "untold".
+    Every method learns from launches with and without their program's arguments, and is asked both ways:
+    "with_program_args" and "without_program_args".
 
     Args:
         method: One of `METHODS` or `ON_CODE`, or "all".
@@ -152,7 +152,7 @@ def evaluate_gpu(
         progress: Called with a line of text after each method.
 
     Returns:
-        Method → "told" and "untold" → figures, see `figures_of`.
+        Method → "with_program_args" and "without_program_args" → figures, see `figures_of`.
 
     Raises:
         InputError: There is no such method.
@@ -177,10 +177,10 @@ def evaluate_gpu(
         said = Predictions.joined([one for _, one in parts]).rows(order)
         found[name] = {
             way: figures_of(launches.rows(chosen), said.rows(chosen), seed)
-            for way, chosen in (("told", launches.is_told), ("untold", ~launches.is_told))
+            for way, chosen in (("with_program_args", launches.is_told), ("without_program_args", ~launches.is_told))
         }
         if progress:
-            told = found[name]["told"]
+            told = found[name]["with_program_args"]
             progress(
                 f"{name}: factor {told['factor']['value']}, balanced accuracy {told['balanced_accuracy']['value']}"
             )

@@ -40,11 +40,7 @@ class KernelCode:
 
 
 def read_codes(launches: Launches, data: str | None = None, progress: Callable[[str], None] | None = None) -> Codes:
-    """Program and kernel → its code, of launches of gpuFLOPBench.
-
-    Raises:
-        DataError: The files are missing or damaged.
-    """
+    """Program and kernel → its code, of launches of gpuFLOPBench."""
     from ncc.learning.encoder.pooling import load_pooler
 
     sources = registry.extracted("gpuflop", "sources.tar.xz", data)

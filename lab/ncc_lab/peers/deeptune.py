@@ -1,4 +1,4 @@
-"""DeepTune: an LSTM over the tokens of the source text, with an embedding learnt jointly.
+"""DeepTune: an LSTM over the tokens of the source text, with an embedding learned jointly.
 
 Reference: Cummins et al., End-to-End Deep Learning of Optimization Heuristics, PACT 2017, section 3.
 """
@@ -16,7 +16,7 @@ from ncc_lab.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Wo
 
 _DIM = 64
 
-# the words of OpenCL C that kernels are made of; everything else is spelt
+# the words of OpenCL C that kernels are made of; everything else is spelled
 _OPENCL = """
 __kernel kernel __global global __local local __constant constant __private private __attribute__ reqd_work_group_size
 __read_only read_only __write_only write_only inline static const volatile restrict unsigned signed struct union enum
@@ -41,9 +41,6 @@ _INDENT = "  "
 @dataclass(frozen=True)
 class SourceVocabulary:
     """Tokens of some source texts: OpenCL's own words as a whole, the longest that fits first, all else by characters.
-
-    Args:
-        tokens: The tokens, in the order of their numbers. One number more stands for characters that are none.
 
     Reference:
         Cummins et al., PACT 2017, section 3.2 (sequence encoder).
@@ -92,9 +89,6 @@ class DeepTune(DeviceRecurrentMethod):
     """DeepTune: vectors of 64 dimensions, trained with two LSTM(64) layers, over the source's tokens.
 
     The vocabulary is that of the training rows; the original took that of all rows.
-
-    Args:
-        training: Size and training; None for those of `deeptune_training`.
     """
 
     name = "DeepTune"

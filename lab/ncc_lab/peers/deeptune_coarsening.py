@@ -28,10 +28,6 @@ def deeptune_training(hidden: int = 64, loop: TrainingConfig | None = None) -> R
     """Return the published size, epochs and learning rate, over the last 1,024 tokens.
 
     All training rows are one batch: the published 64 is more than the 16 rows that a device has for training.
-
-    Args:
-        hidden: Dimensions of the tokens' vectors, and units of each of the two LSTM layers.
-        loop: Another training than the published one.
     """
     loop = loop or TrainingConfig(epochs=50, batch_size=128, learning_rate=1e-3, weight_decay=0.0)
     return RecurrentTraining(hidden=hidden, longest=1024, train_vectors=True, loop=loop)
@@ -39,19 +35,14 @@ def deeptune_training(hidden: int = 64, loop: TrainingConfig | None = None) -> R
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel:
-    """What transfers from one task to another: the tokens, their vectors and the LSTM layers.
-
-    Args:
-        tokens: The vocabulary's tokens.
-        tensors: Name of the parameter in `Encoder` → float32 array.
-    """
+    """What transfers from one task to another: the tokens, their vectors and the LSTM layers."""
 
     tokens: tuple[str, ...]
     tensors: dict[str, Floats32]
 
 
 class _Pretraining(DeepTune):
-    """Device mapping's DeepTune, for what it has learnt."""
+    """Device mapping's DeepTune, for what it has learned."""
 
     def language_model(self) -> LanguageModel:
         assert self._model is not None
@@ -73,12 +64,7 @@ def pretrain_language_model(
 
 
 class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
-    """The method; see the module.
-
-    Args:
-        start: What training starts from: DeepTune-TL; None for DeepTune.
-        training: Size and training; None for those of `deeptune_training`. A language model must be of the same size.
-    """
+    """The method; see the module."""
 
     num_classes = len(FACTORS)
     code_outputs = False
@@ -119,7 +105,7 @@ class CoarseningDeepTune(RecurrentMethod[CoarseningSamples]):
         """Return the best factor."""
         return samples.best[rows]
 
-    def initialise(self, model: EncoderNetwork) -> None:
+    def initialize(self, model: EncoderNetwork) -> None:
         """Let gates begin by keeping their state, as in the original's library: it matters over hundreds of tokens."""
         hidden = self.training.hidden
         with torch.no_grad():

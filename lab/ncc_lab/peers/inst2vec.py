@@ -24,16 +24,8 @@ def read_statements(samples: DeviceMappingSamples, embedding: Embedding, folder:
     kernel comes in up to five texts; in all but 15 of the 247 sources these differ in nothing but the sizes of arrays,
     flags and alignments, and training on one of them takes half as long.
 
-    Args:
-        samples: The n samples.
-        embedding: What a statement's row is looked up in; one that it lacks backs off to a more general one.
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-
     Returns:
         Row numbers of the embedding, n arrays (time,) int64.
-
-    Raises:
-        DataError: The archive of legacy IR is missing or damaged.
     """
     legacy = load_legacy_ir(folder)
     known: dict[str, Words] = {}
@@ -56,13 +48,7 @@ def inst2vec_training() -> RecurrentTraining:
 
 
 class Inst2vec(DeviceRecurrentMethod):
-    """inst2vec's head: rows of the embedding scaled to length 1 and frozen, LSTM(200) twice.
-
-    Args:
-        statements: From `read_statements`, one array a row of the samples.
-        embedding: The embedding that it was given.
-        training: Size and training; None for those of `inst2vec_training`.
-    """
+    """inst2vec's head: rows of the embedding scaled to length 1 and frozen, LSTM(200) twice."""
 
     name = "inst2vec"
 
@@ -83,11 +69,7 @@ class Inst2vec(DeviceRecurrentMethod):
         return super().identity, self._statements, self._vectors
 
     def learn_words(self, samples: DeviceMappingSamples, _train_idx: Ints, _rng: np.random.Generator) -> Floats32:
-        """Return the vectors of all statements that occur; nothing is learnt.
-
-        Raises:
-            InputError: The statements are not those of as many samples.
-        """
+        """Return the vectors of all statements that occur; nothing is learned."""
         if len(self._statements) != len(samples):
             raise InputError(f"statements: expected {len(samples)} sequences, found {len(self._statements)}")
         return self._vectors

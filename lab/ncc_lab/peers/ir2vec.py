@@ -44,9 +44,6 @@ def encode_function(
         vector: From a statement to its vector, (dim,).
         encoding: "symbolic" or "flow-aware".
 
-    Raises:
-        InputError: There is no such encoding.
-
     Reference:
         VenkataKeerthy et al. 2020, section 4.
     """
@@ -79,18 +76,8 @@ def function_vectors(
 ) -> Floats:
     """Return the vector of each row's kernel in the legacy IR.
 
-    Args:
-        samples: The n samples.
-        embedding: Whose vectors stand in place of the published seeds.
-        encoding: "symbolic" or "flow-aware".
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-
     Returns:
         One row for each sample, (n, dim) float64.
-
-    Raises:
-        DataError: The archive of legacy IR is missing or damaged.
-        InputError: There is no such encoding.
     """
     legacy = load_legacy_ir(folder)
     names = [samples.ir_name(row) for row in range(len(samples))]

@@ -25,10 +25,6 @@ class MagniCascade:
 
     DeepTune's re-run of this model searches through twelve sizes and four numbers of steps inside each fold; with
     some eighty rows to train on, one hidden layer does as well and costs a fiftieth.
-
-    Args:
-        hidden: Units of the hidden layer.
-        max_steps: Passes over the rows.
     """
 
     name = "Magni et al."
@@ -58,11 +54,7 @@ class MagniCascade:
                 self._models[device] = model.fit(inputs, further)
 
     def predict(self, samples: CoarseningSamples, test_idx: Ints, /) -> Floats:
-        """Return 1 for the factor at which the cascade ends and 0 for all others, (m, 6) float64.
-
-        Raises:
-            InputError: Training had no row of a row's device.
-        """
+        """Return 1 for the factor at which the cascade ends and 0 for all others, (m, 6) float64."""
         chosen = [self._descend(str(samples.device[row]), samples.components[row]) for row in test_idx]
         return np.eye(len(FACTORS))[chosen]
 

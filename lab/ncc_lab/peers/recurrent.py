@@ -4,7 +4,7 @@ Departures from both published programs:
 
 - outputs are a softmax, not sigmoids under a cross-entropy that expects probabilities that add up to 1;
 - transfer and work-group size are standardised on the training rows; the programs feed them raw to a batch
-  normalisation, which does the same but for its lag;
+  normalization, which does the same but for its lag;
 - padding is not read; the programs read it as words before the first;
 - the learning rate is higher, warmed up and decays to 0, or 50 epochs would not do to learn the training rows;
 - rows whose kernels read the same are next to each other in batches, so that most of the 247 distinct sequences run
@@ -38,17 +38,7 @@ _CODE_LOSS_WEIGHT = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentTraining:
-    """Size of the classifier, and how it is trained.
-
-    Args:
-        hidden: Units of each LSTM layer.
-        longest: Words of a kernel that are read, the last ones of a longer kernel; at least 1.
-        train_vectors: Whether the words' vectors are trained with the rest.
-        loop: Epochs, rows a batch, learning rate; its seed is not used.
-
-    Raises:
-        InputError: `longest` is below 1.
-    """
+    """Size of the classifier, and how it is trained."""
 
     hidden: int
     longest: int
@@ -62,9 +52,6 @@ class RecurrentTraining:
 
 class RecurrentMethod(ABC, Generic[S]):
     """A method that reads a kernel as a sequence of words, and says its class.
-
-    Args:
-        training: Size of the classifier, and how it is trained.
 
     Attributes:
         name: Name for tables.
@@ -108,7 +95,7 @@ class RecurrentMethod(ABC, Generic[S]):
         """Return the classes of some rows, (m,) int64; what stands there for hidden ones does not matter."""
 
     @abstractmethod
-    def initialise(self, model: EncoderNetwork) -> None:
+    def initialize(self, model: EncoderNetwork) -> None:
         """Set a new network's first weights."""
 
     def fit(self, samples: S, train_idx: Ints, rng: np.random.Generator, /) -> None:
@@ -120,7 +107,7 @@ class RecurrentMethod(ABC, Generic[S]):
 
         def make() -> EncoderNetwork:
             model = EncoderNetwork(vectors, self.num_classes, encoder, head, num_auxiliary)
-            self.initialise(model)
+            self.initialize(model)
             return model
 
         self._model = fit_network(make, data, self._loss, self.training.loop, int(rng.integers(2**31)))
@@ -178,7 +165,7 @@ class DeviceRecurrentMethod(RecurrentMethod[DeviceMappingSamples]):
         """Return 1 for the GPU and 0 for the CPU."""
         return samples.is_gpu[rows].astype(np.int64)
 
-    def initialise(self, model: EncoderNetwork) -> None:
+    def initialize(self, model: EncoderNetwork) -> None:
         """Draw first weights as Keras does; that gates begin by keeping their state matters over long sequences."""
         hidden = self.training.hidden
         for name, tensor in model.named_parameters():

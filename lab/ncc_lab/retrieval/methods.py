@@ -1,6 +1,6 @@
 """Methods that turn code into vectors to compare: statement vectors' means, bags, histograms, an untrained encoder.
 
-None of them learns from labels. Document frequencies are those of the code that is compared, which favours controls.
+None of them learns from labels. Document frequencies are those of the code that is compared, which favors controls.
 """
 
 from collections.abc import Callable
@@ -107,12 +107,7 @@ class Pooled:
 
 
 def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Representation, ...]:
-    """Every way to make vectors that can be measured, in the order of tables.
-
-    Args:
-        embedding: Vectors of statements.
-        seed: Of the encoder that is not trained.
-    """
+    """Every way to make vectors that can be measured, in the order of tables."""
     from ncc_lab.retrieval.ir2vec import IR2VecWheel, is_installed
 
     return (
@@ -124,7 +119,7 @@ def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Represen
         ),
         _Counted("mean of statement vectors", lambda table: _mean(table, embedding)),
         _Counted("idf-weighted mean", lambda table: _mean(table, embedding, weighted=True)),
-        _Counted("idf-weighted mean, centred", lambda table: _centred(_mean(table, embedding, weighted=True))),
+        _Counted("idf-weighted mean, centred", lambda table: _centered(_mean(table, embedding, weighted=True))),
         *(Pooled(load_pooler(name, embedding)) for name in POOLERS if name != "mean"),
         *([IR2VecWheel()] if is_installed() else []),
         _Counted("encoder, not trained", lambda table: _untrained(table, embedding, seed)),
@@ -157,7 +152,7 @@ def _mean(table: ProgramTable, embedding: Embedding, *, weighted: bool = False) 
     return sums / np.where(total > 0, total, 1)[:, None]
 
 
-def _centred(vectors: Matrix) -> Matrix:
+def _centered(vectors: Matrix) -> Matrix:
     """Less the mean of all; what has no vector still has none."""
     there = vectors.any(axis=1)
     return np.where(there[:, None], vectors - vectors[there].mean(axis=0), 0)

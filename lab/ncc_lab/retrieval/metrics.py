@@ -30,9 +30,6 @@ def map_at_r(vectors: Matrix, labels: NDArray[Any]) -> float:
             and it is never found.
         labels: (n,) class of each row; classes of one are only there to be found by mistake.
 
-    Raises:
-        InputError: The numbers of rows differ, or no class has two.
-
     Examples:
         >>> map_at_r(np.array([[1, 0], [1, 0.1], [0, 1]]), np.array(["a", "a", "b"]))
         1.0
@@ -88,8 +85,8 @@ def unit_rows(vectors: Matrix) -> tuple[Matrix, Bools]:
     return (vectors / np.where(norm > 0, norm, 1)[:, None]).astype(np.float32), norm > 0
 
 
-def expanded(vectors: Matrix, neighbours: int = 10, power: float = 3.0) -> Matrix:
-    """Vectors moved towards their neighbours: re-ranking that looks at everything that is compared.
+def expanded(vectors: Matrix, neighbors: int = 10, power: float = 3.0) -> Matrix:
+    """Vectors moved towards their neighbors: re-ranking that looks at everything that is compared.
 
     Each becomes the mean of itself and its nearest, each weighted by its cosine to a power.
 
@@ -99,7 +96,7 @@ def expanded(vectors: Matrix, neighbours: int = 10, power: float = 3.0) -> Matri
     weights: list[Any] = [None] * rows.shape[0]
 
     def weigh(queries: Ints, cosines: Floats32) -> None:
-        kept = min(neighbours + 1, cosines.shape[1])
+        kept = min(neighbors + 1, cosines.shape[1])
         best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]  # a row's nearest is itself
         share = np.maximum(np.take_along_axis(cosines, best, 1), 0) ** power
         for query, columns, values in zip(queries.tolist(), best, share, strict=True):

@@ -31,7 +31,7 @@ _TEXT = re.compile(rb'\] c"[^"\n]*"')
 _TEXT_HEAD = re.compile(
     rb'^(@(?:"[^"\n]*"|[\w.$-]+) = )(?:private |internal |linkonce_odr |weak_odr )?(?=[^\n]*\] c")', re.MULTILINE
 )
-"""Of a global with text: weak, so that no optimisation takes what is put in the text's place for its value."""
+"""Of a global with text: weak, so that no optimization takes what is put in the text's place for its value."""
 _HEAD = re.compile(rb'^define ([^@\n]*)@("[^"\n]*"|[\w.$-]+)', re.MULTILINE)
 _OUTSIDE = re.compile(
     rb'^(?:declare [^@\n]*@("[^"\n]*"|[\w.$-]+)|@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) )', re.MULTILINE
@@ -88,10 +88,6 @@ class Pool:
 def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...], Bools]:
     """A module without its author's words.
 
-    Args:
-        ir: Its text.
-        keep_callees: Whether names that the module does not define are kept.
-
     Returns:
         The text, the names of the functions that have a body, in order, and whether each is internal.
     """
@@ -115,11 +111,7 @@ def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...],
 
 
 def own_functions_of(ir: bytes, file: str, abstraction: Abstraction, *, keep_callees: bool) -> Functions:
-    """The functions of a module that are its author's, of `LEAST` statements or more.
-
-    Raises:
-        IRError: It can't be read.
-    """
+    """The functions of a module that are its author's, of `LEAST` statements or more."""
     text, names, internal = anonymous(ir, keep_callees=keep_callees)
     module: Module = read_module(text, name=file, abstraction=abstraction)
     assert len(names) == module.num_functions
@@ -130,11 +122,7 @@ def own_functions_of(ir: bytes, file: str, abstraction: Abstraction, *, keep_cal
 
 
 def compile_file(file: CorpusFile, build: Build, compiler: Compiler) -> bytes:
-    """The IR of a file, compiled in a certain way.
-
-    Raises:
-        NccError: It does not compile.
-    """
+    """The IR of a file, compiled in a certain way."""
     attempts = tuple(
         (replace(options, clang=build.clang, optimization=build.level), header) for options, header in file.attempts
     )
@@ -153,14 +141,6 @@ def make_pool(
     """The functions of a project that both builds have.
 
     A function that several modules have, such as one of a header, counts once.
-
-    Args:
-        files: Of the project.
-        query: How what asks was compiled.
-        pool: How what is found was compiled.
-        ir_of: Gives the IR of a file.
-        abstraction: Of the statements.
-        keep_callees: As for `anonymous`.
 
     Returns:
         The pool, None where no function is there in both ways; file → reason, of those that can't be read.

@@ -56,7 +56,7 @@ def evaluate_retrieval(
         per_class: So many programs of each class, drawn at random by the seed; default all.
         method: Patterns of names of methods, as a shell matches files; default all.
         encoder: An encoder of your own, or its folder, which is measured as well.
-        levels: Optimisation levels to compile programs at; vectors of several stand side by side.
+        levels: Optimization levels to compile programs at; vectors of several stand side by side.
         rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
         output: File that gets what was compared, of one method: ``input``, ``label`` and ``vectors``, a row of zeros
             for what does not compile; the extension says the format, as for `save_vectors`.
@@ -115,16 +115,7 @@ def compare_retrieval(
     rerank: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Comparison, Matrix]:
-    """Score ways to make vectors; and the last one's vectors, a row a file.
-
-    Args:
-        files: The programs.
-        samples: Those that compile, at one level or several.
-        methods: What makes vectors.
-        readers: One for each level, for methods that ask for IR.
-        rerank: As for `evaluate_retrieval`.
-        progress: Called with a line of text after each method.
-    """
+    """Score ways to make vectors; and the last one's vectors, a row a file."""
     task, results, vectors = retrieval(files, samples.failures), [], None
     for method in methods:
         start = perf_counter()

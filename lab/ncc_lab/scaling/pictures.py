@@ -63,7 +63,7 @@ def _draw_sizes(sweep: ScalingSweep) -> Picture:
 def _paint_lines(
     axes: "Axes", sweep: ScalingSweep, scores: Sequence[SettingScore], across: Callable[[SettingScore], float]
 ) -> None:
-    """A line with ranges for each way of training; all panels give a way the same colour and shape."""
+    """A line with ranges for each way of training; all panels give a way the same color and shape."""
     ways = list(dict.fromkeys(_way(sweep, score.setting) for score in sweep.scores))
     axes.axhline(1, color=INK, linewidth=0.8)
     for number, way in enumerate(ways):

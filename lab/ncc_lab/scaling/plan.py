@@ -43,11 +43,7 @@ class Setting:
     cut: str = "samples"
 
     def training(self, seed: int) -> "NetworkTraining":
-        """How the network is trained: as by ``ncc train classify``, but for what the setting says.
-
-        Raises:
-            InputError: A value is out of its range, unknown, or does not go with another.
-        """
+        """How the network is trained: as by ``ncc train classify``, but for what the setting says."""
         from ncc.learning.encoder.network_model import program_encoder
         from ncc.tasks.classification.network import NetworkTraining  # with torch
 

@@ -217,18 +217,7 @@ def _row(points: Sequence[SpeedupPoint]) -> str:
 def predict_scaling(
     results: Sequence["RunResult"], worlds: Sequence[int], link: str, *, strong: bool, seed: int = 204
 ) -> Prediction:
-    """Predicts speedups from the runs of mirrored ranks without compression, and of single processes.
-
-    Args:
-        results: Of a sweep.
-        worlds: Numbers of ranks.
-        link: One of `LINKS`.
-        strong: Whether the batch of all ranks stays as ranks are added, or that of each, which then may touch all rows.
-        seed: Of resampling.
-
-    Raises:
-        InputError: Too few runs went well to fit and check a model.
-    """
+    """Predicts speedups from the runs of mirrored ranks without compression, and of single processes."""
     measured = [result for result in results if result.measured and result.run.setting.compression == "none"]
     measured = [result for result in measured if result.run.setting.strategy == "mirrored"]
     quickest: dict[Setting, Step] = {}

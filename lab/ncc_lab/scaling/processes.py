@@ -26,14 +26,7 @@ def worker_command(job_file: Path, world: int) -> list[str]:
 
 
 def start_run(run: PlannedRun, source: ProgramSource, *, device: str = "cpu", timeout_s: float = 3600.0) -> RunResult:
-    """Runs a training in processes of its own; a failure is a result as well.
-
-    Args:
-        run: What to train and how.
-        source: The programs.
-        device: "cpu" or "cuda".
-        timeout_s: Seconds after which all its processes are ended.
-    """
+    """Runs a training in processes of its own; a failure is a result as well."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with TemporaryDirectory() as folder:
         launched = time.time()

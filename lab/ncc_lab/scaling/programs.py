@@ -20,7 +20,7 @@ class ProgramSource:
 
     Attributes:
         folder: A folder of programs for each class.
-        levels: Optimisation levels to compile them at, as "-O1".
+        levels: Optimization levels to compile them at, as "-O1".
         cache: Where they are kept once read.
         embedding: Folder of the embedding; None for the shipped one.
     """
@@ -40,11 +40,7 @@ class ProgramSource:
         embedding: Path | None = None,
         data: str | None = None,
     ) -> "ProgramSource":
-        """The source that a user named: POJ-104, the user's cache and the shipped embedding where nothing is.
-
-        Raises:
-            NccError: POJ-104 is not there, or a level is unknown.
-        """
+        """The source that a user named: POJ-104, the user's cache and the shipped embedding where nothing is."""
         return cls(
             levels=level_names(levels),
             folder=str(programs_folder(folder, data).absolute()),
@@ -53,11 +49,7 @@ class ProgramSource:
         )
 
     def load(self, *, progress: Callable[[int, int], None] | None = None) -> "Programs":
-        """Reads the programs, or finds them in the cache, and splits them.
-
-        Raises:
-            NccError: There are too few, or the compiler, the cache or the embedding fails.
-        """
+        """Reads the programs, or finds them in the cache, and splits them."""
         embedding = load_embedding(Path(self.embedding) if self.embedding else None)
         samples = load_programs(
             find_labelled_files(self.folder),

@@ -20,12 +20,7 @@ sent."""
 
 
 def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
-    """Return a report as one HTML document that needs no other file.
-
-    Args:
-        sweep: What was measured.
-        about: What is known of the run: command, versions, hardware.
-    """
+    """Return a report as one HTML document that needs no other file."""
     seen = sweep.hardware | {"precision": sweep.precision, **asdict(sweep.config)}
     title = f"Training over ranks: {sweep.config.scaling} scaling"
     about = {**about, **{f"{name} of the runs": value for name, value in seen.items()}}

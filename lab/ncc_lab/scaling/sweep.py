@@ -183,7 +183,7 @@ def bench_scaling(
         repeats: Runs of each setting.
         device: "cpu" or "cuda"; each rank takes a GPU of its own.
         timeout: Time limit of a run in seconds.
-        levels: Optimisation levels to compile programs at.
+        levels: Optimization levels to compile programs at.
         embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
         programs: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
@@ -235,15 +235,6 @@ def run_sweep(
     """Runs a sweep.
 
     Programs are compiled and read once before, so that no run pays for what later ones find done.
-
-    Args:
-        config: What to run.
-        source: The programs.
-        progress: Called with a line of text after reading and after each run.
-
-    Raises:
-        InputError: There are too few programs for weak scaling.
-        NccError: The programs can't be read.
     """
     tell = progress or (lambda _: None)
     began = time.time()

@@ -32,9 +32,6 @@ def load_inst2vec(dictionary_path: str | Path, matrix_path: str | Path) -> Embed
     Returns:
         The embedding, words in the order of their rows and the unknown token last.
 
-    Raises:
-        AssetError: A file is missing or damaged, holds something else, or the two don't belong together.
-
     Reference: Ben-Nun et al. 2018, section 4.
     """
     dictionary_path, matrix_path = Path(dictionary_path), Path(matrix_path)

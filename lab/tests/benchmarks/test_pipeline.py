@@ -78,7 +78,7 @@ def test_stages_have_the_gradients_of_the_whole(two, model, name):
 def test_the_norm_that_is_clipped_is_the_whole_models(two):
     gradients = [gradient for rank in two for gradient in rank["four"]["gradients"].values()]
     norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    assert float(norm) == pytest.approx(RANKS["OPTIONS"]["clip"], rel=1e-4)
+    assert float(norm) == pytest.approx(RANKS["OPTIONS"]["max_grad_norm"], rel=1e-4)
 
 
 def test_stages_learn_with_dropout_and_draw_the_same_again(two):

@@ -48,10 +48,10 @@ def test_neighbours_pull_vectors_together():
     labels = np.repeat(np.arange(4), 20)
     vectors = np.abs(rng.normal(size=(80, 12))) + 1.2 * np.eye(12)[labels]
     vectors[5] = 0
-    moved = expanded(vectors, neighbours=5)
+    moved = expanded(vectors, neighbors=5)
     assert map_at_r(moved, labels) > map_at_r(vectors, labels) + 0.05
     assert not moved[5].any()
-    assert np.allclose(expanded(csr_matrix(vectors), neighbours=5).toarray(), moved, atol=1e-5)
+    assert np.allclose(expanded(csr_matrix(vectors), neighbors=5).toarray(), moved, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 11, 12])

@@ -67,7 +67,7 @@ def test_batches_of_all_settings_are_cut_as_asked():
         ({"scaling": "wide"}, "scaling is 'wide'"),
         ({"scaling": "weak"}, "weak scaling needs the number of programs per class"),
         ({"per_class": 0}, "per_class is 0"),
-        ({"epochs": 0}, "epochs and batch_size must be 1 or more"),
+        ({"epochs": 0}, "epochs is 0; expected 1 or more"),
         ({"batch_sizes": (0,)}, "batch_size: expected 1 or more"),
         ({"hidden": (128, -1)}, "hidden: expected 1 or more"),
         ({"repeats": 0}, "expected 1 repeat or more"),
