@@ -23,12 +23,9 @@ from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
 from ncc.tasks.coarsening.head import LineHead, LSTMHead
-from ncc.tasks.devices.columns import CODE, LAUNCH, launch_columns
-from ncc.tasks.devices.devices_head import LEVELS, Errors, Expert, TimesHead
-from ncc.tasks.devices.features import KernelInputs
-from ncc.tasks.devices.head import LSTMTimes, Smooth
-from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, Physics
-from ncc.tasks.devices.work import WORK_WIDTH
+from ncc.tasks.devices.features import CODE, LAUNCH, WORK_WIDTH, KernelFeatures, launch_columns
+from ncc.tasks.devices.head import LEVELS, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead
+from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, MachineModel
 
 __all__ = [
     "DIM",
@@ -97,15 +94,14 @@ def small_encoder(seed: int = 8) -> LinearEncoder:
     )
 
 
-def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelInputs:
+def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelFeatures:
     """Invented kernels."""
     rng = np.random.default_rng(seed)
     sequences = np.empty(rows, object)
     sequences[:] = [np.ones((5, dim), np.float32)] * rows
-    return KernelInputs(
+    return KernelFeatures(
         rng.uniform(0, 4, (rows, len(FEATURE_NAMES))),
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
-        rng.normal(0, 1, (rows, dim)).astype(np.float16).astype(np.float64),
         rng.uniform(0, 20, (rows, WORK_WIDTH)),
         sequences,
     )
@@ -117,9 +113,9 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     inputs, sizes = kernel_inputs(kernels, seed), np.exp(rng.uniform(4, 16, (kernels, 3))).round()
     columns = launch_columns(inputs, sizes)
     low, high = columns[:, :3].min(axis=0), columns[:, :3].max(axis=0)
-    empty = Smooth(columns.mean(axis=0)[: CODE.stop], columns.std(axis=0)[: CODE.stop], *np.zeros((3, 0)))
+    empty = GaussianProcess(columns.mean(axis=0)[: CODE.stop], columns.std(axis=0)[: CODE.stop], *np.zeros((3, 0)))
     smooth = replace(
-        empty, points=empty.standardise(columns), weights=rng.normal(0, 0.3, (kernels, 2)), base=np.array([1.0, 0.2])
+        empty, points=empty.standardize(columns), weights=rng.normal(0, 0.3, (kernels, 2)), base=np.array([1.0, 0.2])
     )
     trees = Boosted(
         base=np.array([1.0, -0.1]),
@@ -136,7 +132,7 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
         Expert(source, model, names, columns[:, CODE], low, high, errors[0], errors[1], 0.2, 0.9, (0.3, 0.6))
         for source, model in (("one", smooth), ("other", trees))
     )
-    physics = Physics(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
+    physics = MachineModel(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
     return TimesHead(("CPU", "GPU"), experts, physics, errors[1], 64.0, "none", {"data": "random"})
 
 

@@ -176,23 +176,25 @@ from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
 from ncc.tasks.coarsening.train import LSTMTraining, fit_line, fit_lstm, load_shares, load_words, train_coarsening
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
-from ncc.tasks.devices.columns import code_columns
-from ncc.tasks.devices.constants import fit_constants
-from ncc.tasks.devices.curve import DeviceCurve, plot_curves, predict_device_curve
-from ncc.tasks.devices.devices_head import TimesHead, faded
-from ncc.tasks.devices.devices_published import load_inputs
-from ncc.tasks.devices.explain import explain_device
-from ncc.tasks.devices.features import KernelInputs, check_sizes, describe_kernel
+from ncc.tasks.devices.features import (
+    NUM_KINDS,
+    WORK_WIDTH,
+    KernelFeatures,
+    check_sizes,
+    code_columns,
+    counts_at_size,
+    kernel_features,
+    work_at_size,
+)
 from ncc.tasks.devices.files import FILES as DEVICE_FILES
 from ncc.tasks.devices.files import PLATFORMS, load_device_head, save_device_head
-from ncc.tasks.devices.fit import LaunchSamples, fit_times, hold_out
-from ncc.tasks.devices.head import LONGEST_READ, distinct_kernels
-from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, Physics
-from ncc.tasks.devices.predict import predict_device
-from ncc.tasks.devices.published import DeviceMappingSamples, Platform, load_legacy_ir, read_table
-from ncc.tasks.devices.published import load_samples as devices_load_samples
+from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
+from ncc.tasks.devices.head import LONGEST_READ, RatioPrediction, TimesHead, decay_with_distance, distinct_kernels
+from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, MachineModel, fit_machine
+from ncc.tasks.devices.plot import plot_curves
+from ncc.tasks.devices.predict import DeviceCurve, explain_device, predict_device, predict_device_curve
+from ncc.tasks.devices.published import Platform, load_legacy_ir
 from ncc.tasks.devices.train import train_devmap
-from ncc.tasks.devices.work import NUM_KINDS, WORK_WIDTH, counts_at, work_at
 from ncc.tasks.gpus.expressions import call_known, evaluate_expression, split_arguments
 from ncc.tasks.gpus.host import HostCode
 from ncc.tasks.gpus.measured import Launches
@@ -208,3 +210,5 @@ from ncc.tasks.search.calibration import (
 )
 from ncc.tasks.search.pages import side_by_side, similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store
+from ncc_lab.devices.samples import DeviceMappingSamples, load_inputs, read_table
+from ncc_lab.devices.samples import load_samples as devices_load_samples

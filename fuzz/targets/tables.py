@@ -7,7 +7,7 @@ from fuzz.samples import ROOT
 from fuzz.targets import Target
 from ncc.learning.corpus.recipe import load_recipe
 from ncc.tasks.coarsening.samples import DEVICES, read_tables
-from ncc.tasks.devices.published import read_table
+from ncc_lab.devices.samples import read_table
 
 __all__ = ["TARGETS"]
 

@@ -43,7 +43,8 @@ from ncc_lab.devices.devmap import standard_controls as device_controls
 from ncc_lab.devices.devmap import standard_methods as device_methods
 from ncc_lab.devices.devmap import terms as device_terms
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
-from ncc_lab.devices.mapper import MapperMethod, Process, ScoreCalibration, Term, standardise
+from ncc_lab.devices.mapper import MapperInputs, MapperMethod, Process, ScoreCalibration, Term, blocks_of, standardise
+from ncc_lab.devices.samples import load_vectors
 from ncc_lab.embedding.analogies import (
     PUBLISHED_ANALOGIES,
     GroupScore,

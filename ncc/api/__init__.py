@@ -85,21 +85,17 @@ _HOMES = {
     ),
     "ncc.tasks.coarsening.train": ("train_coarsening",),
     "ncc.tasks.devices.calibrate": ("calibrate",),
-    "ncc.tasks.devices.curve": (
-        "DeviceCurve",
-        "predict_device_curve",
-    ),
-    "ncc.tasks.devices.explain": (
-        "Explanation",
-        "explain_device",
-    ),
     "ncc.tasks.devices.files": (
         "load_device_head",
         "save_device_head",
     ),
     "ncc.tasks.devices.predict": (
+        "DeviceCurve",
         "DevicePrediction",
+        "Explanation",
+        "explain_device",
         "predict_device",
+        "predict_device_curve",
     ),
     "ncc.tasks.devices.train": ("train_devmap",),
     "ncc.tasks.gpus.head": (

@@ -14,8 +14,7 @@ from ncc.system.files.quantities import parse_bytes, parse_items, readable_bytes
 from ncc.system.files.text import printable, source_name
 
 if TYPE_CHECKING:
-    from ncc.tasks.devices.explain import LineShare
-    from ncc.tasks.devices.predict import DevicePrediction
+    from ncc.tasks.devices.predict import DevicePrediction, LineShare
 
 _FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
@@ -83,27 +82,29 @@ def _predict(
 ) -> tuple[dict[str, Any], str]:
     from ncc import api
     from ncc.ir.frontend.languages import language_of
-    from ncc.tasks.devices.curve import plot_curves
+    from ncc.tasks.devices.plot import plot_curves
+    from ncc.tasks.devices.predict import SIZES, explain_kernel, predict_curve, predict_kernel, read_inputs
 
     source, options = _read_once(name), how["options"]
     if source is not name:
         options = replace(options, language=options.language or language_of(name))
-    how = how | {
-        "head": how["head"] and loaded(api.load_device_head, how["head"]),
-        "embedding": how["embedding"] and loaded(api.load_embedding, how["embedding"]),
-        "options": options,
-    }
-    answers = api.predict_device(source, **at, **how)
+    head = how["head"] and loaded(api.load_device_head, how["head"])
+    embedding = how["embedding"] and loaded(api.load_embedding, how["embedding"])
+    options = replace(options, debug_lines=options.debug_lines or explain)
+    head, inputs = read_inputs(source, how["platform"], head, embedding, options)
+    launch = at["transfer_bytes"], how["wgsize"], at["global_size"]
+    answers = [predict_kernel(kernel, head, *launch) for kernel in inputs]
     kernels = [answer.to_dict() for answer in answers]
     lines = [f"{name}: {_sentence(answer)}" for answer in answers]
     if plot:
-        curves = api.predict_device_curve(source, **how)
+        curves = [predict_curve(kernel, head, SIZES, how["wgsize"]) for kernel in inputs]
         plot_curves(curves, plot)
         for number, curve in enumerate(curves):
             kernels[number] |= {"flips": list(curve.flips)}
             lines[number] += f"; flips at {_sizes(curve.flips)}"
     if explain:
-        for number, reason in enumerate(api.explain_device(source, **at, **how)):
+        for number, kernel in enumerate(inputs):
+            reason = explain_kernel(kernel, head, *launch)
             kernels[number] |= {"explanation": reason.to_dict()["lines"]}
             lines[number] += "".join(_reason(share) for share in reason.lines[:_REASONS])
     return kernels[0] | {"kernels": kernels}, "\n".join(lines)

@@ -149,7 +149,7 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
 
 
 def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
-    head = load_device_head(FORMATS / "times-lstm-v2")
+    head = load_device_head(FORMATS / "times-lstm-v3")
     asked: dict[str, object] = {}
 
     def fit(platform, model, embedding, seed, data, _tell):

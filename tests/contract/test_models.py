@@ -54,9 +54,9 @@ MODELS = {
     "classifier": Format(lambda tiny: tiny.classifier, ncc.load_classifier, "head", ncc.save_classifier),
     "device head": Format(lambda tiny: tiny.device_head, ncc.load_device_head, "head", ncc.save_device_head),
     "device head of several kinds": Format(
-        lambda _: FORMATS / "times-v2", ncc.load_device_head, "head", ncc.save_device_head
+        lambda _: FORMATS / "times-v3", ncc.load_device_head, "head", ncc.save_device_head
     ),
-    "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v2", ncc.load_device_head, "head", ncc.save_device_head),
+    "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v3", ncc.load_device_head, "head", ncc.save_device_head),
     "coarsening head": Format(
         lambda _: FORMATS / "coarsening-v2", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
     ),

@@ -8,10 +8,10 @@ import numpy as np
 import ncc
 from tests.rooms import (
     FileState,
-    KernelInputs,
+    KernelFeatures,
     code_columns,
-    describe_kernel,
     divergent_share,
+    kernel_features,
     load_inputs,
     load_kernel_ir,
     read_module,
@@ -41,7 +41,7 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
     embedding = ncc.load_embedding()
     module = read_module(Path(path), abstraction=embedding.abstraction)
     words, _ = embedding.vocabulary.encode(module.texts)
-    inputs = describe_kernel(module, module.first_kernel, embedding.vectors[words[module.text_id]])
+    inputs = kernel_features(module, module.first_kernel, embedding.vectors[words[module.text_id]])
     return {
         "code": code_columns(inputs)[0].tolist(),
         "work": inputs.work[0].tolist(),
@@ -53,7 +53,7 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
 def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
     """Kernels of the published table and columns of their code, each kernel once."""
     samples = load_devmap(platform)  # type: ignore[arg-type]
-    inputs: KernelInputs = load_inputs(samples, ncc.load_embedding())
+    inputs: KernelFeatures = load_inputs(samples, ncc.load_embedding())
     names, first = np.unique(samples.benchmark, return_index=True)
     return names.tolist(), code_columns(inputs)[first]
 

@@ -110,9 +110,14 @@ def test_arrays_of_heads_of_times(made, changes):
         {"experts": lambda experts: [experts[0] | {"strange": 0.1}, experts[1]]},
         {"experts": lambda experts: [experts[0] | {"fade": -1.0}, experts[1]]},
         {"experts": lambda experts: [experts[0] | {"model": "lstm"}, experts[1]]},
-        {"experts": lambda experts: [experts[0] | {"slopes": [1.0, 2.0]}, experts[1]]},
+        {
+            "experts": lambda experts: [
+                experts[0] | {"near": {"slope": 2.0, "sharpness": 1.0, "is_guess": False}},
+                experts[1],
+            ]
+        },
         {"astray": {"slope": 1.0, "sharpness": 0.5}},
-        {"astray": {"slope": 1.0, "sharpness": 0.5, "physics": 2.0}},
+        {"machine_slope": 2.0},
     ],
 )
 def test_cards_of_heads_of_times(made, changes):

@@ -31,13 +31,13 @@ from ncc.tasks.coarsening.samples import (
     load_samples,
 )
 from ncc.tasks.coarsening.train import load_words
-from ncc.tasks.devices.published import load_samples as load_device_samples
 from ncc_lab.coarsening.chosen_line import ChosenLine
 from ncc_lab.coarsening.features import FEATURE_NAMES
 from ncc_lab.coarsening.lstm import LSTMMethod
 from ncc_lab.coarsening.sample_features import opcode_histograms, sample_features
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
+from ncc_lab.devices.samples import load_samples as load_device_samples
 from ncc_lab.figures import SEED, geomean, mean
 from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
 from ncc_lab.peers.magni import MagniCascade

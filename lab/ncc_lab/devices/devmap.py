@@ -18,12 +18,12 @@ from ncc.ir.reader.native import OPCODES
 from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
-from ncc.tasks.devices.devices_published import launches_of, load_inputs
-from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import Model, fit_times
-from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit, Platform, load_legacy_ir, load_samples
+from ncc.tasks.devices.published import Platform, load_legacy_ir
 from ncc_lab.comparison import Comparison, compare, join
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
+from ncc_lab.devices.samples import DeviceMappingSamples, MappingUnit, load_inputs, load_samples, load_vectors
 from ncc_lab.figures import SEED, geomean, macro_f1, mean
 from ncc_lab.frame import HoldOut, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
 
@@ -258,7 +258,7 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
     return np.array([counts[samples.ir_name(row)] for row in range(len(samples))], np.float64)
 
 
-def times_method(name: str, inputs: KernelInputs, model: Model) -> DeviceMethod:
+def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMethod:
     """Return a head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio.
 
     It predicts the expected log(CPU time / GPU time), both ends of its 80 % interval, and the probability of the GPU.
@@ -267,12 +267,12 @@ def times_method(name: str, inputs: KernelInputs, model: Model) -> DeviceMethod:
     def predict(
         train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
     ) -> Floats:
-        launches, seed = launches_of(train.table), int(rng.integers(2**31))
+        launches, seed = train.table.launches, int(rng.integers(2**31))
         head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model=model, seed=seed)
         answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], "all")
         return np.array([(one.log_ratio, *one.interval, one.probability_gpu) for one in answers])
 
-    key = (inputs.profile, inputs.opcodes, inputs.work, inputs.vectors, model)
+    key = (inputs.profile, inputs.opcodes, inputs.work, model)
     return Method(name, "ours", predict, key, version="2", is_slow=model == "lstm")
 
 
@@ -289,7 +289,7 @@ def standard_methods(
         Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
         chosen are made.
     """
-    from ncc_lab.devices.mapper import MapperMethod
+    from ncc_lab.devices.mapper import MapperInputs, MapperMethod
     from ncc_lab.peers.deeptune import DeepTune  # with torch
     from ncc_lab.peers.grewe import grewe
     from ncc_lab.peers.inst2vec import Inst2vec, read_statements
@@ -300,8 +300,11 @@ def standard_methods(
         return load_embedding()
 
     @cache
-    def inputs() -> KernelInputs:
+    def inputs() -> KernelFeatures:
         return load_inputs(samples, embedding(), folder)
+
+    def mapper() -> DeviceMethod:
+        return Method.of(MapperMethod(MapperInputs(inputs(), load_vectors(samples, embedding(), folder))))
 
     def ir2vec(encoding: Encoding) -> DeviceMethod:
         return ir2vec_trees(function_vectors(samples, embedding(), encoding, folder), encoding)
@@ -313,7 +316,7 @@ def standard_methods(
         DeepTune.name: lambda: Method.of(DeepTune()),
         Inst2vec.name: lambda: Method.of(Inst2vec(read_statements(samples, embedding(), folder), embedding())),
         **{f"IR2Vec {encoding}": partial(ir2vec, encoding) for encoding in get_args(Encoding)},
-        MapperMethod.name: lambda: Method.of(MapperMethod(inputs())),
+        MapperMethod.name: mapper,
         "ncc times": lambda: times_method("ncc times", inputs(), "gp"),
         "ncc times, lstm": lambda: times_method("ncc times, lstm", inputs(), "lstm"),
     }

@@ -19,11 +19,22 @@ from scipy.special import ndtr
 
 from ncc.arrays import Floats
 from ncc.learning.heads.calibration_error import accuracy_of_surest, calibration_error
-from ncc.tasks.devices.columns import CODE
-from ncc.tasks.devices.devices_head import LEVELS, Expert, TimesHead, sureness
-from ncc.tasks.devices.features import INTERVAL, RatioPrediction
-from ncc.tasks.devices.fit import NOISE, LaunchSamples, Model, Trial, Trials, try_split
-from ncc.tasks.devices.head import COVARIANCES, Smooth, bent, predict_targets, smooth_covariance, unbent
+from ncc.tasks.devices.features import CODE
+from ncc.tasks.devices.fit import NOISE, FoldPrediction, LaunchSamples, Model, OutOfFold, predict_held_out
+from ncc.tasks.devices.head import (
+    COVARIANCES,
+    INTERVAL,
+    LEVELS,
+    Expert,
+    GaussianProcess,
+    RatioPrediction,
+    TimesHead,
+    compress_ratio,
+    covariance_of,
+    expand_ratio,
+    predict_targets,
+    sign_probability,
+)
 
 _PERCENTS = (100, 75, 50, 25)
 _BINS = 10
@@ -76,7 +87,7 @@ def score_claims(claims: Claims, measured: Floats) -> IntervalScore:
     )
 
 
-def group_trials(samples: LaunchSamples, trials: Trials, kind: Model, seed: int) -> list[Trial]:
+def group_trials(samples: LaunchSamples, trials: OutOfFold, kind: Model, seed: int) -> list[FoldPrediction]:
     """Suites held out, or where there are fewer than four of them, clusters of kernels of like code."""
     from sklearn.cluster import KMeans
 
@@ -86,7 +97,7 @@ def group_trials(samples: LaunchSamples, trials: Trials, kind: Model, seed: int)
     number = min(_CLUSTERS, len(kernels))
     found = KMeans(number, n_init=4, random_state=seed).fit_predict(kernels)[owner.ravel()]
     splits = [(np.flatnonzero(found != one), np.flatnonzero(found == one)) for one in range(number)]
-    return [try_split(samples, *split, kind, seed) for split in splits if min(map(len, split)) >= 10]
+    return [predict_held_out(samples, *split, kind, seed) for split in splits if min(map(len, split)) >= 10]
 
 
 class _Errors(NamedTuple):
@@ -101,7 +112,9 @@ class _Errors(NamedTuple):
         return np.abs(self.said - self.measured)
 
 
-def _errors_of(head: TimesHead, samples: LaunchSamples, trials: Sequence[Trial], physics: Floats | None) -> _Errors:
+def _errors_of(
+    head: TimesHead, samples: LaunchSamples, trials: Sequence[FoldPrediction], physics: Floats | None
+) -> _Errors:
     """Errors of answers, constants' say included."""
     expert = head.experts[0]
     said, measured = [], []
@@ -109,7 +122,7 @@ def _errors_of(head: TimesHead, samples: LaunchSamples, trials: Sequence[Trial],
         others = None if physics is None else head.astray
         errors = [expert.errors_at(distance, others) for distance in one.distance.tolist()]
         constants = None if physics is None else physics[one.rows]
-        said.append(expert.centre(one.said, one.distance, errors, constants)[:, 1:].max(axis=1))
+        said.append(expert.blend_prediction(one.said, one.distance, errors, constants)[:, 1:].max(axis=1))
         measured.append(samples.targets[one.rows, 1:].max(axis=1))
     return _Errors(np.concatenate(said), np.concatenate(measured), np.concatenate([one.distance for one in trials]))
 
@@ -117,7 +130,7 @@ def _errors_of(head: TimesHead, samples: LaunchSamples, trials: Sequence[Trial],
 def compare_intervals(
     head: TimesHead,
     samples: LaunchSamples,
-    trials: tuple[Trials, Sequence[Trial]],
+    trials: tuple[OutOfFold, Sequence[FoldPrediction]],
     tested: LaunchSamples,
     answers: Sequence[RatioPrediction],
     physics: Floats | None,
@@ -133,7 +146,7 @@ def compare_intervals(
     split = _around(ratio, np.tile(np.quantile(near.size, LEVELS), (len(ratio), 1)))
     by_group = _around(ratio, _by_distance(both, distance))
     expert = head.experts[0]
-    spread = "predictive variance" if isinstance(expert.model, Smooth) else "variance of models"
+    spread = "predictive variance" if isinstance(expert.model, GaussianProcess) else "variance of models"
     familiar = np.array([one.familiar for one in answers])
     return {
         "as answered": shipped,
@@ -151,7 +164,7 @@ def compare_intervals(
 def _around(ratio: Floats, errors: Floats) -> Claims:
     """Claims from quantiles of errors at `LEVELS`, (n, 39)."""
     half = np.array([np.interp(INTERVAL, LEVELS, row) for row in errors])
-    sure = np.array([float(sureness(one, row)) for one, row in zip(ratio.tolist(), errors, strict=True)])
+    sure = np.array([float(sign_probability(one, row)) for one, row in zip(ratio.tolist(), errors, strict=True)])
     return Claims(ratio, ratio - half, ratio + half, sure)
 
 
@@ -167,7 +180,7 @@ def _by_distance(errors: _Errors, distance: Floats) -> Floats:
 def _tempered(near: _Errors, both: _Errors, ratio: Floats, distance: Floats) -> Floats:
     """Confidence by errors of kernels held out, which falls to even odds with distance as fast as groups show."""
     errors = np.quantile(near.size, LEVELS)
-    plain = sureness(both.said, errors)
+    plain = sign_probability(both.said, errors)
     right = (both.said > 0) == (both.measured > 0)
 
     def fall(sure: Floats | float, distance: Floats, scale: float) -> Floats:
@@ -180,7 +193,7 @@ def _tempered(near: _Errors, both: _Errors, ratio: Floats, distance: Floats) -> 
         sum(rows.sum() * abs(fall(plain, both.distance, scale)[rows].mean() - right[rows].mean()) for rows in chosen)
         for scale in scales.tolist()
     ]
-    return fall(sureness(ratio, errors), distance, float(scales[int(np.argmin(gaps))]))
+    return fall(sign_probability(ratio, errors), distance, float(scales[int(np.argmin(gaps))]))
 
 
 def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Floats, distance: Floats) -> Floats:
@@ -188,11 +201,11 @@ def _for_most_groups(near: _Errors, groups: Sequence[_Errors], ratio: Floats, di
     errors = np.quantile(near.size, LEVELS)
     borne = []
     for one in groups:
-        claimed = float(sureness(one.said, errors).mean()) - 0.5
+        claimed = float(sign_probability(one.said, errors).mean()) - 0.5
         right = float(((one.said > 0) == (one.measured > 0)).mean()) - 0.5
         borne.append(np.clip(right / max(claimed, 1e-9), 0, 1))
     share = np.where(distance > np.quantile(near.distance, 0.9), np.quantile(borne, 1 - INTERVAL), 1.0)
-    return np.asarray(0.5 + share * (sureness(ratio, errors) - 0.5))
+    return np.asarray(0.5 + share * (sign_probability(ratio, errors) - 0.5))
 
 
 def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
@@ -212,19 +225,21 @@ def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
     return np.asarray(np.maximum(fitted.predict_proba(inputs(ratio, inside))[:, 1], 0.5), np.float64)
 
 
-def _variance(expert: Expert, samples: LaunchSamples, trials: Trials, tested: LaunchSamples, ratio: Floats) -> Claims:
+def _variance(
+    expert: Expert, samples: LaunchSamples, trials: OutOfFold, tested: LaunchSamples, ratio: Floats
+) -> Claims:
     """A process's own variance, or how far models of parts of the data differ, with the error that is left in training.
 
     Of more than two devices the ratio with the second stands for all.
     """
     model = expert.model
-    if isinstance(model, Smooth):
+    if isinstance(model, GaussianProcess):
         deviation = _process_deviation(model, samples, tested)
         base = tested.base[:, 1]
-        learned = bent(ratio - base)
+        learned = compress_ratio(ratio - base)
         width = NormalDist().inv_cdf((1 + INTERVAL) / 2) * deviation
-        low, high = base + unbent(learned - width), base + unbent(learned + width)
-        return Claims(ratio, low, high, ndtr(np.abs(learned - bent(-base)) / deviation))
+        low, high = base + expand_ratio(learned - width), base + expand_ratio(learned + width)
+        return Claims(ratio, low, high, ndtr(np.abs(learned - compress_ratio(-base)) / deviation))
     models = [model, *(one.model for part in trials for one in part)]
     said = [predict_targets(one, tested.columns, tested.sequences)[:, 1] for one in models]
     some = np.random.default_rng(0).permutation(len(samples.columns))[:_SAMPLE]
@@ -235,15 +250,15 @@ def _variance(expert: Expert, samples: LaunchSamples, trials: Trials, tested: La
     return Claims(ratio, ratio - width, ratio + width, ndtr(np.abs(ratio) / deviation))
 
 
-def _process_deviation(model: Smooth, samples: LaunchSamples, tested: LaunchSamples) -> Floats:
-    """(n,) standard deviations of the bent ratio."""
-    points, rows = model.points, model.standardise(samples.columns)
-    inner, cross = (smooth_covariance(points, some, model.covariance) for some in (points, rows))
-    asked = smooth_covariance(points, model.standardise(tested.columns), model.covariance)
+def _process_deviation(model: GaussianProcess, samples: LaunchSamples, tested: LaunchSamples) -> Floats:
+    """(n,) standard deviations of the compress_ratio ratio."""
+    points, rows = model.points, model.standardize(samples.columns)
+    inner, cross = (covariance_of(points, some, model.covariance) for some in (points, rows))
+    asked = covariance_of(points, model.standardize(tested.columns), model.covariance)
     jitter = 1e-6 * len(rows) * np.eye(len(points))
     known = (asked * cho_solve(cho_factor(inner + 1e-6 * np.eye(len(points))), asked)).sum(axis=0)
     left = (asked * cho_solve(cho_factor(NOISE * inner + cross @ cross.T + jitter), asked)).sum(axis=0)
-    learned = bent((samples.targets - samples.base)[:, 1]) - model.base[1]
+    learned = compress_ratio((samples.targets - samples.base)[:, 1]) - model.base[1]
     scale = float(np.mean(learned * (learned - cross.T @ model.weights[:, 1]))) / NOISE
     total = sum(term.variance for term in COVARIANCES[model.covariance][1])
     variance = np.maximum(total - known, 0) + NOISE * left + NOISE

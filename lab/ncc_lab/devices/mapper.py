@@ -17,9 +17,12 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.learning.heads.folds import balanced_folds
-from ncc.tasks.devices.features import INTERVAL, Blocks, KernelInputs
-from ncc.tasks.devices.published import DeviceMappingSamples, MappingUnit
+from ncc.tasks.devices.features import KernelFeatures, code_columns
+from ncc.tasks.devices.head import INTERVAL
+from ncc_lab.devices.samples import DeviceMappingSamples, MappingUnit
 
+Blocks = dict[str, Floats]
+"""Name of a block of columns → (n, k) float64."""
 _NOISE = 0.1
 _SAME_SIZE = 0.02
 """How close a data size, in log units, must be to one in training to count as known."""
@@ -122,6 +125,40 @@ class ScoreCalibration(NamedTuple):
         return np.stack([location, np.minimum(low, location), np.maximum(high, location), sure], axis=1)
 
 
+class MapperInputs(NamedTuple):
+    """Kernels of the samples, in their order, and (n, dim) float64 means of their statements' vectors."""
+
+    features: KernelFeatures
+    vectors: Floats
+
+
+def blocks_of(features: KernelFeatures, vectors: Floats, transfer_bytes: Floats, wgsize: Floats) -> Blocks:
+    """The blocks of columns that members look at.
+
+    ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads have as
+    many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of the data.
+
+    Args:
+        features: Of n kernels.
+        vectors: (n, dim) float64.
+        transfer_bytes: (n,) float64.
+        wgsize: (n,) float64.
+    """
+    transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
+    dims, depth, open_depth = (features.feature(name) for name in ("dimensions", "depth", "open_depth"))
+    opcodes = np.log1p(features.opcodes)
+    code = code_columns(features)[:, : -opcodes.shape[1]]
+    growth = [dims * transfer, (dims + depth) * transfer, (dims + open_depth) * transfer]
+    return {
+        "data": np.stack([transfer, group], axis=1),
+        "shape": np.stack([dims, depth], axis=1),
+        "growth": np.stack([dims + depth, (dims + depth) * transfer], axis=1),
+        "profile": np.column_stack([transfer, group, code, *growth, transfer + features.feature("weighted_flops")]),
+        "opcodes": opcodes,
+        "embedding": vectors,
+    }
+
+
 class MapperMethod:
     """The mapper as a method that `evaluate` can measure."""
 
@@ -131,7 +168,7 @@ class MapperMethod:
     version = "2"
 
     def __init__(
-        self, inputs: KernelInputs, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
+        self, inputs: MapperInputs, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
     ) -> None:
         """Keeps what is known of the kernels; nothing is fitted before `fit`."""
         self._inputs = inputs
@@ -141,7 +178,8 @@ class MapperMethod:
     @property
     def identity(self) -> tuple[object, ...]:
         """Options and inputs."""
-        return (self._sizes, self._inputs.profile, self._inputs.opcodes, self._inputs.vectors)
+        features = self._inputs.features
+        return (self._sizes, features.profile, features.opcodes, self._inputs.vectors)
 
     def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> None:
         """Fits the mixture to some rows, and calibrates it on folds of them, forgetting what was there before."""
@@ -194,7 +232,7 @@ class _Mixture:
     data: Floats
     scale: Floats
 
-    def outputs(self, inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> tuple[Floats, Bools]:
+    def outputs(self, inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints) -> tuple[Floats, Bools]:
         """What each member says of some rows, (members, m) float64, and whether their sizes are known, (m,) bool."""
         raw = _blocks(inputs, samples, rows)
         blocks = standardise(raw, self.mean, self.spread)
@@ -209,8 +247,9 @@ class _Mixture:
         return scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
 
 
-def _blocks(inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints) -> Blocks:
-    return inputs.rows(rows).blocks(samples.transfer_bytes[rows], samples.wgsize[rows])
+def _blocks(inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints) -> Blocks:
+    sizes = samples.transfer_bytes[rows], samples.wgsize[rows]
+    return blocks_of(inputs.features.rows(rows), inputs.vectors[rows], *sizes)
 
 
 def _stack(raw: Blocks) -> Floats:
@@ -218,7 +257,7 @@ def _stack(raw: Blocks) -> Floats:
 
 
 def _fit_mixture(
-    inputs: KernelInputs, samples: DeviceMappingSamples, rows: Ints, num_trees: int, seed: int
+    inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints, num_trees: int, seed: int
 ) -> _Mixture:
     raw = _blocks(inputs, samples, rows)
     mean = {name: columns.mean(axis=0) for name, columns in raw.items()}

@@ -14,10 +14,11 @@ from ncc.errors import InputError
 from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.calibration_error import accuracy_of_surest
-from ncc.tasks.devices.columns import launch_physics
-from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.tasks.devices.features import KernelInputs, RatioPrediction
-from ncc.tasks.devices.fit import MODELS, targets_of
+from ncc.tasks.devices.features import KernelFeatures
+from ncc.tasks.devices.fit import MODELS, LaunchSamples, cross_validate, targets_of
+from ncc.tasks.devices.head import RatioPrediction
+from ncc.tasks.devices.physics import launch_terms
+from ncc.tasks.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import HeldOut, TimesScore, hold_out_folds, launch_folds, measure_times, score_controls
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 
@@ -64,7 +65,7 @@ def evaluate_times(
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in protocols:
         found[name] = {}
-        both = combine(suites, clgen) if clgen and "-to-" in name else None
+        both = combine([suites, clgen]) if clgen and "-to-" in name else None
         table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         for one in MODELS if model == "all" else (model,):
@@ -86,15 +87,14 @@ def _between(table: LaunchTimes, protocol: str) -> Split:
 
 
 def _score(
-    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, seed: int
+    table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: str, seed: int
 ) -> tuple[TimesScore, dict[str, Any]]:
     """Scores of answers about parts held out, and figures beside: their risk, and each kind of interval around them."""
     answers: dict[int, RatioPrediction] = {}
     claims: dict[str, list[tuple[Ints, Claims]]] = {}
-    is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
     for fold in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
         answers.update(zip(fold.test.tolist(), fold.answers, strict=True))
-        for name, claim in _claims(fold, inputs, model, seed, is_suite).items():
+        for name, claim in _claims(fold, table, inputs, model, seed).items():
             claims.setdefault(name, []).append((fold.test, claim))
     measured = targets_of(table)[:, 1:].max(axis=1)
     intervals = {}
@@ -105,13 +105,13 @@ def _score(
     return measure_times(table, answers), {"risk": _risk(measured, answers), "intervals": intervals}
 
 
-def _claims(fold: HeldOut, inputs: KernelInputs, model: str, seed: int, is_suite: bool) -> dict[str, Claims]:
-    trained = fold.trained
-    groups = group_trials(trained, fold.trials, model, seed)  # type: ignore[arg-type]
-    physics = (
-        None if is_suite else fold.head.physics.targets(launch_physics(inputs.rows(fold.train), trained.table.sizes))
-    )
-    return compare_intervals(fold.head, trained, (fold.trials, groups), fold.asked, fold.answers, physics)
+def _claims(fold: HeldOut, table: LaunchTimes, inputs: KernelFeatures, model: str, seed: int) -> dict[str, Claims]:
+    trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in (fold.train, fold.test))
+    trials = cross_validate(trained, model, seed)  # type: ignore[arg-type]
+    groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
+    is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
+    machine = fold.head.physics.targets(launch_terms(inputs.rows(fold.train), trained.table.sizes))
+    return compare_intervals(fold.head, trained, (trials, groups), asked, fold.answers, None if is_suite else machine)
 
 
 def _risk(measured: np.ndarray, answers: dict[int, RatioPrediction]) -> list[float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints
 from ncc.learning.training.config import TrainingConfig
-from ncc.tasks.devices.published import DeviceMappingSamples
+from ncc_lab.devices.samples import DeviceMappingSamples
 from ncc_lab.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 
 _DIM = 64

@@ -18,8 +18,8 @@ from ncc.arrays import Floats, Floats32, Ints
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples
-from ncc.tasks.devices.published import DeviceMappingSamples
 from ncc_lab.coarsening.coarsening import device_inputs
+from ncc_lab.devices.samples import DeviceMappingSamples
 from ncc_lab.peers.deeptune import DeepTune, SourceVocabulary
 from ncc_lab.peers.recurrent import RecurrentMethod, RecurrentTraining, Words
 

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from ncc.arrays import Floats
-from ncc.tasks.devices.published import COUNT_NAMES, DeviceMappingSamples
 from ncc_lab.controls import sklearn_method
 from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of
+from ncc_lab.devices.samples import COUNT_NAMES, DeviceMappingSamples
 
 
 def grewe_features(counts: Floats) -> Floats:

@@ -13,7 +13,8 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.training.config import TrainingConfig
-from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
+from ncc.tasks.devices.published import load_legacy_ir
+from ncc_lab.devices.samples import DeviceMappingSamples
 from ncc_lab.peers.recurrent import DeviceRecurrentMethod, RecurrentTraining, Words
 
 

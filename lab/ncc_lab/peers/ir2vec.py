@@ -19,9 +19,10 @@ from ncc.ir.reader.module import Module, NodeKind
 from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
-from ncc.tasks.devices.published import DeviceMappingSamples, load_legacy_ir
+from ncc.tasks.devices.published import load_legacy_ir
 from ncc_lab.controls import WithInputs, sklearn_method
 from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of
+from ncc_lab.devices.samples import DeviceMappingSamples
 
 Encoding = Literal["symbolic", "flow-aware"]
 

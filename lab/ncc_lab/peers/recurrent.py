@@ -26,7 +26,7 @@ from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.lstm_fit import fit_network
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig
-from ncc.tasks.devices.published import DeviceMappingSamples
+from ncc_lab.devices.samples import DeviceMappingSamples
 
 Words = Ints
 """A kernel as row numbers of the vectors of its words, in order, (time,)."""

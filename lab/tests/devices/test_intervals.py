@@ -7,7 +7,7 @@ import pytest
 
 from fuzz import samples as invented
 from lab.tests.rooms import Claims, compare_intervals, group_trials, score_claims, stated_calibration_error
-from tests.rooms import KernelInputs, LaunchSamples, LaunchTimes, fit_times, hold_out
+from tests.rooms import KernelFeatures, LaunchSamples, LaunchTimes, cross_validate, fit_times
 
 KERNELS, SIZES = 24, 6
 
@@ -34,7 +34,7 @@ def test_confidence_that_holds_has_no_error():
 
 
 @pytest.fixture(scope="module")
-def launches() -> tuple[LaunchTimes, KernelInputs]:
+def launches() -> tuple[LaunchTimes, KernelFeatures]:
     """Kernels at six sizes; by how much the second device is faster follows from size and code, with noise."""
     rng = np.random.default_rng(0)
     inputs = invented.kernel_inputs(KERNELS, 1).rows(np.repeat(np.arange(KERNELS), SIZES))
@@ -61,13 +61,13 @@ def test_all_kinds_claim_about_the_same_answers(launches, model):
     table, inputs = launches
     train, test = (np.flatnonzero((np.arange(len(table)) // SIZES % 4 == 0) == one) for one in (False, True))
     trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in (train, test))
-    trials = hold_out(trained, model, 3)
+    trials = cross_validate(trained, model, 3)
     groups = group_trials(trained, trials, model, 3)
     assert len(groups) > 1
     held = np.concatenate([one.rows for one in groups])
     assert len(train) / 2 < len(set(held.tolist())) == len(held)
     sources = dict.fromkeys(table.suite.tolist(), "all")
-    head = fit_times(trained.table, inputs.rows(train), model=model, sources=sources, seed=3, trials={"all": trials})
+    head = fit_times(trained.table, inputs.rows(train), model=model, sources=sources, seed=3)
     answers = head.predict(inputs.rows(test), asked.table.sizes)
     found = compare_intervals(head, trained, (trials, groups), asked, answers, None)
     measured = asked.targets[:, 1]

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy.linalg import cho_factor, cho_solve
 
-from lab.tests.rooms import MapperMethod, Process, ScoreCalibration, Term, standardise
+from lab.tests.rooms import MapperInputs, MapperMethod, Process, ScoreCalibration, Term, blocks_of, standardise
 from ncc.errors import InputError
-from tests.rooms import FEATURE_NAMES, OPCODES, WORK_WIDTH, DeviceMappingSamples, KernelInputs
+from tests.rooms import FEATURE_NAMES, OPCODES, WORK_WIDTH, DeviceMappingSamples, KernelFeatures
 
 SMALL = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
 TEST = np.arange(90, 120)
 TRAIN = np.arange(90)
 
 
-def make_inputs(num_kernels: int, repeat: int) -> KernelInputs:
+def make_inputs(num_kernels: int, repeat: int) -> MapperInputs:
     """Kernels of random features, each for as many rows; the first opcode's count is 0 or 40."""
     rng = np.random.default_rng(0)
     profile = rng.uniform(0, 3, (num_kernels, len(FEATURE_NAMES)))
@@ -25,11 +25,12 @@ def make_inputs(num_kernels: int, repeat: int) -> KernelInputs:
     profile[:, FEATURE_NAMES.index("dimensions")] = 1 + opcodes[:, 0] / 40
     vectors = rng.normal(size=(num_kernels, 6)) + opcodes[:, :1] / 10
     work = np.zeros((num_kernels, WORK_WIDTH))
-    blocks = profile, opcodes, vectors, work, np.empty(num_kernels, object)
-    return KernelInputs(*(np.repeat(block, repeat, axis=0) for block in blocks))
+    blocks = profile, opcodes, work, np.empty(num_kernels, object)
+    features = KernelFeatures(*(np.repeat(block, repeat, axis=0) for block in blocks))
+    return MapperInputs(features, np.repeat(vectors, repeat, axis=0))
 
 
-def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingSamples, KernelInputs]:
+def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingSamples, MapperInputs]:
     """Kernels at three sizes each, four kernels an application; those with the first opcode are for the GPU."""
     rng = np.random.default_rng(1)
     n = num_kernels * repeat
@@ -57,7 +58,7 @@ def make_samples(num_kernels: int = 40, repeat: int = 3) -> tuple[DeviceMappingS
     return samples, make_inputs(num_kernels, repeat)
 
 
-def fitted(seed: int = 0) -> tuple[MapperMethod, DeviceMappingSamples, KernelInputs]:
+def fitted(seed: int = 0) -> tuple[MapperMethod, DeviceMappingSamples, MapperInputs]:
     samples, inputs = make_samples()
     method = MapperMethod(inputs, **SMALL)
     method.fit(samples.without_answers(TEST), TRAIN, np.random.default_rng(seed))
@@ -88,7 +89,7 @@ def test_nothing_fitted_sees_the_rows_that_are_tested() -> None:
     other.fit(wrong, TRAIN, np.random.default_rng(0))
     assert other.predict(samples, TEST) == equal_to(expected)
     # neither do scales and known sizes see their inputs
-    for block in (inputs.profile, inputs.opcodes, inputs.vectors):
+    for block in (inputs.features.profile, inputs.features.opcodes, inputs.vectors):
         block[TEST] = 1e6
     moved = replace(samples, transfer_bytes=np.where(np.arange(120) < 90, samples.transfer_bytes, 1e12))
     again = MapperMethod(inputs, **SMALL)
@@ -146,7 +147,10 @@ def test_options_are_part_of_the_identity(change: dict[str, int]) -> None:
 def test_inputs_are_part_of_the_identity() -> None:
     inputs = make_inputs(4, 1)
     parts = MapperMethod(inputs, **SMALL).identity[1:]
-    assert all(any(part is block for part in parts) for block in (inputs.profile, inputs.opcodes, inputs.vectors))
+    assert all(
+        any(part is block for part in parts)
+        for block in (inputs.features.profile, inputs.features.opcodes, inputs.vectors)
+    )
 
 
 def test_calibration_is_by_rows_of_one_kind_where_they_are_enough() -> None:
@@ -193,8 +197,22 @@ def test_sizes_known_or_not_are_calibrated_by_their_like(monkeypatch: pytest.Mon
     assert np.array_equal(of_new, ~shared)
 
 
+def test_blocks_say_how_work_grows_with_data() -> None:
+    inputs = make_inputs(3, 1)
+    features = inputs.features
+    transfer, group = np.array([0.0, 1e3, 1e9]), np.array([1.0, 64.0, 256.0])
+    blocks = blocks_of(*inputs, transfer, group)
+    dims, depth = (features.profile[:, FEATURE_NAMES.index(name)] for name in ("dimensions", "depth"))
+    assert np.array_equal(blocks["data"], np.log1p(np.stack([transfer, group], axis=1)))
+    assert np.array_equal(blocks["shape"], np.stack([dims, depth], axis=1))
+    assert blocks["growth"][:, 1] == pytest.approx((dims + depth) * np.log1p(transfer))
+    assert blocks["opcodes"] == pytest.approx(np.log1p(features.opcodes))
+    assert blocks["embedding"] is inputs.vectors
+    assert all(len(columns) == 3 and np.isfinite(columns).all() for columns in blocks.values())
+
+
 def _standard_blocks(rows: int) -> dict[str, np.ndarray]:
-    raw = make_inputs(rows, 1).blocks(*np.exp(np.random.default_rng(3).uniform(2, 16, (2, rows))))
+    raw = blocks_of(*make_inputs(rows, 1), *np.exp(np.random.default_rng(3).uniform(2, 16, (2, rows))))
     spread = {name: columns.std(axis=0) for name, columns in raw.items()}
     return standardise(raw, {name: columns.mean(axis=0) for name, columns in raw.items()}, spread)
 

@@ -18,7 +18,7 @@ from ncc.kernels.measure.table import MeasuredTable
 from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:
-    from ncc.tasks.devices.devices_head import TimesHead
+    from ncc.tasks.devices.head import TimesHead
 
 _OPEN = 8
 _SETUP_S, _LAUNCH_S = 2.0, 0.5

@@ -1,169 +1,234 @@
-"""The inputs that every device head gets about a kernel and its sizes, and the answer that it returns."""
+"""Launches as columns of numbers: what a kernel's code does, how its work grows with its data, and the launch's sizes.
 
-from collections.abc import Collection, Mapping
+Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
+the side length of the data, which has as many dimensions as those in which the kernel asks for its index.
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ncc.arrays import Floats, Rows
-from ncc.errors import AssetError, InputError
+from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.native import OPCODES
-from ncc.kernels.reading import LONGEST, Kernel
-from ncc.kernels.work import FEATURE_NAMES, count_work
+from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
+from ncc.kernels.launch import Launch, argument_types, launch_threads
+from ncc.kernels.reading import LONGEST
+from ncc.kernels.work import FEATURE_NAMES, LaunchContext, count_work
 from ncc.system.files.quantities import LARGEST_BYTES
-from ncc.tasks.devices.work import launch_work
 
-Blocks = dict[str, Floats]
-"""Name of a block of columns → (n, k) float64."""
+_MAX_WGSIZE = 1 << 16
+_ITEM_BYTES = 8.0
+"""Bytes moved for each work-item and pointer argument: four there, four back."""
+_DATA_ITEMS = (2.0**12, 2.0**20)
+"""Sizes of the two launches at which work is counted."""
+_BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
+"""Dimensions → work-group of those launches."""
 
-INTERVAL = 0.8
-_LARGEST_GROUP = 1 << 16
-_LARGEST_LOG = 100.0
-"""Of a ratio of times: e¹⁰⁰ is out of this world."""
-
-_COLUMN = {name: number for number, name in enumerate(FEATURE_NAMES)}
 _PROFILE = (
     "dimensions", "depth", "open_depth", "fixed_trips", "weighted_flops", "intensity", "coalesced_share",
     "weighted_global_irregular", "local_share", "weighted_barrier", "divergent_share", "weighted_divergent_branch",
     "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
     "weighted_division", "divergent_loops",
 )  # fmt: skip
+_SUMS = (
+    ("weighted_global_load", "weighted_global_store"),
+    ("weighted_global_far", "weighted_global_irregular"),
+    ("weighted_private_load", "weighted_private_store"),
+)
+_GLOBAL_ACCESSES = len(_PROFILE)
+"""Column of `code_columns`."""
+_PROFILE_WIDTH = len(_PROFILE) + len(_SUMS) + 2
+
+_OPERATIONS = (
+    "integer", "comparison", "conversion", "branch", "divergent_branch", "float", "double", "local_load",
+    "local_store", "lane_shuffle", "barrier",
+)  # fmt: skip
+_COSTLY, _BYTES, _UNSHARED = ("special", "division"), ("global_bytes",), ("global_far", "global_irregular", "atomic")
+_OTHERS = (
+    "global_load", "global_store", "global_coalesced", "global_strided", "global_uniform", "constant_load",
+    "private_load", "private_store", "thread_query",
+)  # fmt: skip
+_KINDS = (*_OPERATIONS, *_COSTLY, *_BYTES, *_UNSHARED, *_OTHERS)
+_KIND_GROUPS = [[_KINDS.index(name) for name in names] for names in (_OPERATIONS, _COSTLY, _BYTES, _UNSHARED)]
+NUM_KINDS = len(_KINDS)
+WORK_WIDTH = len(_DATA_ITEMS) * (NUM_KINDS + len(CYCLE_KINDS))
+
+NUM_SIZES = 3 + 3
+"""Columns of `launch_columns` that depend on sizes; those of the code follow."""
+CODE_WIDTH = _PROFILE_WIDTH + len(OPCODES)
+CODE = slice(NUM_SIZES, NUM_SIZES + CODE_WIDTH)
+"""Columns of the code, from which distances between kernels follow."""
+NUM_PUBLISHED = CODE.stop + len(FEATURE_NAMES)
+"""Columns that models of the published times read: their tables do not say how kernels were launched."""
+NUM_COLUMNS = NUM_PUBLISHED + 1 + 2 * NUM_KINDS
+LAUNCH = np.r_[0:4, NUM_PUBLISHED:NUM_COLUMNS]
+"""Columns of the sizes, and of a thread's work at the launch."""
+PROFILE_COLUMNS = np.arange(NUM_SIZES + _PROFILE_WIDTH)
+OPCODE_COLUMNS = np.r_[0:NUM_SIZES, NUM_SIZES + _PROFILE_WIDTH : CODE.stop]
+"""Sizes with the profile, and with the opcodes."""
 
 
 @dataclass(frozen=True, eq=False)
-class KernelInputs(Rows):
-    """What is known of kernels before they run; a row a kernel, or a row of a table of samples.
+class KernelFeatures(Rows):
+    """Kernels before they run, one row per kernel or per row of a table.
 
     Attributes:
         profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.work.Work.features`.
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
-        vectors: (n, dim) float64 means of the vectors of the kernels' statements.
-        work: (n, WORK_WIDTH) float64 what a thread does at two launches, see `ncc.tasks.devices.work.launch_work`.
+        work: (n, WORK_WIDTH) float64, see `launch_work`.
         sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
     """
 
     profile: Floats
     opcodes: Floats
-    vectors: Floats
     work: Floats
     sequences: NDArray[np.object_]
 
     def __len__(self) -> int:
         return len(self.profile)
 
-    def repeat(self, times: int) -> "KernelInputs":
-        """The first row as often as that."""
+    def feature(self, name: str) -> Floats:
+        """(n,) float64 one of `FEATURE_NAMES`."""
+        return self.profile[:, FEATURE_NAMES.index(name)]
+
+    def repeat(self, times: int) -> "KernelFeatures":
+        """Repeat the first row."""
         return self.rows(np.zeros(times, np.int64))
 
-    def blocks(self, transfer_bytes: Floats, wgsize: Floats) -> Blocks:
-        """The blocks of columns that the members of a head look at.
-
-        ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads
-        have as many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of
-        the data.
-
-        Args:
-            transfer_bytes: (n,) float64.
-            wgsize: (n,) float64.
-        """
-        transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
-        column = {name: self.profile[:, number] for name, number in _COLUMN.items()}
-        dims, depth, open_depth = column["dimensions"], column["depth"], column["open_depth"]
-
-        def total(*names: str) -> Floats:
-            return np.log1p(sum(np.expm1(column[name]) for name in names))
-
-        data = [transfer, group]
-        profile = [
-            *(column[name] for name in _PROFILE),
-            total("weighted_global_load", "weighted_global_store"),
-            total("weighted_global_far", "weighted_global_irregular"),
-            total("weighted_private_load", "weighted_private_store"),
-            dims + depth,
-            dims + open_depth,
-            dims * transfer,
-            (dims + depth) * transfer,
-            (dims + open_depth) * transfer,
-            transfer + column["weighted_flops"],
-        ]
-        return {
-            "data": np.stack(data, axis=1),
-            "shape": np.stack([dims, depth], axis=1),
-            "growth": np.stack([dims + depth, (dims + depth) * transfer], axis=1),
-            "profile": np.stack([*data, *profile], axis=1),
-            "opcodes": np.log1p(self.opcodes),
-            "embedding": self.vectors,
-        }
+    @property
+    def item_bytes(self) -> Floats:
+        """(n,) float64 bytes moved per work-item."""
+        return _ITEM_BYTES * np.maximum(self.feature("pointer_arguments"), 1)
 
 
-def describe_kernel(
-    module: Module, function: int, vectors: NDArray[np.floating], without: Collection[int] = ()
-) -> KernelInputs:
-    """What is known of one kernel from its IR, as inputs of one row.
-
-    Args:
-        module: The module.
-        function: Number of the kernel among its functions.
-        vectors: (num_statements of the module, dim) vectors of its statements.
-        without: Statements that are taken to do nothing.
-    """
+def kernel_features(
+    module: Module, function: int, vectors: NDArray[np.floating], excluding: Collection[int] = ()
+) -> KernelFeatures:
+    """Describe one kernel as if some statements did nothing; vectors are those of the module's statements."""
     statements = reachable_statements(module, function)
-    if without:
-        statements = statements[~np.isin(statements, list(without))]
-    profile = count_work(module, function).without(without).features()
-    dimensions = int(profile[_COLUMN["dimensions"]])
+    if excluding:
+        statements = statements[~np.isin(statements, list(excluding))]
+    profile = count_work(module, function).without(excluding).features()
     sequence = np.empty(1, object)
     sequence[0] = vectors[statements[:LONGEST]]
-    return KernelInputs(
-        profile[None, :],
-        np.bincount(module.opcode[statements], minlength=len(OPCODES))[None, :].astype(np.float64),
-        vectors[statements].mean(axis=0, dtype=np.float64)[None, :],
-        launch_work(module, function, dimensions, without)[None, :],
-        sequence,
-    )
+    work = launch_work(module, function, int(profile[FEATURE_NAMES.index("dimensions")]), excluding)
+    opcodes = np.bincount(module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
+    return KernelFeatures(profile[None, :], opcodes[None, :], work[None, :], sequence)
 
 
-def kernel_inputs(kernel: Kernel, without: Collection[int] = ()) -> KernelInputs:
-    """What a head is told of a kernel that was read, as if some statements did nothing."""
-    return describe_kernel(kernel.module, kernel.function, kernel.vectors, without)
+def launch_work(module: Module, function: int, dimensions: int, excluding: Collection[int] = ()) -> Floats:
+    """(WORK_WIDTH,) float64 log1p of a thread's work of each kind and of its cycles, at 4096 and 1,048,576 data items.
 
-
-@dataclass(frozen=True)
-class RatioPrediction:
-    """What is known of log(CPU time / GPU time) for one kernel.
-
-    Attributes:
-        log_ratio: Positive where the GPU is the faster device.
-        interval: (low, high), which should hold the true value in 80 % of cases.
-        probability_gpu: Of the GPU being faster; above 0.5 exactly where ``log_ratio`` is positive.
-        times_ms: Device → expected time, and both ends of its 80 % interval; None of a head that knows no times.
-        distance: From the kernels of training; None of a head that does not know it.
-        familiar: Whether that is within what was measured.
-        nearest: Names of the nearest kernels of training.
-        devices: What is compared: the first, where the ratio is negative, with the second, called GPU here.
+    Cycles are those of a CPU's core, see `ncc.kernels.cpu_cost.cpu_cycles`.
     """
+    block = _BLOCKS[min(max(dimensions, 1), 3)]
+    integers = integer_arguments(module, function)
+    parts: list[ArrayLike] = []
+    for items in _DATA_ITEMS:
+        side = int(side_length(items, dimensions))
+        threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
+        arguments = {node: np.full(len(threads.weight), float(side)) for node in integers}
+        work = count_work(module, function, LaunchContext(threads, arguments)).without(excluding)
+        parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
+    return np.log1p(np.concatenate(parts))
 
-    log_ratio: float
-    interval: tuple[float, float]
-    probability_gpu: float
-    times_ms: Mapping[str, tuple[float, ...]] | None = None
-    distance: float | None = None
-    familiar: bool = True
-    nearest: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ("CPU", "GPU")
+
+def integer_arguments(module: Module, function: int) -> list[int]:
+    """Nodes of a kernel's integer arguments, each assumed to be the side length of its data."""
+    nodes = module.operands(int(module.function_start[function]))
+    types = argument_types(module, function)
+    return [node for node, text in zip(nodes, types, strict=False) if text.strip().startswith(("i16", "i32", "i64"))]
+
+
+def side_length(items: float, dimensions: int) -> float:
+    """Side length of data items laid out in the dimensions in which a kernel asks for its index."""
+    return float(items ** (1 / len(_BLOCKS[min(max(dimensions, 1), 3)])))
+
+
+def counts_at_size(work: Floats, items: Floats) -> Floats:
+    """(n, NUM_KINDS) float64 log1p of a thread's work of each kind at (n,) data items."""
+    small, large = np.hsplit(work, len(_DATA_ITEMS))
+    return _interpolate(small[:, :NUM_KINDS], large[:, :NUM_KINDS], items)
+
+
+def cycles_at_size(work: Floats, items: Floats) -> Floats:
+    """(n, len(CYCLE_KINDS)) float64 cycles of a thread at (n,) data items."""
+    small, large = np.hsplit(work, len(_DATA_ITEMS))
+    return np.expm1(_interpolate(small[:, NUM_KINDS:], large[:, NUM_KINDS:], items))
+
+
+def work_at_size(work: Floats, items: Floats) -> Floats:
+    """(n, 4) float64 a thread's operations, costly operations, global bytes and unshared accesses at such sizes."""
+    small, large = (
+        np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _KIND_GROUPS], axis=1)
+        for part in np.hsplit(work, len(_DATA_ITEMS))
+    )
+    return np.expm1(_interpolate(small, large, items))
+
+
+def _interpolate(small: Floats, large: Floats, items: Floats) -> Floats:
+    low, high = np.log(_DATA_ITEMS)
+    return np.clip(small + ((np.log(items) - low) / (high - low))[:, None] * (large - small), 0, 80)
+
+
+def code_columns(features: KernelFeatures) -> Floats:
+    """(n, CODE_WIDTH) float64 logarithms of counts, and shares, whatever the sizes."""
+    dimensions = features.feature("dimensions")
+    sums = (np.log1p(sum(np.expm1(features.feature(name)) for name in names)) for names in _SUMS)
+    growth = dimensions + features.feature("depth"), dimensions + features.feature("open_depth")
+    profile = [*map(features.feature, _PROFILE), *sums, *growth]
+    return np.column_stack([*profile, np.log1p(features.opcodes)])
+
+
+def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
+    """Columns that models read.
+
+    Args:
+        features: Of n kernels.
+        sizes: (n, 3) float64 transfer bytes, work-group size and global size, NaN if unknown.
+
+    Returns:
+        (n, NUM_COLUMNS) float64: what depends on sizes; the code; the profile; the number of groups, a thread's work of
+        each kind (log1p), and the shares of the kinds.
+    """
+    transfer, group, items = complete_sizes(features, sizes).T
+    counts = counts_at_size(features.work, items)
+    amounts = np.expm1(counts)
+    shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
+    code = code_columns(features)
+    transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
+    work = [transfer - items, items + features.feature("weighted_flops"), items + code[:, _GLOBAL_ACCESSES]]
+    return np.column_stack([transfer, group, items, *work, code, features.profile, items - group, counts, shares])
+
+
+def complete_sizes(features: KernelFeatures, sizes: Floats) -> Floats:
+    """(n, 3) float64 sizes, bytes derived from work-items or work-items from bytes if one is unknown."""
+    transfer, group, items = sizes.T
+    moved = np.where(np.isfinite(transfer), transfer, items * features.item_bytes)
+    items = np.where(np.isfinite(items), items, np.maximum(transfer / features.item_bytes, 1))
+    return np.stack([moved, group, items], axis=1)
+
+
+def code_distances(a: Floats, b: Floats) -> Floats:
+    """(n, m) float64 between kernels: about the log of the factor by which their work differs."""
+    parts = ((a[:, part], b[:, part]) for part in (slice(_PROFILE_WIDTH), slice(_PROFILE_WIDTH, None)))
+    return np.hypot(*(scaled_distances(*part) for part in parts))
+
+
+def scaled_distances(a: Floats, b: Floats) -> Floats:
+    """(n, m) float64 root mean squared differences between rows."""
+    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    return np.sqrt(np.maximum(squared, 0) / a.shape[1])
 
 
 def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size: float | None = None) -> None:
-    """Refuses sizes that no kernel can have.
-
-    Raises:
-        InputError: One is not a number, the transfer is below 0 or beyond all machines, the work-group size is not a
-            whole number from 1, or there are no work-items or more than any machine runs.
-    """
+    """Raise InputError for a size that no launch can have."""
     named = {"transfer_bytes": transfer_bytes, "wgsize": wgsize, "global_size": global_size}
     for name, size in named.items():
         if not isinstance(size, Real | None):
@@ -172,19 +237,5 @@ def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size:
         raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
     if transfer_bytes is not None and not 0 <= transfer_bytes <= LARGEST_BYTES:
         raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
-    if wgsize is not None and not (1 <= wgsize <= _LARGEST_GROUP and wgsize == int(wgsize)):
-        raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_LARGEST_GROUP}")
-
-
-def checked_ratio(answer: RatioPrediction) -> RatioPrediction:
-    """The answer as it is.
-
-    Raises:
-        AssetError: It is not a ratio that two devices can have: the head's file was damaged, or forged.
-    """
-    if not max(map(abs, (answer.log_ratio, *answer.interval))) < _LARGEST_LOG:
-        raise AssetError(
-            f"the device-mapping head says that one device is e^{answer.log_ratio:.3g} times as fast as the other "
-            f"(interval {answer.interval}); its file is damaged"
-        )
-    return answer
+    if wgsize is not None and not (1 <= wgsize <= _MAX_WGSIZE and wgsize == int(wgsize)):
+        raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_MAX_WGSIZE}")

@@ -2,72 +2,108 @@
 
 Each term of a time is an amount that follows from the kernel and its sizes, times a constant of the device.
 
-Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bus and work one after the other are ours.
+Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bus and sequential work are ours.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncc.arrays import Floats
+from ncc.arrays import Floats, Ints
 from ncc.kernels.cpu_cost import CYCLE_KINDS
-from ncc.tasks.devices.work import cycles_at, work_at
+from ncc.tasks.devices.features import KernelFeatures, complete_sizes, cycles_at_size, work_at_size
+
+if TYPE_CHECKING:
+    from ncc.kernels.measure.devices_table import LaunchTimes
 
 NUM_TERMS = 7 + len(CYCLE_KINDS)
 PUBLISHED_TERMS = np.arange(7)
-"""Those of published times, whose tables do not say how kernels were launched."""
+"""Terms of published times, whose tables do not say how kernels were launched."""
 LAUNCH_TERMS = np.r_[0, 1, 4:NUM_TERMS]
-"""Those of launches: what a core does in place of operations."""
+"""Terms of launches: a core's cycles in place of operations."""
 PRIORS: Mapping[str, tuple[float, ...]] = {
     "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7, 3e-8, 3e-7, 1e-6, 1e-5, 3e-5, 1e-6, 2e-6, 1e-6),
     "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5, 1e-9, 1e-9, 1e-8, 1e-8, 3e-8, 1e-8, 2e-8, 1e-8),
 }
 """Milliseconds for each unit of the terms, by the data sheets of a desktop of 2013."""
 _COSTLY, _BYTES = 4.0, 0.25
+_PRIOR_SD = 2.0
+_WEIGHT = 500.0
 
 
-def launch_terms(work: Floats, data: Floats, transfer: Floats, items: Floats) -> Floats:
-    """Amounts that take time.
+def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
+    """Amounts that take time at launches of n kernels; a kernel that never asks for its index runs alone.
 
     Args:
-        work: (n, WORK_WIDTH) float64, see `ncc.tasks.devices.work.launch_work`.
-        data: (n,) float64 data items, which decide how long loops run.
-        transfer: (n,) float64 bytes moved.
-        items: (n,) float64 work-items.
+        features: Of n kernels.
+        sizes: (n, 3) float64, as for `launch_columns`.
 
     Returns:
         (n, NUM_TERMS) float64: the launch, bytes moved, operations, costly operations, bytes of memory, accesses that
-        neighbours do not share; what one work-item does, one thing after the other; and what all of them cost a
-        processor's core, by `ncc.kernels.cpu_cost.CYCLE_KINDS`.
+        neighbors do not share; one work-item's work in sequence; and the cycles of all of them on a core.
     """
-    done = work_at(work, data)
-    alone = done[:, 0] + _COSTLY * done[:, 1] + _BYTES * done[:, 2]
-    cycles = items[:, None] * cycles_at(work, data)
-    return np.column_stack([np.ones(len(data)), transfer, items[:, None] * done, alone, cycles])
+    moved, _, items = complete_sizes(features, sizes).T
+    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), items)
+    items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
+    work = work_at_size(features.work, data)
+    alone = work[:, 0] + _COSTLY * work[:, 1] + _BYTES * work[:, 2]
+    cycles = items * cycles_at_size(features.work, data)
+    return np.column_stack([np.ones(len(data)), moved, items * work, alone, cycles])
 
 
 @dataclass(frozen=True, eq=False)
-class Physics:
+class MachineModel:
     """Devices by their constants.
 
     Attributes:
-        constants: (devices, k) float64 logarithms of milliseconds for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`,
-            whichever are as many.
-        slope: Log ratio measured for each unit predicted, 0 to 1: how much of a peak kernels of others reach.
+        constants: (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k.
+        slope: Log ratio measured for each unit predicted, 0 to 1: other kernels reach that much of a peak.
     """
 
     constants: Floats
     slope: float = 1.0
 
     def log_times(self, terms: Floats) -> Floats:
-        """(n, devices) float64 of the sums of the terms."""
-        of_launches = self.constants.shape[1] == len(LAUNCH_TERMS)
-        known = terms[:, LAUNCH_TERMS if of_launches else PUBLISHED_TERMS]
-        each = np.log(np.maximum(known, 1e-30))[:, None, :] + self.constants
+        """(n, devices) float64 logarithms of the sums of the terms."""
+        known = LAUNCH_TERMS if self.constants.shape[1] == len(LAUNCH_TERMS) else PUBLISHED_TERMS
+        each = np.log(np.maximum(terms[:, known], 1e-30))[:, None, :] + self.constants
         return np.logaddexp.reduce(each, axis=2)
 
     def targets(self, terms: Floats) -> Floats:
         """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
         logs = self.log_times(terms)
         return np.hstack([logs.mean(axis=1, keepdims=True), self.slope * (logs[:, :1] - logs[:, 1:])])
+
+
+def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:
+    """Fit constants with the least pseudo-Huber error of log times, held near the data sheets'.
+
+    A device of unknown kind gets the prior of the kind that explains its times better.
+
+    Args:
+        table: The n launches.
+        terms: (n, NUM_TERMS) float64, see `launch_terms`.
+        known: The terms that count, `PUBLISHED_TERMS` or `LAUNCH_TERMS`.
+    """
+    from scipy.optimize import minimize
+
+    constants = []
+    logs = np.log(np.maximum(terms[:, known], 1e-30))
+    for device, measured in zip(table.devices, table.log_times.T, strict=True):
+
+        def loss(own: Floats, prior: Floats, measured: Floats = measured) -> tuple[float, Floats]:
+            total = np.logaddexp.reduce(logs + own, axis=1)
+            wrong = total - measured
+            bent_error = np.sqrt(1 + wrong**2)
+            away = (own - prior) / _PRIOR_SD**2
+            slope = np.exp(logs + own - total[:, None]) * (wrong / bent_error)[:, None]
+            share = _WEIGHT / max(len(wrong), 1)
+            value = share * float((bent_error - 1).sum()) + float(away @ (own - prior)) / 2
+            return value, share * slope.sum(axis=0) + away
+
+        priors = np.log([PRIORS[device]] if device in PRIORS else list(PRIORS.values()))[:, known]
+        fits = [minimize(loss, prior, (prior,), jac=True, method="L-BFGS-B") for prior in priors]
+        constants.append(min(fits, key=lambda fit: fit.fun).x)
+    return MachineModel(np.array(constants))

@@ -1,4 +1,7 @@
-"""Predicts whether CPU or GPU runs a kernel faster, and by how much."""
+"""Predicts whether CPU or GPU runs a kernel faster, by how much, over sizes of its data, and because of which lines.
+
+Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion), here of lines of code.
+"""
 
 import itertools
 import math
@@ -6,27 +9,38 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.arrays import Floats
+from ncc.arrays import Bools, Floats, Ints32
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.kernels.work import FEATURE_NAMES, count_work
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
 from ncc.system.files.text import source_name
-from ncc.tasks.devices.columns import complete_sizes, work_items
-from ncc.tasks.devices.devices_head import TimesHead
-from ncc.tasks.devices.features import RatioPrediction, check_sizes, kernel_inputs
+from ncc.tasks.devices.features import (
+    KernelFeatures,
+    check_sizes,
+    complete_sizes,
+    integer_arguments,
+    kernel_features,
+    side_length,
+)
 from ncc.tasks.devices.files import PLATFORMS, load_device_head
-from ncc.tasks.devices.work import integer_arguments, side_of
+from ncc.tasks.devices.head import RatioPrediction, TimesHead
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AnyHead = TimesHead | str | os.PathLike[str] | None
 
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
+_MAX_WORK = 2**19
+"""Statements that are described, once for each line: about a minute and a half of work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +53,20 @@ class DevicePrediction:
         confidence: Probability that this device is the faster one, 0.5 to 1.
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
-        platform: "amd", "nvidia", or that of a head of one's own: the measurements behind the answer.
+        platform: "amd", "nvidia", or the name of your own head: the measurements behind the answer.
         transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
             1 KiB to 4 GiB: ``flips`` says where it changes, the rest is of a size amid those of training.
-        times_ms: Device → expected time in ms and both ends of its 80 % interval; None where no size is given, or of a
-            head that knows no times.
+        times_ms: Device → expected time in ms and both ends of its 80 % interval; None if no size is given.
         familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
-        distance: From the nearest of them, about the factor in log units by which what they do differs; None of a head
-            that does not know.
+        distance: From the nearest of them, about the factor in log units by which what they do differs.
         nearest: Names of the nearest of them.
-        assumed: What was taken to be so, as it was not said: ``transfer_bytes`` or ``global_size``, of which one stands
-            for the other, and ``integer_arguments``, the value of each of them.
-        decided: (device, from, to) of bytes moved in which the whole interval speaks for a device, where no size is
-            given.
-        flips: Bytes moved at which the expected speedup passes 1, where no size is given.
+        assumed: Assumptions about the launch: ``transfer_bytes`` or ``global_size``, of which one follows from the
+            other, and ``integer_arguments``, the value of each of them.
+        decided: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is given.
+        flips: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
-        starts_with_second: Whether the second of them is the faster one at the smallest size, where no size is given.
-        num_statements: Statements of the kernel and of what it calls.
+        starts_with_second: Whether the second of them is the faster one at the smallest size, if no size is given.
+        num_statements: Statements of the kernel and of its callees.
         unknown_rate: Share of them that backed off.
     """
 
@@ -82,7 +93,7 @@ class DevicePrediction:
 
     @property
     def verdict(self) -> str:
-        """``device`` where the whole interval speaks for it, else "undecided": either may turn out to be faster."""
+        """``device`` if the whole interval is on its side of 1, else "undecided": either may turn out to be faster."""
         return "undecided" if self.interval[0] < 1 < self.interval[1] else self.device
 
     @property
@@ -98,49 +109,163 @@ class DevicePrediction:
         return values | {"demangled": source_name(self.kernel)}
 
     def __str__(self) -> str:
-        odds = " ".join(f"{device} {share:.0%}" for device, share in self.odds.items())
-        spread = "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
-        sure = f"{self.device} (confidence {self.confidence:.0%})"
-        answer = f"undecided ({odds})" if self.verdict == "undecided" else sure
+        odds = " ".join(f"{device} {probability:.0%}" for device, probability in self.odds.items())
+        answer = f"{self.device} (confidence {self.confidence:.0%})"
         if self.flips is not None:
             answer = _by_size(self)
+        elif self.verdict == "undecided":
+            answer = f"undecided ({odds})"
         if not self.familiar:
             like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
             answer += f", mostly from the machines' constants: nothing like it was measured{like}, so measure it"
         if self.flips is not None:
             return f"{answer}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
-            each = ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
-            answer += f"; {each}"
-        answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, {spread}"
-        return answer + (f"; assuming {_assumptions(self.assumed)}" if self.assumed else "")
+            answer += "; " + ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
+        answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, "
+        answer += "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
+        texts = {
+            "global_size": lambda value: f"{value:,.0f} work-items",
+            "transfer_bytes": lambda value: f"{readable_bytes(value)} transferred",
+            "integer_arguments": lambda value: f"integer arguments of {value:,.0f}",
+        }
+        assumed = " and ".join(texts[name](value) for name, value in self.assumed.items())
+        return answer + (f"; assuming {assumed}" if assumed else "")
 
     def _repr_html_(self) -> str:
-        odds = (f"{share:.0%}" for share in self.odds.values())
-        low, high = self.interval
         first, second = self.devices
         heading = ("faster", first, second, f"{second} over {first}", "80 % interval", "statements unknown")
         row = (
             self.verdict if self.familiar else "measure it",
-            *odds,
+            *(f"{probability:.0%}" for probability in self.odds.values()),
             f"{self.speedup_gpu_over_cpu:.2f}×",
-            f"{low:.2f}× to {high:.2f}×",
+            "{:.2f}× to {:.2f}×".format(*self.interval),
+            f"{self.unknown_rate:.1%} of {self.num_statements}",
         )
-        caption = f"{source_name(self.kernel)} on {self.platform}"
-        return html_table(caption, heading, [(*row, f"{self.unknown_rate:.1%} of {self.num_statements}")])
+        return html_table(f"{source_name(self.kernel)} on {self.platform}", heading, [row])
 
 
-def choose_head(platform: str | None, head: TimesHead | str | os.PathLike[str] | None) -> TimesHead:
-    """The head that was given, or its folder, or else the one that ships for the platform, by default "nvidia".
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeviceCurve:
+    """Predictions for one kernel over sizes of its data.
 
-    Raises:
-        InputError: There is no such platform, or the head is for another.
-        AssetError: Its files are missing or damaged.
+    Attributes:
+        kernel: The kernel's name.
+        platform: "amd", "nvidia", or the name of your own head.
+        wgsize: As given; None was answered by covering the range seen in training.
+        transfer_bytes: (n,) float64, ascending.
+        speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
+        low, high: (n,) float64 ends of its 80 % interval.
+        flips: Sizes in bytes at which the expected speedup passes 1, between those asked for.
+        seen: (smallest, largest) transfer in training: beyond, the head extrapolates.
     """
-    found = load_device_head(head, platform=platform or PLATFORMS[-1])
-    if platform not in (None, found.platform):
-        raise InputError(f"platform is {platform!r}, but the head was trained on {found.platform!r}; leave it out")
-    return found
+
+    kernel: str
+    platform: str
+    wgsize: float | None
+    transfer_bytes: Floats
+    speedup_gpu_over_cpu: Floats
+    low: Floats
+    high: Floats
+    flips: tuple[float, ...]
+    seen: tuple[float, float]
+
+    def __repr__(self) -> str:
+        first, last = map(readable_bytes, self.transfer_bytes[[0, -1]].tolist())
+        sizes = f"{len(self.transfer_bytes)} sizes from {first} to {last}"
+        flips = ", ".join(map(readable_bytes, self.flips)) or "none"
+        return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
+
+    @property
+    def decided(self) -> Bools:
+        """(n,) whether the whole interval is on one side of 1; if not, either device may turn out to be faster."""
+        return (self.low > 1) | (self.high < 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "decided")}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+    def _repr_html_(self) -> str:
+        columns = self.transfer_bytes, self.speedup_gpu_over_cpu, self.low, self.high, self.decided
+        rows = [
+            (readable_bytes(size), f"{ratio:.2f}×", f"{low:.2f}× to {high:.2f}×", "" if decided else "undecided")
+            for size, ratio, low, high, decided in zip(*columns, strict=True)
+        ]
+        names = ("transfer", "GPU over CPU", "80 % interval", "")
+        caption = f"{source_name(self.kernel)} on {self.platform}"
+        return html_table(caption, names, rows[:: max(1, len(rows) // 16)])
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
+        """Draws the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
+
+        Raises:
+            InputError: Neither or both are given, or the extension is none of these.
+            OutputError: The file can't be written.
+        """
+        from ncc.tasks.devices.plot import draw_curve, plot_curves
+
+        if (path is None) == (axes is None):
+            raise InputError("plot takes a path or axes, one of them")
+        if axes is not None:
+            draw_curve(self, axes)
+        elif path is not None:
+            plot_curves([self], path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineShare:
+    """Contribution of one source line, or of one statement if lines don't tell statements apart.
+
+    Attributes:
+        line: Line of the source, or 0.
+        statements: Abstracted texts of its statements, each once.
+        effect: Log(CPU time / GPU time) as predicted minus what it would be without them: positive favors the GPU.
+    """
+
+    line: int
+    statements: tuple[str, ...]
+    effect: float
+
+    @property
+    def speaks_for(self) -> str:
+        """The device that it makes more probable."""
+        return "GPU" if self.effect > 0 else "CPU"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What drove the answer for one kernel.
+
+    Attributes:
+        kernel: The kernel's name.
+        log_ratio: Predicted log(CPU time / GPU time).
+        lines: Contributions, the strongest first. They need not add up: lines that do the same share their effect.
+    """
+
+    kernel: str
+    log_ratio: float
+    lines: tuple[LineShare, ...]
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                line.line or "",
+                f"{math.exp(abs(line.effect)):.2f}× for the {line.speaks_for}",
+                "; ".join(line.statements),
+            )
+            for line in self.lines
+        ]
+        caption = f"{source_name(self.kernel)}: log(CPU time / GPU time) is {self.log_ratio:.2f}"
+        return html_table(caption, ("line", "effect", "statements"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values by name."""
+        lines = [{"line": each.line, "statements": list(each.statements), "effect": each.effect} for each in self.lines]
+        return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
 
 
 def predict_device(
@@ -152,7 +277,7 @@ def predict_device(
     platform: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
-    head: TimesHead | str | os.PathLike[str] | None = None,
+    head: AnyHead = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
     """Predicts the faster device for every kernel of a file.
@@ -180,30 +305,111 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    head = choose_head(platform, head)
-    kernels = read_kernels(source, load_embedding(embedding), head.embedding_id, CompileOptions.of(options, language))
-    return tuple(_predict(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
+    head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
+    return tuple(predict_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
 
-def _predict(
+def predict_device_curve(
+    source: Source,
+    *,
+    transfer_bytes: Sequence[float] | None = None,
+    wgsize: float | None = None,
+    platform: str | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: AnyHead = None,
+    embedding: AnyEmbedding | None = None,
+) -> tuple[DeviceCurve, ...]:
+    """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
+
+    Args:
+        source: As for `predict_device`.
+        transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
+        wgsize: Work-items a work-group.
+        platform: As for `predict_device`.
+        options: How source is compiled.
+        language: As for `ncc.embed`.
+        head: A head or its folder; default the one that ships with ncc for the platform.
+        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
+
+    Returns:
+        One curve a kernel, in the order of the file.
+
+    Raises:
+        InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
+        CompileError, IRError, AssetError: As for `predict_device`.
+    """
+    sizes = SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
+    if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
+        raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
+    head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
+    return tuple(predict_curve(kernel, head, sizes, wgsize) for kernel in kernels)
+
+
+def explain_device(
+    source: Source,
+    *,
+    transfer_bytes: float | None = None,
+    wgsize: float | None = None,
+    global_size: float | None = None,
+    platform: str | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: AnyHead = None,
+    embedding: AnyEmbedding | None = None,
+) -> tuple[Explanation, ...]:
+    """Says which lines of each kernel drove the answer of `predict_device`.
+
+    Lines are known if the IR has debug information; source is compiled with it. Every statement is removed by itself
+    if there is none, or if all of them are on one line.
+
+    Args:
+        source: As for `predict_device`.
+        transfer_bytes: Bytes moved between host and device.
+        wgsize: Work-items a work-group.
+        global_size: Work-items of the launch, as for `predict_device`.
+        platform: As for `predict_device`.
+        options: How source is compiled.
+        language: As for `ncc.embed`.
+        head: A head or its folder; default the one that ships with ncc for the platform.
+        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
+
+    Returns:
+        One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
+
+    Raises:
+        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
+    """
+    options = replace(CompileOptions.of(options, language), debug_lines=True)
+    head, kernels = read_inputs(source, platform, head, embedding, options)
+    return tuple(explain_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
+
+
+def read_inputs(
+    source: Source, platform: str | None, head: AnyHead, embedding: AnyEmbedding | None, options: CompileOptions
+) -> tuple[TimesHead, list[Kernel]]:
+    """Load the head that was given, or that ships for the platform, and read the kernels of a source."""
+    loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
+    if platform not in (None, loaded.platform):
+        raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; leave it out")
+    return loaded, read_kernels(source, load_embedding(embedding), loaded.embedding_id, options)
+
+
+def predict_kernel(
     kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
+    """Predict for one kernel, at all sizes if none is given."""
     check_sizes(transfer, wgsize, global_size)
-    moved = bytes_moved(kernel, transfer, global_size)
-    asked = SIZES.tolist() if moved is None else []
-    *others, answer = head.answers(kernel, [*asked, moved], wgsize, global_size=global_size)
-    flips, starts = None, False
-    decided: tuple[tuple[str, float, float], ...] = ()
-    if others:
-        curve = np.array([one.log_ratio for one in others])
-        flips, starts, decided = find_flips(SIZES, curve), bool(curve[0] > 0), _decided(others)
-        answer = replace(answer, times_ms=None)
+    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
+    moved = _bytes_moved(features, transfer, global_size)
+    sizes = SIZES.tolist() if moved is None else []
+    *others, answer = head.predict_kernel(features, [*sizes, moved], wgsize, global_size)
+    curve = np.array([each.log_ratio for each in others])
     # one distribution decides both, so that they can't contradict each other
     is_second = answer.probability_gpu > 0.5
-    devices = answer.devices
     return DevicePrediction(
         kernel=kernel.name,
-        device=devices[1] if is_second else devices[0],
+        device=answer.devices[is_second],
         confidence=answer.probability_gpu if is_second else 1 - answer.probability_gpu,
         speedup_gpu_over_cpu=math.exp(answer.log_ratio),
         interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
@@ -213,54 +419,63 @@ def _predict(
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
         global_size=global_size,
-        times_ms=answer.times_ms,
+        times_ms=None if others else answer.times_ms,
         familiar=answer.familiar,
         distance=answer.distance,
         nearest=answer.nearest,
-        flips=flips,
-        decided=decided,
-        assumed={} if moved is None else _assumed(kernel, moved, transfer, global_size),
-        devices=devices,
-        starts_with_second=flips is not None and starts,
+        flips=find_crossovers(SIZES, curve) if others else None,
+        decided=_decided_ranges(others),
+        assumed={} if moved is None else _assumptions(kernel, features, moved, transfer, global_size),
+        devices=answer.devices,
+        starts_with_second=bool(others) and bool(curve[0] > 0),
     )
 
 
-def bytes_moved(kernel: Kernel, transfer: float | None, global_size: float | None) -> float | None:
-    """Bytes as given, or as they follow from work-items; None where neither is known."""
+def _bytes_moved(features: KernelFeatures, transfer: float | None, global_size: float | None) -> float | None:
+    """Bytes as given, or derived from work-items; None if neither is known."""
     if global_size is None or transfer is not None:
         return transfer
-    moved = complete_sizes(kernel_inputs(kernel), np.array([[np.nan, 1, global_size]]))[0, 0]
-    return min(float(moved), LARGEST_BYTES)
+    return min(float(complete_sizes(features, np.array([[np.nan, 1, global_size]]))[0, 0]), LARGEST_BYTES)
 
 
-def find_flips(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
-    """Sizes at which a log ratio changes its sign, between those asked for."""
+def _assumptions(
+    kernel: Kernel, features: KernelFeatures, moved: float, transfer: float | None, global_size: float | None
+) -> dict[str, float]:
+    items = np.nan if global_size is None else global_size
+    items = float(complete_sizes(features, np.array([[moved, 1, items]]))[0, 2])
+    assumed = {"global_size": items} if global_size is None else {"transfer_bytes": moved} if transfer is None else {}
+    if integer_arguments(kernel.module, kernel.function):
+        assumed["integer_arguments"] = float(int(side_length(items, int(features.feature("dimensions")[0]))))
+    return assumed
+
+
+def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
+    """Sizes at which a log ratio changes its sign, interpolated between those given."""
     turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
-    share = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
+    fraction = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
     logs = np.log(sizes)
-    return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
+    return tuple(np.exp(logs[turns] + fraction * (logs[turns + 1] - logs[turns])).tolist())
 
 
-def _decided(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, float, float], ...]:
-    """Ranges of `SIZES` in which the whole interval speaks for a device."""
-    speaks_for = [one.devices[one.log_ratio > 0] if one.interval[0] * one.interval[1] > 0 else None for one in answers]
-    found = []
-    for device, group in itertools.groupby(zip(speaks_for, SIZES.tolist(), strict=True), key=itemgetter(0)):
+def _decided_ranges(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, float, float], ...]:
+    """Ranges of `SIZES` in which the whole interval is on one side of 1."""
+    decided = [
+        each.devices[each.log_ratio > 0] if each.interval[0] * each.interval[1] > 0 else None for each in answers
+    ]
+    ranges = []
+    for device, group in itertools.groupby(zip(decided, SIZES.tolist(), strict=False), key=itemgetter(0)):
         if device is not None:
             sizes = [size for _, size in group]
-            found.append((device, sizes[0], sizes[-1]))
-    return tuple(found)
+            ranges.append((device, sizes[0], sizes[-1]))
+    return tuple(ranges)
 
 
 def _by_size(answer: DevicePrediction) -> str:
     """Which device is faster at which sizes, and which is the likelier one elsewhere."""
-    assert answer.flips is not None
-    first, second = answer.devices
-    starts = second if answer.starts_with_second else first
-    others = (first if starts == second else second, starts)
-    known = [readable_bytes(size) for size in answer.flips]
-    turns = [f"{others[number % 2]} from {size}" for number, size in enumerate(known)]
-    leaning = ", ".join([f"{starts} below {known[0]}", *turns] if known else [starts])
+    first, second = answer.devices[:: -1 if answer.starts_with_second else 1]
+    sizes = [readable_bytes(size) for size in answer.flips or ()]
+    turns = [f"{(second, first)[index % 2]} from {size}" for index, size in enumerate(sizes)]
+    leaning = ", ".join([f"{first} below {sizes[0]}", *turns] if sizes else [first])
     ranges = [f"{device} from {readable_bytes(low)} to {readable_bytes(high)}" for device, low, high in answer.decided]
     if not ranges:
         return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
@@ -268,22 +483,57 @@ def _by_size(answer: DevicePrediction) -> str:
     return ", ".join(ranges) + ("" if whole else f"; undecided elsewhere, leaning {leaning}")
 
 
-def _assumed(kernel: Kernel, moved: float, transfer: float | None, global_size: float | None) -> dict[str, float]:
-    """What a launch was taken to be, beyond what was said of it."""
-    profile = count_work(kernel.module, kernel.function).features()
-    items = work_items(profile, moved) if global_size is None else global_size
-    assumed = {"global_size": items} if global_size is None else {"transfer_bytes": moved} if transfer is None else {}
-    if integer_arguments(kernel.module, kernel.function):
-        dimensions = int(profile[FEATURE_NAMES.index("dimensions")])
-        assumed["integer_arguments"] = float(int(side_of(items, dimensions)))
-    return assumed
+def predict_curve(kernel: Kernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:
+    """Predict for one kernel at (n,) bytes moved."""
+    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
+    answers = head.predict_kernel(features, sizes.tolist(), wgsize)
+    ratio = np.array([answer.log_ratio for answer in answers])
+    low, high = np.exp([answer.interval for answer in answers]).T
+    return DeviceCurve(
+        kernel=kernel.name,
+        platform=head.platform,
+        wgsize=wgsize,
+        transfer_bytes=sizes,
+        speedup_gpu_over_cpu=np.exp(ratio),
+        low=low,
+        high=high,
+        flips=find_crossovers(sizes, ratio),
+        seen=head.transfer_range,
+    )
 
 
-def _assumptions(assumed: Mapping[str, float]) -> str:
-    texts = {
-        "global_size": "{:,.0f} work-items",
-        "transfer_bytes": "{} transferred",
-        "integer_arguments": "integer arguments of {:,.0f}",
-    }
-    shown = {name: readable_bytes(value) if name == "transfer_bytes" else value for name, value in assumed.items()}
-    return " and ".join(texts[name].format(value) for name, value in shown.items())
+def explain_kernel(
+    kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
+) -> Explanation:
+    """Predict for one kernel without each of its lines."""
+    check_sizes(transfer, wgsize, global_size)
+    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
+    moved = [_bytes_moved(features, transfer, global_size)]
+    whole = head.predict_kernel(features, moved, wgsize, global_size)[0].log_ratio
+    lines = kernel.module.source_line[kernel.statements]
+    groups = _statement_groups(kernel, lines)
+    if len(groups) * len(lines) > _MAX_WORK:
+        raise InputError(
+            f"{kernel.module.name}: {kernel.name} can't be explained: its {len(lines):,} statements would be looked at "
+            f"without each of {len(groups):,} lines in turn, and their product may be {_MAX_WORK:,} at most"
+        )
+    shares = []
+    for group in groups:
+        features = kernel_features(kernel.module, kernel.function, kernel.vectors, frozenset(group))
+        rest = head.predict_kernel(features, moved, wgsize, global_size)[0].log_ratio
+        texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
+        line = int(kernel.module.source_line[group[0]])
+        shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))
+    shares.sort(key=lambda share: -abs(share.effect))
+    return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
+
+
+def _statement_groups(kernel: Kernel, lines: Ints32) -> list[list[int]]:
+    """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
+    inside = ~np.isin(kernel.statements, kernel.module.function_start)
+    by_line = len(np.unique(lines[inside])) > 1
+    groups: dict[tuple[int, int], list[int]] = {}
+    for statement, line in zip(kernel.statements[inside].tolist(), lines[inside].tolist(), strict=True):
+        groups.setdefault((line, 0 if line and by_line else statement), []).append(statement)
+    everything = sum(map(len, groups.values()))
+    return [group for group in groups.values() if len(group) < everything]

@@ -17,15 +17,12 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.heads.calibration_error import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
-from ncc.tasks.devices.columns import launch_columns
-from ncc.tasks.devices.constants import own_constants
-from ncc.tasks.devices.devices_head import TimesHead
-from ncc.tasks.devices.devices_published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.tasks.devices.features import KernelInputs, RatioPrediction, kernel_inputs
+from ncc.tasks.devices.features import KernelFeatures, kernel_features, launch_columns
 from ncc.tasks.devices.files import save_device_head
 from ncc.tasks.devices.fit import MODELS as TIMES_MODELS
-from ncc.tasks.devices.fit import LaunchSamples, Trials, fit_times, hold_out, owners
-from ncc.tasks.devices.published import Platform
+from ncc.tasks.devices.fit import fit_times
+from ncc.tasks.devices.head import RatioPrediction, TimesHead
+from ncc.tasks.devices.published import SOURCES, Platform, clgen_launches, combine, suite_launches
 
 MODELS = ("times", *TIMES_MODELS)
 _LEAST_KERNELS = 8
@@ -96,12 +93,12 @@ def _from_tables(
     table = _read_all(paths)
     if (found := len(set(table.groups("kernel")))) < _LEAST_KERNELS:
         raise InputError(f"{found} kernels; expected at least {_LEAST_KERNELS} to learn from")
-    inputs = describe_launches(table, embedding)
+    features = describe_launches(table, embedding)
     units: tuple[LaunchUnit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
     scores: dict[str, Any] = {}
     for unit in units:
-        score = score_times(table, inputs, unit, model, seed=seed)
-        scores[f"by {unit}"] = score.to_dict() | {"controls": score_controls(table, inputs, unit, seed=seed)}
+        score = score_times(table, features, unit, model, seed=seed)
+        scores[f"by {unit}"] = score.to_dict() | {"controls": score_controls(table, features, unit, seed=seed)}
         tell(f"by {unit}: {score}")
     card = {
         "model": model,
@@ -113,7 +110,7 @@ def _from_tables(
         "scores": scores,
     }
     known = {"platform": paths[0].stem, "seed": seed, "embedding_id": embedding.fingerprint}
-    head = fit_times(table, inputs, model=model, **known)  # type: ignore[arg-type]
+    head = fit_times(table, features, model=model, **known)  # type: ignore[arg-type]
     head.about.update(card | {"seconds": round(time.perf_counter() - start, 1)})
     return head
 
@@ -127,22 +124,23 @@ def _read_all(paths: list[Path]) -> LaunchTimes:
     return LaunchTimes.joined(tables)
 
 
-def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelInputs:
-    """What is known of the kernel of every launch, read from its file.
+def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelFeatures:
+    """Describe the kernel of every launch, read from its file.
 
     Raises:
         DataError: A file does not have the kernel.
         InputError, CompileError, IRError: A file can't be read.
     """
-    known: dict[tuple[str, str], KernelInputs] = {}
+    known: dict[tuple[str, str], KernelFeatures] = {}
     for path in dict.fromkeys(table.file.tolist()):
-        known |= {(path, one.name): kernel_inputs(one) for one in read_kernels(path, embedding, None)}
+        for kernel in read_kernels(path, embedding, None):
+            known[path, kernel.name] = kernel_features(kernel.module, kernel.function, kernel.vectors)
     rows = list(zip(table.file.tolist(), table.kernel.tolist(), strict=True))
-    for path, name in dict.fromkeys(rows):
+    for path, name in rows:
         if (path, name) not in known:
             found = ", ".join(kernel for file, kernel in known if file == path)
             raise DataError(f"{path}: no kernel {name!r}, which the table has times of; found {found}")
-    return KernelInputs.joined([known[row] for row in rows])
+    return KernelFeatures.joined([known[row] for row in rows])
 
 
 def _from_published(
@@ -160,7 +158,7 @@ def _from_published(
             )
     for name, score in scores.items():
         tell(f"{platform}, {name}: {score}")
-    both = combine(suites, clgen)
+    both = combine([suites, clgen])
     known = {"platform": platform, "seed": seed, "embedding_id": embedding.fingerprint}
     head = fit_times(*both, model=models, sources=SOURCES, whole="clgen", **known)  # type: ignore[arg-type]
     folds = num_folds(suites[0], models["suites"])
@@ -212,53 +210,32 @@ class TimesScore:
 
 
 class HeldOut(NamedTuple):
-    """A fold: the head fitted to its training launches, and its answers about the others.
-
-    Attributes:
-        train, test: (n,) and (m,) rows.
-        head: Fitted to the training rows.
-        trained, asked: Both as models learn them.
-        trials: Parts of the training rows that were held out to fit the head.
-        answers: The head's about the test rows.
-    """
+    """A fold: (n,) rows to train on and (m,) held out, the head fitted to the former, its answers about the latter."""
 
     train: Ints
     test: Ints
     head: TimesHead
-    trained: LaunchSamples
-    asked: LaunchSamples
-    trials: Trials
     answers: list[RatioPrediction]
 
 
 def hold_out_folds(
-    table: LaunchTimes, inputs: KernelInputs, splits: Iterable[Split], model: str, *, seed: int, published: bool
+    table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: str, *, seed: int, published: bool
 ) -> Iterator[HeldOut]:
     """Fit a head to each split's training launches and ask it about the others.
 
-    Args:
-        table: The n launches.
-        inputs: Of their kernels, n rows.
-        splits: Rows to train on and to ask about.
-        model: "gp", "trees" or "lstm".
-        seed: Of training.
-        published: The launches are those of `SOURCES`; how the suites were measured is then known of rows held out.
+    Published launches are those of `SOURCES`: how the suites were measured is then known of rows held out.
     """
-    known: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
+    options: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
     is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
     for train, test in splits:
-        constants = own_constants(table.rows(train), inputs.rows(train), known.get("sources"))
-        trained, asked = (LaunchSamples.of(table.rows(one), inputs.rows(one), constants) for one in (train, test))
-        trials = hold_out(trained, model, seed)  # type: ignore[arg-type]
-        of_all = dict.fromkeys(owners(trained.table, known.get("sources")), trials)
-        head = fit_times(trained.table, inputs.rows(train), model=model, seed=seed, trials=of_all, **known)  # type: ignore[arg-type]
-        answers = head.predict(inputs.rows(test), asked.table.sizes, "suites" if is_suite else None)
-        yield HeldOut(train, test, head, trained, asked, trials, answers)
+        head = fit_times(table.rows(train), features.rows(train), model=model, seed=seed, **options)  # type: ignore[arg-type]
+        answers = head.predict(features.rows(test), table.sizes[test], "suites" if is_suite else None)
+        yield HeldOut(train, test, head, answers)
 
 
 def score_times(
     table: LaunchTimes,
-    inputs: KernelInputs,
+    features: KernelFeatures,
     unit: LaunchUnit,
     model: str,
     *,
@@ -268,7 +245,7 @@ def score_times(
 ) -> TimesScore:
     """Score a model with kernels, families or suites held out, `most` folds at most; else as `hold_out_folds`."""
     splits = islice(launch_folds(table, unit, model, seed), most)
-    folds = hold_out_folds(table, inputs, splits, model, seed=seed, published=published)
+    folds = hold_out_folds(table, features, splits, model, seed=seed, published=published)
     answers = {row: answer for fold in folds for row, answer in zip(fold.test.tolist(), fold.answers, strict=True)}
     return measure_times(table, answers)
 
@@ -295,7 +272,7 @@ def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) ->
     ratio, probability = np.array([(one.log_ratio, one.probability_gpu) for one in said]).T
     low, high = np.array([one.interval for one in said]).T
     confidence = np.maximum(probability, 1 - probability)
-    times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
+    times = np.log([[time[0] for time in one.times_ms.values()] for one in said])
     right = (ratio > 0) == (measured > 0)
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
     factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()
@@ -312,13 +289,13 @@ def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) ->
 
 
 def score_controls(
-    table: LaunchTimes, inputs: KernelInputs, unit: LaunchUnit, *, seed: int = 204
+    table: LaunchTimes, features: KernelFeatures, unit: LaunchUnit, *, seed: int = 204
 ) -> dict[str, dict[str, float]]:
     """Score controls that know no code: the median time, and extra trees on sizes."""
     from sklearn.ensemble import ExtraTreesRegressor
 
     logs = table.log_times
-    sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
+    sizes = launch_columns(features, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
     predicted = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
     for train, test in launch_folds(table, unit, "", seed):
         predicted["median"][test] = np.median(logs[train], axis=0)

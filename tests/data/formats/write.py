@@ -21,9 +21,8 @@ from ncc.learning.encoder.encoders import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.files import FILES as CLASSIFIERS
 from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
-from ncc.tasks.devices.features import KernelInputs
+from ncc.tasks.devices.features import WORK_WIDTH, KernelFeatures
 from ncc.tasks.devices.files import FILES as DEVICE_HEADS
-from ncc.tasks.devices.work import WORK_WIDTH
 
 HERE = Path(__file__).parent
 VERSIONS = {
@@ -106,7 +105,7 @@ def ask_times_head(folder: Path) -> dict[str, Any]:
     work[:, kinds] = [np.linspace(1, 5, 8), np.linspace(2, 9, 8)]
     sequences = np.empty(2, object)
     sequences[:] = [np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6)] * 2
-    inputs = KernelInputs(np.array(blocks), np.array(opcodes), np.zeros((2, 1)), work, sequences)
+    inputs = KernelFeatures(np.array(blocks), np.array(opcodes), work, sequences)
     sizes = np.array([[1e5, 64, np.nan], [1e8, 256, 1e6]])
     answers = [one for source in (None, "one") for one in head.predict(inputs, sizes, source)]
     return {

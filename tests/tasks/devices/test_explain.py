@@ -11,8 +11,10 @@ from ncc.errors import InputError
 from tests.rooms import (
     PLATFORMS,
     CompileOptions,
+    RatioPrediction,
     compile_source,
     explain_device,
+    kernel_features,
     load_device_head,
     load_embedding,
     predict_device,
@@ -87,13 +89,17 @@ def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
     head = load_device_head(platform="nvidia")
     (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
-    (whole,) = head.answers(kernel, [1e7], 64)
-    assert head.answers(kernel, [1e7], 64) == [whole]
+
+    def predict(excluding: frozenset[int] = frozenset()) -> RatioPrediction:
+        features = kernel_features(kernel.module, kernel.function, kernel.vectors, excluding)
+        return head.predict_kernel(features, [1e7], 64)[0]
+
+    whole = predict()
+    assert predict() == whole
     by_line = {share.line: share.effect for share in explanation.lines if share.line}
     for line, effect in by_line.items():
         without = frozenset(np.flatnonzero(kernel.module.source_line == line).tolist())
-        (rest,) = head.answers(kernel, [1e7], 64, without)
-        assert effect == pytest.approx(whole.log_ratio - rest.log_ratio)
+        assert effect == pytest.approx(whole.log_ratio - predict(without).log_ratio)
     assert max(map(abs, by_line.values())) > 0.01
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, count_work, describe_kernel, read_module
+from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, count_work, kernel_features, read_module
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])
@@ -44,22 +44,22 @@ def module():
 
 def test_a_kernel_is_described_with_what_it_calls(module):
     vectors = np.arange(module.num_statements)[:, None] * np.array([[1.0, -2.0]])
-    inputs = describe_kernel(module, 2, vectors)
+    inputs = kernel_features(module, 2, vectors)
     assert len(inputs) == 1
     assert np.array_equal(inputs.profile[0], count_work(module, 2).features())
     counts = dict(zip(OPCODES, inputs.opcodes[0].tolist(), strict=True))
     assert (counts["fadd"], counts["fdiv"], counts["load"], counts["ret"], counts["call"]) == (1, 0, 1, 2, 2)
     used = [0, 1, 2, *range(6, 13)]  # the function that is not called lies between
-    assert inputs.vectors[0] == pytest.approx(vectors[used].mean(axis=0))
+    assert np.array_equal(inputs.sequences[0], vectors[used])
 
 
 def test_statements_that_are_left_out_are_not_described(module):
     vectors = np.eye(module.num_statements)
-    whole, none, rest = (describe_kernel(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
-    for name in ("profile", "opcodes", "vectors"):
+    whole, none, rest = (kernel_features(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
+    for name in ("profile", "opcodes"):
         assert np.array_equal(getattr(whole, name), getattr(none, name))
-    assert whole.vectors[0, 1] > 0
-    assert rest.vectors[0, 1] == 0
+    assert whole.sequences[0][:, 1].any()
+    assert not rest.sequences[0][:, 1].any()
     gone = whole.opcodes[0] - rest.opcodes[0]
     assert [(OPCODES[i], gone[i]) for i in np.flatnonzero(gone)] == [("fadd", 1)]
     flops = FEATURE_NAMES.index("once_flops")
@@ -73,17 +73,4 @@ def test_rows_are_taken_and_repeated(kernel_inputs):
     assert np.array_equal(some.opcodes, inputs.opcodes[[2, 0]])
     often = inputs.repeat(3)
     assert len(often) == 3
-    assert (often.vectors == inputs.vectors[0]).all()
-
-
-def test_blocks_say_how_work_grows_with_data(kernel_inputs):
-    inputs = kernel_inputs(3)
-    transfer, group = np.array([0.0, 1e3, 1e9]), np.array([1.0, 64.0, 256.0])
-    blocks = inputs.blocks(transfer, group)
-    dims, depth = (inputs.profile[:, FEATURE_NAMES.index(name)] for name in ("dimensions", "depth"))
-    assert np.array_equal(blocks["data"], np.log1p(np.stack([transfer, group], axis=1)))
-    assert np.array_equal(blocks["shape"], np.stack([dims, depth], axis=1))
-    assert blocks["growth"][:, 1] == pytest.approx((dims + depth) * np.log1p(transfer))
-    assert blocks["opcodes"] == pytest.approx(np.log1p(inputs.opcodes))
-    assert blocks["embedding"] is inputs.vectors
-    assert all(len(columns) == 3 and np.isfinite(columns).all() for columns in blocks.values())
+    assert (often.opcodes == inputs.opcodes[0]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.rooms import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, LaunchTimes, Physics, fit_constants
+from tests.rooms import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, LaunchTimes, MachineModel, fit_machine
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def terms():
 
 @pytest.mark.parametrize("known", [PUBLISHED_TERMS, LAUNCH_TERMS])
 def test_times_are_sums_of_the_terms_that_constants_are_of(terms, known):
-    logs = Physics(np.zeros((2, len(known)))).log_times(terms)
+    logs = MachineModel(np.zeros((2, len(known)))).log_times(terms)
     assert np.exp(logs) == pytest.approx(np.repeat(terms[:, known].sum(axis=1)[:, None], 2, axis=1))
 
 
@@ -30,6 +30,6 @@ def table_of(devices: tuple[str, ...], times: np.ndarray) -> LaunchTimes:
 
 @pytest.mark.parametrize("known", [PUBLISHED_TERMS, LAUNCH_TERMS])
 def test_constants_follow_from_times_whatever_devices_are_called(terms, known):
-    true = Physics(np.log([PRIORS["GPU"], PRIORS["CPU"]])[:, known])
-    found = fit_constants(table_of(("this", "that"), np.exp(true.log_times(terms))), terms, known)
+    true = MachineModel(np.log([PRIORS["GPU"], PRIORS["CPU"]])[:, known])
+    found = fit_machine(table_of(("this", "that"), np.exp(true.log_times(terms))), terms, known)
     assert found.constants == pytest.approx(true.constants, abs=0.01)  # near the prior of each one's own kind

@@ -9,7 +9,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, InputError
-from tests.rooms import PLATFORMS, CompileOptions, TimesHead, describe_kernel, load_device_head, predict_device
+from tests.rooms import PLATFORMS, CompileOptions, TimesHead, kernel_features, load_device_head, predict_device
 
 TESTS = Path(__file__).parents[2]
 IR = TESTS / "data" / "ir"
@@ -106,7 +106,7 @@ def test_an_answer_is_the_heads_about_the_kernel(given):
     (answer,) = predict_device(source, **dict(zip(names, given, strict=True)))
     embedded = ncc.embed(source)
     (kernel,) = np.flatnonzero(embedded.module.function_is_kernel).tolist()
-    inputs = describe_kernel(embedded.module, kernel, embedded.statements)
+    inputs = kernel_features(embedded.module, kernel, embedded.statements)
     head = load_device_head(platform="nvidia")
     assert isinstance(head, TimesHead)
     (expected,) = head.predict(inputs, np.array([[np.nan if one is None else one for one in given]]))

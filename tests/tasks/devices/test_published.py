@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import MapperMethod, Method, compare, device_mapping
+from lab.tests.rooms import MapperInputs, MapperMethod, Method, compare, device_mapping, load_vectors
 from lab.tests.rooms import device_splits as splits
 from tests.rooms import (
     DeviceMappingSamples,
     FileState,
-    KernelInputs,
+    KernelFeatures,
     TimesHead,
     count_work,
     load_device_head,
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.full  # reads the kernels of 680 rows
 
 
 @pytest.fixture(scope="module")
-def real(published: Any) -> tuple[DeviceMappingSamples, KernelInputs]:
+def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
     missing = [file for file in verify("legacy_ir").files if file.state is FileState.MISSING]
     if missing:
         pytest.skip("no local copy of the dataset legacy_ir (set NCC_DATA)")
@@ -33,7 +33,7 @@ def real(published: Any) -> tuple[DeviceMappingSamples, KernelInputs]:
     return samples, load_inputs(samples, load_embedding())
 
 
-def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSamples, KernelInputs]) -> None:
+def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSamples, KernelFeatures]) -> None:
     samples, inputs = real
     assert len(inputs) == len(samples) == 680
     legacy, embedding = load_legacy_ir(), load_embedding()
@@ -41,12 +41,12 @@ def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSampl
         module = read_module(legacy[samples.ir_name(row)], abstraction=embedding.abstraction)
         kernel = int(np.flatnonzero(module.function_is_kernel)[0])
         assert np.array_equal(inputs.profile[row], count_work(module, kernel).features())
-    for block in (inputs.profile, inputs.opcodes, inputs.vectors):
+    for block in (inputs.profile, inputs.opcodes, inputs.work):
         assert np.isfinite(block).all()
 
 
 def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
-    real: tuple[DeviceMappingSamples, KernelInputs],
+    real: tuple[DeviceMappingSamples, KernelFeatures],
 ) -> None:
     samples, inputs = real
     head = load_device_head(platform="amd")
@@ -60,10 +60,12 @@ def test_the_head_that_ships_was_fitted_to_kernels_as_they_are_described_now(
 
 
 def test_of_kernels_never_seen_the_interval_holds_four_in_five(
-    real: tuple[DeviceMappingSamples, KernelInputs],
+    real: tuple[DeviceMappingSamples, KernelFeatures],
 ) -> None:
     samples, inputs = real
-    method = MapperMethod(inputs, num_trees=20, inner_trees=10, inner_folds=3)
+    method = MapperMethod(
+        MapperInputs(inputs, load_vectors(samples, load_embedding())), num_trees=20, inner_trees=10, inner_folds=3
+    )
     found = compare(device_mapping(samples), [Method.of(method)], ["kernel"])
     assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88
     assert found.value("ncc mapper", "accuracy") > 0.85
@@ -71,13 +73,15 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
 
 
 def test_answers_of_real_rows_that_are_hidden_change_nothing(
-    real: tuple[DeviceMappingSamples, KernelInputs],
+    real: tuple[DeviceMappingSamples, KernelFeatures],
 ) -> None:
     samples, inputs = real
     train, test = next(splits(samples, "application", 204))
     answers = []
     for given in (samples, samples.without_answers(test)):
-        method = MapperMethod(inputs, num_trees=5, inner_trees=5, inner_folds=2)
+        method = MapperMethod(
+            MapperInputs(inputs, load_vectors(samples, load_embedding())), num_trees=5, inner_trees=5, inner_folds=2
+        )
         method.fit(given, train, np.random.default_rng(0))
         answers.append(method.predict(given, test))
     assert np.isfinite(answers[0]).all()
