@@ -115,7 +115,7 @@ _HOMES = {
     "ncc.tasks.search.duplicates": ("Duplicates",),
     "ncc.tasks.search.index": (
         "Index",
-        "Matches",
+        "SearchResult",
         "load_index",
     ),
 }

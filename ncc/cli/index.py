@@ -43,6 +43,6 @@ def index(
     for reason in report.failures.values():
         say(f"ncc: {reason.partition(chr(10))[0]}")
     figures = {**vars(report), "pooling": made.pooling, "num_bytes": made.num_bytes}
-    print_answer(figures if as_json else f"{output}: {report.to_text()}; by pooling {made.pooling}")
+    print_answer(figures if as_json else f"{output}: {report.to_text()}, {made.pooling} vectors")
     if report.failures:
         raise typer.Exit(1)

@@ -13,7 +13,7 @@ from ncc.errors import InputError
 
 if TYPE_CHECKING:
     from ncc.tasks.search.duplicates import Duplicates
-    from ncc.tasks.search.index import Found, Matches
+    from ncc.tasks.search.index import IndexedFunction, SearchResult
 
 
 @takes_compile_options()
@@ -29,7 +29,10 @@ def search(
     duplicates: Annotated[bool, typer.Option("--duplicates", help="Find groups of similar functions instead.")] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="T", help="Least similarity in a group; default: where nine pairs in ten are copies."),
+        typer.Option(
+            metavar="T",
+            help="Minimum similarity within a group; default: the similarity from which 90% of pairs are copies.",
+        ),
     ] = None,
     calibration: Annotated[
         Path | None,
@@ -67,9 +70,9 @@ def search(
         raise InputError(f"{output}: extension {output.suffix!r} is not .html")
     check_writable(output)
     opened = api.load_index(index, calibration=calibration)
-    answers: Duplicates | list[Matches]
+    answers: Duplicates | list[SearchResult]
     if query is None:
-        answers = opened.duplicates(threshold, min_statements=min_statements, most=top)
+        answers = opened.duplicates(threshold, min_statements=min_statements, max_groups=top)
         title = f"Similar functions in {index}"
     else:
         answers = opened.search(query, function=function, top=top, options=options)
@@ -80,7 +83,7 @@ def search(
     _print(answers, as_json, sys.stdout.isatty() if source is None else source)
 
 
-def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bool) -> None:
+def _print(answers: "Duplicates | list[SearchResult]", as_json: bool, with_source: bool) -> None:
     from ncc.tasks.search.duplicates import Duplicates
     from ncc.tasks.search.pages import pairs_of, side_by_side
 
@@ -88,18 +91,20 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
         for line in _objects(answers):
             print_answer(line)
         return
-    blocks: list[tuple[str, list[Found], list[tuple[Found, Found]]]] = []
+    blocks: list[tuple[str, list[IndexedFunction], list[tuple[IndexedFunction, IndexedFunction]]]] = []
     if isinstance(answers, Duplicates):
-        share = "" if answers.share is None else f" (about {answers.share:.0%} of such pairs are true copies)"
-        print_answer(f"{answers.headline}{share}")
+        rate = (
+            "" if answers.copy_rate is None else f" ({answers.copy_rate:.0%} of pairs this similar or more are copies)"
+        )
+        print_answer(f"{answers.summary}{rate}")
         shown = zip(answers, pairs_of(answers), strict=True)
-        # the one in the middle is not a copy of itself
+        # the representative is not a copy of itself
         blocks = [
-            (title, [replace(group[0], share=None), *group.functions[1:]], pairs) for group, (title, pairs) in shown
+            (title, [replace(group[0], copy_rate=None), *group.functions[1:]], pairs) for group, (title, pairs) in shown
         ]
     else:
         for answer in answers:
-            title = f"{answer.query.demangled} ({answer.query.place})"
+            title = f"{answer.query.demangled} ({answer.query.location})"
             blocks.append((title, list(answer), [(answer.query, one) for one in answer]))
     for title, found, pairs in blocks:
         print_answer("\n".join([title, *map(_line, found)]))
@@ -110,21 +115,25 @@ def _print(answers: "Duplicates | list[Matches]", as_json: bool, with_source: bo
                 Console(highlight=False).print(side_by_side(left, right))
 
 
-def _line(found: "Found") -> str:
-    from ncc.tasks.search.pages import similarity_in_words
+def _line(found: "IndexedFunction") -> str:
+    from ncc.tasks.search.pages import format_similarity
 
-    return f"  {similarity_in_words(found)}  {found.demangled}  {found.place}"
+    return f"  {format_similarity(found)}  {found.demangled}  {found.location}"
 
 
-def _objects(answers: "Duplicates | list[Matches]") -> list[dict[str, Any]]:
+def _objects(answers: "Duplicates | list[SearchResult]") -> list[dict[str, Any]]:
     from ncc.tasks.search.duplicates import Duplicates
 
     if isinstance(answers, Duplicates):
-        about = {"threshold": answers.threshold, "threshold_share": answers.share, "pooling": answers.of.pooling}
+        about = {
+            "threshold": answers.threshold,
+            "threshold_copy_rate": answers.copy_rate,
+            "pooling": answers.of.pooling,
+        }
         return [
             {
                 "similarity": group.similarity,
-                "share": group.share,
+                "copy_rate": group.copy_rate,
                 "num_statements": group.num_statements,
                 "functions": [one.to_dict() for one in group],
                 **about,

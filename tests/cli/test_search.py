@@ -19,7 +19,7 @@ def test_an_index_is_made_and_searched(ncc, folder):
     made = ncc("index", "code", "-o", "index", "--pooling", "mean")
     assert (made.code, made.out) == (
         0,
-        "index: 3 functions of 3 files; 3 read, 0 gone, 0 failed; by pooling mean\n",
+        "index: 3 functions in 3 files (3 updated, 0 removed, 0 failed), mean vectors\n",
     )
     found = ncc("search", "index", "query.c", "--top", "2")
     assert (found.code, found.err) == (0, "")
@@ -29,14 +29,16 @@ def test_an_index_is_made_and_searched(ncc, folder):
     assert {line.split("  ")[3] for line in lines[1:]} == {"code/a.c:2-8", "code/b.c:4-10"}
     (row,) = map(json.loads, ncc("search", "index", "query.c", "--function", "mine", "--json").out.splitlines())
     assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "mean", 3)
-    assert {"file", "function", "demangled", "first_line", "last_line", "similarity", "share"} <= set(row["matches"][0])
+    assert {"file", "function", "demangled", "first_line", "last_line", "similarity", "copy_rate"} <= set(
+        row["matches"][0]
+    )
 
 
 def test_groups_are_printed_and_written(ncc, folder):
     ncc("index", "code", "-o", "index")
     found = ncc("search", "index", "--duplicates", "--threshold", "0.9", "-o", "similar.html", "--source")
     lines = found.out.splitlines()
-    assert lines[0].startswith("1 group with similarity ≥ 0.9 (about ")
+    assert lines[0].startswith("1 group with similarity ≥ 0.9 (")
     assert lines[1].startswith("2 functions, ")
     assert "first_sum(const int" in found.out
     page = (folder / "similar.html").read_text()

@@ -137,7 +137,6 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     },
     "counts": {"a tensor too many": READ},
     "index": {
-        "pooler_id: long text": "OSError",  # the name of a file beside the calibrations that ship
         "pooling: text": READ,
         "pooling: long text": READ,
         "embedding: null": READ,

@@ -144,7 +144,13 @@ class Tiny:
         self.calibration.parent.mkdir()
         columns = ((-1.0, 0.5, 1.0), (1.0, 0.9, 0.5), (1.0, 0.1, 0.001))
         similarity, same, other = columns
-        calibration = Calibration(pooler_id="x-1", similarity=similarity, same=same, other=other, about={"files": 16})
+        calibration = Calibration(
+            pooler_id="x-1",
+            similarity=similarity,
+            true_positive_rate=same,
+            false_positive_rate=other,
+            about={"files": 16},
+        )
         save_calibration(calibration, self.calibration)
 
     def train(self, name: str, output: Path, **options: Any) -> Any:

@@ -102,8 +102,8 @@ def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | No
     return Calibration(
         pooler_id=pooler_id,
         similarity=tuple(np.round(_GRID, 6).tolist()),
-        same=tuple(np.round(same_tail / same.sum(), 9).tolist()),
-        other=tuple(((other_tail + 0.5) / (other.sum() + 1)).tolist()),
+        true_positive_rate=tuple(np.round(same_tail / same.sum(), 9).tolist()),
+        false_positive_rate=tuple(((other_tail + 0.5) / (other.sum() + 1)).tolist()),
         about={"num_functions": count, "same_pairs": int(same.sum()), "other_pairs": int(other.sum()), **about},
     )
 

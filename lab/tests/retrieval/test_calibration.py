@@ -26,9 +26,9 @@ def test_shares_are_those_that_are_counted(noisy):
     hidden = ~np.eye(300, dtype=bool)
     for row in (100, 180, 200):
         at = made.similarity[row]
-        assert made.same[row] == pytest.approx((of_same >= at).mean(), abs=1e-6)
+        assert made.true_positive_rate[row] == pytest.approx((of_same >= at).mean(), abs=1e-6)
         found = sum((way[hidden] >= at).sum() for way in of_other)
-        assert made.other[row] == pytest.approx(found / (3 * 300 * 299), abs=1e-5)
+        assert made.false_positive_rate[row] == pytest.approx(found / (3 * 300 * 299), abs=1e-5)
     assert made.about["same_pairs"] == 300
     assert made.about["other_pairs"] == 3 * 300 * 299
 

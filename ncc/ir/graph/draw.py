@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ncc.errors import InputError
 from ncc.ir.graph.layout import LONGEST_ROW, Box, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind
-from ncc.ir.reader.functions import find_function, some_names
+from ncc.ir.reader.functions import find_function, sample_names
 from ncc.system.files.pages import render_page
 from ncc.system.files.text import printable
 
@@ -98,7 +98,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
     if not names:
         raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")
     if function is None and len(names) > 1:
-        named = f"name one of its {len(names)}: {some_names(graph.module)}"
+        named = f"name one of its {len(names)}: {sample_names(graph.module)}"
         raise InputError(f"{graph.module.name}: a picture shows one function; {named}")
     drawing = draw_function(graph, 0 if function is None else find_function(graph.module, function))
     left, right = min(box.x for box in drawing.boxes), max(box.x + box.width for box in drawing.boxes)

@@ -7,8 +7,8 @@ from ncc.errors import UnknownNameError
 from ncc.ir.reader.module import Module
 from ncc.system.files.text import printable, source_name
 
-_NAMED = 5
-_MOST_COMPARED = 20_000
+_MAX_NAMES = 5
+_MAX_COMPARED = 20_000
 _ANONYMOUS = "(anonymous namespace)"
 _QUALIFIERS = re.compile(r"( const| volatile| ?&{1,2}| \[[^]]*\]| \(\.[^)]*\))+$")
 _ARROWS = re.compile(r"operator ?[<>-]|->")
@@ -16,56 +16,53 @@ _ARROWS = re.compile(r"operator ?[<>-]|->")
 
 
 def find_function(module: Module, name: str) -> int:
-    """The number of a function by its name.
+    """The only function of a name, as for `find_functions`."""
+    names, functions = module.function_names, find_functions(module, name)
+    if len(functions) > 1:
+        shown = "; ".join(source_name(names[function]) for function in functions[:_MAX_NAMES])
+        more = f" and {len(functions) - _MAX_NAMES} more" if len(functions) > _MAX_NAMES else ""
+        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(functions)} functions: {shown}{more}")
+    return functions[0]
 
-    Args:
-        module: That has it.
-        name: Mangled; or as the source has it, with its parameters, template arguments and namespaces or without.
 
-    Raises:
-        UnknownNameError: There is none of that name, or there are several.
-    """
+def find_functions(module: Module, name: str) -> list[int]:
+    """All functions of a name: mangled, or as in the source, with or without parameters, arguments and namespaces."""
     names = module.function_names
     if name in names:
-        return names.index(name)
-    wanted = _plain(name)
-    found = [number for number, one in enumerate(names) if wanted in _forms(one)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        shown = "; ".join(source_name(names[number]) for number in found[:_NAMED])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(found)} functions: {shown}{more}")
-    shorter = {form: one for one in names[:_MOST_COMPARED] for form in _forms(one)}
-    near = dict.fromkeys(shorter[form] for form in get_close_matches(wanted, shorter, n=_NAMED))
-    told = f"nearest are {', '.join(map(source_name, near))}" if near else f"it has {some_names(module)}"
-    told += MAY_BE_INLINED
-    raise UnknownNameError(f"{module.name}: there is no function '{printable(name, lines=False)}'; {told}")
+        return [names.index(name)]
+    plain = _plain(name)
+    functions = [function for function, mangled in enumerate(names) if plain in _forms(mangled)]
+    if functions:
+        return functions
+    forms = {form: mangled for mangled in names[:_MAX_COMPARED] for form in _forms(mangled)}
+    near = dict.fromkeys(forms[form] for form in get_close_matches(plain, forms, n=_MAX_NAMES))
+    hint = f"nearest are {', '.join(map(source_name, near))}" if near else f"it has {sample_names(module)}"
+    raise UnknownNameError(
+        f"{module.name}: there is no function '{printable(name, lines=False)}'; {hint}; "
+        "of source, one that was inlined is there with -O 0"
+    )
 
 
-MAY_BE_INLINED = "; of source, one that was inlined is there with -O 0"
-
-
-def some_names(module: Module) -> str:
+def sample_names(module: Module) -> str:
     """The first names of the functions, for a message."""
     names = module.function_names
-    return ", ".join(map(source_name, names[:_NAMED])) + (", …" if len(names) > _NAMED else "") or "none"
+    return ", ".join(map(source_name, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "") or "none"
 
 
 def _forms(name: str) -> set[str]:
     """A mangled name as people may write it, without spaces."""
     whole = source_name(name).replace(_ANONYMOUS, "{anonymous}")
-    called = _without_parameters(whole)
-    full = [whole, called, *(_without_return_type(one) for one in (whole, called))]
-    plain = [_without_arguments(one) for one in full]
-    return {_plain(form) for one in (*full, *plain) for form in (one, _last_part(one))}
+    called = _strip_parameters(whole)
+    full = [whole, called, *(_strip_return_type(one) for one in (whole, called))]
+    plain = [_strip_arguments(one) for one in full]
+    return {_plain(form) for one in (*full, *plain) for form in (one, _strip_scopes(one))}
 
 
 def _plain(name: str) -> str:
     return name.replace(_ANONYMOUS, "{anonymous}").replace(" ", "")
 
 
-def _without_parameters(name: str) -> str:
+def _strip_parameters(name: str) -> str:
     name = _QUALIFIERS.sub("", name)
     depth = 0
     for at in range(len(name) - 1, 0, -1):
@@ -75,8 +72,8 @@ def _without_parameters(name: str) -> str:
     return name
 
 
-def _without_return_type(name: str) -> str:
-    """Templates' names begin with it."""
+def _strip_return_type(name: str) -> str:
+    """Strip the return type, with which names of templates begin."""
     depth, cut = 0, 0
     for at, sign in enumerate(name):
         if name.startswith("operator", at):
@@ -89,8 +86,8 @@ def _without_return_type(name: str) -> str:
     return name[cut:]
 
 
-def _without_arguments(name: str) -> str:
-    """Without those of templates."""
+def _strip_arguments(name: str) -> str:
+    """Strip arguments of templates."""
     if _ARROWS.search(name):
         return name
     kept, depth = [], 0
@@ -101,8 +98,8 @@ def _without_arguments(name: str) -> str:
     return "".join(kept)
 
 
-def _last_part(name: str) -> str:
-    """Without namespaces and classes."""
+def _strip_scopes(name: str) -> str:
+    """Strip namespaces and classes."""
     depth, cut = 0, 0
     for at, sign in enumerate(name):
         depth += (sign in "<(") - (sign in ">)")

@@ -17,7 +17,6 @@ from ncc.errors import InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import expand_inputs, load_module
-from ncc.ir.reader.places import function_places
 from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
 from ncc.learning.encoder.encoders import AnyEncoder, save_encoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
@@ -27,7 +26,7 @@ from ncc.system.files.tables import vectors_of
 from ncc.system.files.writing import check_folder, only_writer
 from ncc.system.workers.parts import FileVectors, Part, in_parts
 from ncc.system.workers.pool import cluster_executor
-from ncc.tasks.search.index import Index, IndexReport, load_index
+from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index
 from ncc.tasks.search.store import IndexCard, Store, Writer, writing
 
 Place = str | os.PathLike[str]
@@ -63,15 +62,7 @@ def read_functions(
     """
     pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
-    places = function_places(module)
-    columns = {
-        "name": list(module.function_names),
-        "source": [place.file for place in places],
-        "first_line": [place.first_line for place in places],
-        "last_line": [place.last_line for place in places],
-        "num_statements": np.diff(module.function_start).tolist(),
-    }
-    return FileVectors(columns, normalised(pooler.vectors(module, range(module.num_functions))))
+    return FileVectors(function_columns(module), normalised(pooler.vectors(module, range(module.num_functions))))
 
 
 def index(

@@ -1,8 +1,8 @@
-"""How likely similar functions are copies, measured on functions known to be the same or different.
+"""Copy rates of similarities, measured on functions known to be the same or different.
 
-Of pairs of the same function, compiled at two levels, and of pairs of different ones it is counted how many are at
-least so alike. In a code base of n functions of which each has, on average, a given number of true partners, the share
-of true pairs among those that alike follows by Bayes' rule; it never falls where similarity rises.
+A file counts how many pairs of the same function, compiled at two levels, have a similarity or more, and how many
+pairs of different functions. In a code base in which a function has a given number of copies on average, the fraction
+of copies among all such pairs follows by Bayes' rule; it never falls as the similarity rises.
 """
 
 import json
@@ -21,104 +21,98 @@ from ncc.errors import AssetError, InputError
 from ncc.system.files.models import read_json, write_atomically
 
 FORMAT_VERSION = 1
-PARTNERS = 0.1
-"""True partners of a function, on average, where nothing is known: one function in ten has one."""
-RELATIVES = 400
-"""Functions that a code base counts as having at least. What is like a function is near it: of what is alike by 0.86
-or more in mbedTLS 2.28 and LZ4 1.9, half lies in the same file, among 25 functions; a small code base is no safer."""
+COPIES_PER_FUNCTION = 0.1
+"""Copies that a function has on average, if nothing is known: one function in ten has one."""
+MIN_POOL_SIZE = 400
+"""Functions that a code base is assumed to have at least. Functions like a function are near it: of pairs with a
+similarity of 0.86 or more in mbedTLS 2.28 and LZ4 1.9 half are in the same file, among 25 functions, so that a small
+code base is no safer."""
 _ASSETS = Path(__file__).parents[2] / "assets" / "search"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How likely similar functions are copies, for vectors of one kind.
+    """Copy rates of similarities, for vectors of one kind.
 
     Attributes:
-        pooler_id: Of what makes the vectors.
-        similarity: Grid, rising.
-        same: Share of the pairs of the same function that are at least so alike, for each of these.
-        other: The same of different functions.
-        about: How many of what were compared, and by which command.
+        pooler_id: Identifies what makes the vectors.
+        similarity: Grid, ascending.
+        true_positive_rate: Fraction of the pairs of the same function with that similarity or more.
+        false_positive_rate: Fraction of the pairs of different functions with that similarity or more.
+        about: Numbers of pairs, and the command.
     """
 
     pooler_id: str
     similarity: tuple[float, ...]
-    same: tuple[float, ...]
-    other: tuple[float, ...]
+    true_positive_rate: tuple[float, ...]
+    false_positive_rate: tuple[float, ...]
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks the table."""
-        table = [np.array(column) for column in (self.similarity, self.same, self.other)]
+        """Check the table."""
+        table = [np.array(column) for column in (self.similarity, self.true_positive_rate, self.false_positive_rate)]
         if len({len(column) for column in table}) != 1 or len(table[0]) < 2 or not (np.diff(table[0]) > 0).all():
             raise InputError("a calibration needs three columns of one length, of which the first rises")
         if not all(np.isfinite(column).all() for column in table) or min(map(np.min, table[1:])) < 0:
-            raise InputError("shares of a calibration are not all finite, 0 or more")
+            raise InputError("rates of a calibration are not all finite, 0 or more")
 
-    def shares(self, num_functions: int, partners: float = PARTNERS) -> Floats:
-        """The share of true pairs among those at least so alike, for each similarity of the grid.
+    def copy_rate_curve(self, num_functions: int, copies_per_function: float = COPIES_PER_FUNCTION) -> Floats:
+        """Compute the fraction of copies among pairs of each similarity of the grid or more.
 
         Args:
-            num_functions: In the code base.
-            partners: True partners of a function, on average.
+            num_functions: Size of the code base.
+            copies_per_function: Copies that a function has on average.
         """
-        true = partners * np.array(self.same)
-        false = max(num_functions - 1, 1) * np.array(self.other)
+        true = copies_per_function * np.array(self.true_positive_rate)
+        false = max(num_functions - 1, 1) * np.array(self.false_positive_rate)
         return np.maximum.accumulate(true / np.maximum(true + false, 1e-300))
 
-    def share(self, similarity: float, num_functions: int) -> float:
-        """The share of true pairs among those at least so alike, to three digits, in a project of that size."""
-        return round(float(np.interp(similarity, self.similarity, self._shares(num_functions))), 3)
+    def copy_rate(self, similarity: float, num_functions: int) -> float:
+        """Fraction of copies among pairs of a similarity or more, to three digits, in a code base of that size."""
+        return round(float(np.interp(similarity, self.similarity, self._curve(num_functions))), 3)
 
-    def threshold(self, share: float, num_functions: int) -> float | None:
-        """The least similarity of the grid with that share of true pairs; None where there is none."""
-        enough = np.flatnonzero(self._shares(num_functions) >= share)
+    def threshold(self, copy_rate: float, num_functions: int) -> float | None:
+        """The lowest similarity of the grid with that copy rate; None if no similarity has it."""
+        enough = np.flatnonzero(self._curve(num_functions) >= copy_rate)
         return round(self.similarity[int(enough[0])], 4) if len(enough) else None
 
     @cached_property
-    def _known(self) -> dict[int, Floats]:
+    def _curves(self) -> dict[int, Floats]:
         return {}
 
-    def _shares(self, num_functions: int) -> Floats:
-        counted = max(num_functions, RELATIVES)
-        if counted not in self._known:
-            self._known[counted] = self.shares(counted)
-        return self._known[counted]
+    def _curve(self, num_functions: int) -> Floats:
+        pool = max(num_functions, MIN_POOL_SIZE)
+        if pool not in self._curves:
+            self._curves[pool] = self.copy_rate_curve(pool)
+        return self._curves[pool]
 
 
 def save_calibration(calibration: Calibration, path: Path) -> None:
-    """Writes a calibration as JSON.
-
-    Raises:
-        OutputError: The file can't be written.
-    """
+    """Write a calibration as JSON."""
     write_atomically(path, (json.dumps({"format_version": FORMAT_VERSION, **vars(calibration)}) + "\n").encode())
 
 
 @lru_cache(maxsize=4)
 def shipped_calibration(pooler_id: str) -> Calibration | None:
-    """The calibration of vectors of a kind that ships with ncc; None where there is none.
-
-    Raises:
-        AssetError: It is damaged.
-    """
+    """The calibration that ships with ncc for vectors of a kind; None if there is none."""
+    is_name = re.fullmatch(r"[\w-]{1,80}", pooler_id)  # what a stranger's index says may be anything
     path = _ASSETS / f"{pooler_id}.json"
-    return load_calibration(path) if re.fullmatch(r"[\w-]+", pooler_id) and path.is_file() else None
+    return load_calibration(path) if is_name and path.is_file() else None
 
 
 def load_calibration(path: str | os.PathLike[str]) -> Calibration:
-    """Reads a calibration of similarities.
+    """Read copy rates of similarities.
 
     Args:
-        path: File that ``ncc_lab.retrieval.calibration`` made.
+        path: File that the lab's ``ncc_lab.retrieval.calibration`` wrote.
 
     Raises:
         AssetError: It is missing, damaged or of another format version.
     """
     path = Path(path)
-    about = read_json(path, FORMAT_VERSION)
-    about.pop("format_version")
+    card = read_json(path, FORMAT_VERSION)
+    card.pop("format_version")
     try:
-        return convert(about, Calibration)
+        return convert(card, Calibration)
     except (ValidationError, InputError) as error:
         raise AssetError(f"{path}: is damaged ({error})") from error

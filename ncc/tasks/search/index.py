@@ -1,4 +1,4 @@
-"""`Index`: every function of a code base, to be searched for those nearest to some code."""
+"""`Index`: every function of a code base, searched for those nearest to some code."""
 
 import os
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError, NccError, UnknownNameError
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
-from ncc.ir.reader.functions import MAY_BE_INLINED, some_names
+from ncc.ir.reader.functions import find_functions
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.places import function_places
 from ncc.learning.embedding.embedding import normalised
@@ -33,44 +33,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What became of the files of an index.
+    """Changes that a build made to an index.
 
     Attributes:
-        num_functions: In the index now.
-        num_files: In the index now.
-        num_read: Files that were read this time.
-        num_gone: Files that the index had, and that are no longer there.
+        num_functions: Functions in the index now.
+        num_files: Files in the index now.
+        num_updated: Files that were read this time.
+        num_removed: Files that the index had and that no longer exist.
         failures: Path → reason, of files that could not be read.
     """
 
     num_functions: int
     num_files: int
-    num_read: int
-    num_gone: int
+    num_updated: int
+    num_removed: int
     failures: dict[str, str] = field(default_factory=dict)
 
     def to_text(self) -> str:
-        """One line for people."""
+        """One line."""
         return (
-            f"{self.num_functions} functions of {self.num_files} files; {self.num_read} read, {self.num_gone} gone, "
-            f"{len(self.failures)} failed"
+            f"{self.num_functions} functions in {self.num_files} files ({self.num_updated} updated, "
+            f"{self.num_removed} removed, {len(self.failures)} failed)"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """A function and where it is.
+class IndexedFunction:
+    """A function and its location.
 
     Attributes:
         file: Path of the file that it was read from.
         function: Its name, as the compiler mangled it.
-        source: File of its source by debug information; empty where there is none, and lines are those of the IR.
-        first_line: From 1; 0 where nobody knows.
-        last_line: The same.
-        num_statements: Its ``define`` included.
-        similarity: To what was asked about: the inner product of both vectors, 1 at most; that of itself in a query.
-        share: Of the pairs as alike as that or more, how many are the same code; None where that was not measured.
-        folder: In which the file was found, and which its source may be read from; None for a file that was named.
+        source: File of its source by debug information; empty if there is none, and lines are those of the IR.
+        first_line: First line, from 1; 0 if unknown.
+        last_line: Last line; 0 if unknown.
+        num_statements: Number of statements, its ``define`` included.
+        similarity: Inner product with the vector of the query, at most 1; 1 for the query itself.
+        copy_rate: Fraction of pairs of that similarity or more that are copies; None if it was not measured.
+        folder: Folder in which the file was found and from which its source may be read; None for a named file.
     """
 
     file: str
@@ -80,17 +80,17 @@ class Found:
     last_line: int
     num_statements: int
     similarity: float = 1.0
-    share: float | None = None
+    copy_rate: float | None = None
     folder: str | None = field(default=None, repr=False)
 
     @property
     def demangled(self) -> str:
-        """Its name as the source has it, printable."""
+        """Its demangled name, printable."""
         return source_name(self.function)
 
     @property
-    def place(self) -> str:
-        """File and lines, the file from the working directory where it is below that."""
+    def location(self) -> str:
+        """File and lines; the file relative to the working directory if it is below that."""
         path = self.source or self.file
         if Path(path).is_absolute():
             below = os.path.relpath(path)
@@ -98,79 +98,70 @@ class Found:
         return f"{path}:{self.first_line}-{self.last_line}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON and tables."""
-        return {
-            "file": self.file,
-            "function": self.function,
-            "demangled": self.demangled,
-            "source": self.source,
-            "first_line": self.first_line,
-            "last_line": self.last_line,
-            "num_statements": self.num_statements,
-            "similarity": self.similarity,
-            "share": self.share,
-        }
+        """Fields of JSON and tables."""
+        fields = {name: value for name, value in vars(self).items() if name != "folder"}
+        return {"file": fields.pop("file"), "function": fields.pop("function"), "demangled": self.demangled, **fields}
 
 
 @dataclass(frozen=True, eq=False)
-class Matches:
+class SearchResult:
     """The functions nearest to one, best first.
 
     Attributes:
-        query: What was asked about.
-        found: Of the index.
-        pooling: Of the vectors.
+        query: The function that was searched for.
+        matches: Functions of the index.
+        pooling: Name of the pooling that made the vectors.
     """
 
-    query: Found
-    found: tuple[Found, ...]
+    query: IndexedFunction
+    matches: tuple[IndexedFunction, ...]
     pooling: str
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.matches)
 
-    def __getitem__(self, number: int) -> Found:
-        return self.found[number]
+    def __getitem__(self, rank: int) -> IndexedFunction:
+        return self.matches[rank]
 
-    def __iter__(self) -> Iterator[Found]:
-        return iter(self.found)
+    def __iter__(self) -> Iterator[IndexedFunction]:
+        return iter(self.matches)
 
     def __repr__(self) -> str:
-        return f"Matches({len(self)} functions near {self.query.demangled!r})"
+        return f"SearchResult({len(self)} functions near {self.query.demangled!r})"
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """A pandas table: a row a function."""
-        return dataframe([found.to_dict() for found in self])
+        """A pandas table with one row per function."""
+        return dataframe([match.to_dict() for match in self])
 
     def _repr_html_(self) -> str:
-        rows = [(f"{one.similarity:.3f}", one.demangled, one.place) for one in self]
-        return html_table(f"near {self.query.demangled}", ("similarity", "function", "place"), rows)
+        rows = [(f"{match.similarity:.3f}", match.demangled, match.location) for match in self]
+        return html_table(f"near {self.query.demangled}", ("similarity", "function", "location"), rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """An open index made by `ncc.index`; its parts are read when they are first needed.
+    """An open index made by `ncc.index`; its files are read when they are first needed.
 
     Attributes:
         store: Its files.
-        report: What became of the files that it was just made of; None where it was opened.
-        own_calibration: How sure a similarity is; None for what ships with ncc for vectors of this kind.
+        report: Changes that the build made; None if the index was opened.
+        custom_calibration: Replaces the calibration that ships with ncc for vectors of this kind.
     """
 
     store: Store
     report: IndexReport | None = None
-    own_calibration: Calibration | None = None
+    custom_calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return self.store.card.num_functions
 
     def __repr__(self) -> str:
         files = len(self.store.files)
-        return f"Index({str(self.store.folder)!r}: {len(self)} functions of {files} files, by {self.pooling})"
+        return f"Index({str(self.store.folder)!r}: {len(self)} functions in {files} files, {self.pooling} vectors)"
 
     @property
     def pooling(self) -> str:
-        """How its vectors were made."""
+        """Name of the pooling that made its vectors."""
         return self.store.card.pooling
 
     @property
@@ -185,10 +176,10 @@ class Index:
 
     @cached_property
     def pooler(self) -> Pooler:
-        """What makes vectors like its own.
+        """The pooler that made its vectors.
 
         Raises:
-            InputError: The embedding or encoder that it was made with is no longer there.
+            InputError: The embedding or encoder of the index no longer exists.
         """
         card = self.store.card
         embedding, encoder = (path and self.store.folder / path for path in (card.embedding, card.encoder))
@@ -202,17 +193,16 @@ class Index:
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """How sure a similarity is; None where that was not measured for vectors of this kind."""
-        return self.own_calibration or shipped_calibration(self.store.card.pooler_id)
+        """Copy rates of similarities; None if they were not measured for vectors of this kind."""
+        return self.custom_calibration or shipped_calibration(self.store.card.pooler_id)
 
-    def at(self, row: int, similarity: float = 1.0) -> Found:
-        """A function by its row."""
-        about = {name: column[0] for name, column in self.store.functions.slice(row, 1).to_pydict().items()}
-        number = about.pop("file")
-        share = self.calibration.share(similarity, len(self)) if self.calibration else None
-        path, folder = (self.store.files[name][number].as_py() for name in ("path", "folder"))
-        about["function"] = about.pop("name")
-        return Found(file=path, folder=folder, similarity=similarity, share=share, **about)
+    def function_at(self, row: int, similarity: float = 1.0) -> IndexedFunction:
+        """The function of a row."""
+        fields = {name: column[0] for name, column in self.store.functions.slice(row, 1).to_pydict().items()}
+        file, fields["function"] = fields.pop("file"), fields.pop("name")
+        path, folder = (self.store.files[name][file].as_py() for name in ("path", "folder"))
+        copy_rate = self.calibration.copy_rate(similarity, len(self)) if self.calibration else None
+        return IndexedFunction(file=path, folder=folder, similarity=similarity, copy_rate=copy_rate, **fields)
 
     def search(
         self,
@@ -221,84 +211,81 @@ class Index:
         function: str | None = None,
         top: int = 10,
         options: CompileOptions | None = None,
-    ) -> list[Matches]:
-        """The functions nearest to those of some code.
+    ) -> list[SearchResult]:
+        """Find the functions nearest to those of some code.
 
         Args:
             query: A path or a text, as for `ncc.embed`; or a (dim,) vector.
-            function: Name of one of its functions, mangled or not; default all of them.
-            top: Number of functions to find for each.
+            function: Name of one of its functions, mangled or not, or of several; default all of them.
+            top: Number of matches for each function.
             options: How source is compiled.
 
         Returns:
-            An answer for each function that was asked about; a function of the index is not its own answer.
+            A result for each function of the query; a function of the index is not its own match.
 
         Raises:
             NccError: As from `ncc.embed`.
-            InputError: There is no such function, or the vector has another number of dimensions.
+            InputError: No function has that name, or the vector has another number of dimensions.
         """
         if top < 1:
             raise InputError(f"top is {top}; expected 1 or more")
-        asked, vectors = self._asked(query, function, options)
-        found, rows = self.store.nearest(vectors, top + 1)
-        answers = []
-        for one, values, numbers in zip(asked, found.tolist(), rows.tolist(), strict=True):
-            near = [self.at(row, value) for row, value in zip(numbers, values, strict=True)]
-            own = os.path.abspath(one.file), one.function  # noqa: PTH100 - as the index names files
-            others = [match for match in near if (match.file, match.function) != own]
-            answers.append(Matches(one, tuple(others[:top]), self.pooling))
-        return answers
+        queries, vectors = self._queries(query, function, options)
+        similarities, rows = self.store.nearest(vectors, top + 1)
+        results = []
+        for asked, values, near in zip(queries, similarities.tolist(), rows.tolist(), strict=True):
+            itself = os.path.abspath(asked.file), asked.function  # noqa: PTH100 - as the index names files
+            matches = map(self.function_at, near, values)
+            others = [match for match in matches if (match.file, match.function) != itself]
+            results.append(SearchResult(asked, tuple(others[:top]), self.pooling))
+        return results
 
-    def _asked(self, query: Any, function: str | None, options: CompileOptions | None) -> tuple[list[Found], Floats32]:
+    def _queries(
+        self, query: Any, function: str | None, options: CompileOptions | None
+    ) -> tuple[list[IndexedFunction], Floats32]:
+        """The functions of a query and their vectors, (num_queries, dim) float32 rows of length 1."""
         if isinstance(query, np.ndarray):
             if query.shape != (self.store.card.dim,):
                 raise InputError(f"a vector of shape {query.shape}; the index has {self.store.card.dim} dimensions")
-            nobody = Found(file="", function="<vector>", source="", first_line=0, last_line=0, num_statements=0)
-            return [nobody], normalised(query[None, :].astype(np.float32))
-        module = load_module(
-            query, options=replace(options or CompileOptions(), debug_lines=True), abstraction=self.pooler.abstraction
-        )
-        numbers = _functions_called(module, function)
-        vectors = normalised(self.pooler.vectors(module, numbers))
-        places, sizes = function_places(module), np.diff(module.function_start).tolist()
-        folder = query.folder if isinstance(query, FoundFile) else None
-        asked = [
-            Found(
-                file=module.name,
-                function=module.function_names[number],
-                source=places[number].file,
-                first_line=places[number].first_line,
-                last_line=places[number].last_line,
-                num_statements=sizes[number],
-                folder=folder,
+            asked = IndexedFunction(
+                file="", function="<vector>", source="", first_line=0, last_line=0, num_statements=0
             )
-            for number in numbers
+            return [asked], normalised(query[None, :].astype(np.float32))
+        options = replace(options or CompileOptions(), debug_lines=True)
+        module = load_module(query, options=options, abstraction=self.pooler.abstraction)
+        module.check_functions()
+        functions = range(module.num_functions) if function is None else find_functions(module, function)
+        columns = function_columns(module)
+        columns["function"] = columns.pop("name")
+        folder = query.folder if isinstance(query, FoundFile) else None
+        queries = [
+            IndexedFunction(file=module.name, folder=folder, **{name: values[row] for name, values in columns.items()})
+            for row in functions
         ]
-        return asked, vectors
+        return queries, normalised(self.pooler.vectors(module, functions))
 
     def duplicates(
-        self, threshold: float | None = None, *, min_statements: int = 10, most: int | None = None
+        self, threshold: float | None = None, *, min_statements: int = 10, max_groups: int | None = None
     ) -> "Duplicates":
-        """Groups of functions that are alike, biggest first.
+        """Find groups of similar functions, largest first.
 
         Args:
-            threshold: Least similarity to the function in the middle of a group; default one at which nine of ten
-                pairs are the same code, or 0.98 where that was not measured or none is.
-            min_statements: Smaller functions are left out: there are many alike, by chance.
-            most: Number of groups; default all.
+            threshold: Minimum similarity to the representative of a group; default the similarity from which 90% of
+                pairs are copies, or 0.98 if there is none or it was not measured.
+            min_statements: Smaller functions are left out, since many of them are similar by chance.
+            max_groups: Maximum number of groups; default all.
 
         Raises:
             InputError: A value is out of its range.
         """
         from ncc.tasks.search.duplicates import find_duplicates
 
-        return find_duplicates(self, threshold, min_statements=min_statements, most=most)
+        return find_duplicates(self, threshold, min_statements=min_statements, max_groups=max_groups)
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """A pandas table: a row a function, in the order of `vectors`."""
+        """A pandas table with one row per function, in the order of `vectors`."""
         table = self.store.functions.to_pydict()
         paths = self.store.files["path"].to_pylist()
-        table["file"] = [paths[number] for number in table["file"]]
+        table["file"] = [paths[file] for file in table["file"]]
         table["demangled"] = list(map(source_name, table["name"]))
         return dataframe(table)
 
@@ -306,15 +293,15 @@ class Index:
 def load_index(
     folder: str | os.PathLike[str], *, calibration: Calibration | str | os.PathLike[str] | None = None
 ) -> Index:
-    """Opens an index made by `ncc.index`.
+    """Open an index made by `ncc.index`.
 
     Args:
-        folder: Of the index.
-        calibration: How sure similarities are, or its file, as ``ncc_lab.retrieval.calibration`` makes it; default the
-            one that ships with ncc for vectors of this kind.
+        folder: Folder of the index.
+        calibration: Copy rates of similarities, or their file, as ``ncc_lab.retrieval.calibration`` writes it; default
+            the calibration that ships with ncc for vectors of this kind.
 
     Raises:
-        InputError: There is none, or the calibration is of vectors of another kind.
+        InputError: There is no index, or the calibration is of vectors of another kind.
         AssetError: A file is damaged or of another format version.
     """
     store = Store.open(Path(folder))
@@ -324,28 +311,23 @@ def load_index(
         raise InputError(
             f"{folder}: has vectors of {store.card.pooler_id}; the calibration is of {calibration.pooler_id}"
         )
-    return Index(store, own_calibration=calibration)
+    return Index(store, custom_calibration=calibration)
 
 
-def _functions_called(module: Module, name: str | None) -> list[int]:
-    module.check_functions()
-    if name is None:
-        return list(range(module.num_functions))
-    shown = {number: source_name(mangled) for number, mangled in enumerate(module.function_names)}
-    same = [number for number, full in shown.items() if name in (full, module.function_names[number])]
-    found = same or [number for number, full in shown.items() if full.partition("(")[0] == name]
-    if not found:
-        has = f"{some_names(module)}{MAY_BE_INLINED}"
-        raise UnknownNameError(f"{module.name}: has no function {name!r}; it has {has}")
-    return found
+def function_columns(module: Module) -> dict[str, list[Any]]:
+    """Name, source, lines and size of each function of a module."""
+    places = function_places(module)
+    return {
+        "name": list(module.function_names),
+        "source": [place.file for place in places],
+        "first_line": [place.first_line for place in places],
+        "last_line": [place.last_line for place in places],
+        "num_statements": np.diff(module.function_start).tolist(),
+    }
 
 
 def dataframe(rows: Any) -> "pandas.DataFrame":
-    """A pandas table.
-
-    Raises:
-        NccError: Pandas is not installed.
-    """
+    """A pandas table."""
     try:
         import pandas
     except ModuleNotFoundError as error:

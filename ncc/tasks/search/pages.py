@@ -1,4 +1,4 @@
-"""Shows the source of two functions side by side, on a terminal or in a page that loads nothing."""
+"""Source of two functions side by side, on a terminal or in a page that loads nothing."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,53 +13,47 @@ from ncc.system.files.pages import render_page
 from ncc.system.files.reading import FoundFile, read_file
 from ncc.system.files.text import printable
 from ncc.tasks.search.duplicates import Duplicates
-from ncc.tasks.search.index import Found, Matches
+from ncc.tasks.search.index import IndexedFunction, SearchResult
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-_MOST_LINES = 80
-_MOST_COPIES = 8
-"""Functions of a group that are shown beside the one in its middle."""
+_MAX_LINES = 80
+_MAX_COPIES = 8
+"""Functions of a group that are shown beside its representative."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """A function with its source, as it is shown.
+class Excerpt:
+    """A function and its source: number and text of each line, and why lines are missing."""
 
-    Attributes:
-        found: The function.
-        lines: Number and text of each line.
-        note: Why there are none, or not all.
-    """
-
-    found: Found
+    function: IndexedFunction
     lines: tuple[tuple[int, str], ...]
     note: str
 
 
-def source_lines(found: Found) -> Side:
+def source_lines(function: IndexedFunction) -> Excerpt:
     """The source of a function; of a file in a folder, only what is in that folder is read."""
     try:
-        lines = _lines_of(_readable(found), found.folder)
+        lines = _lines_of(_readable(function), function.folder)
     except NccError as error:
-        return Side(found, (), str(error))
-    first, last = found.first_line, min(found.last_line, len(lines))
-    numbers = range(first, min(last, first + _MOST_LINES - 1) + 1) if first else ()
-    left = last - first + 1 - len(numbers)
-    note = "its lines are not known" if not numbers else f"… {left} more lines" if left > 0 else ""
-    return Side(
-        found, tuple((number, printable(lines[number - 1].expandtabs(4), lines=False)) for number in numbers), note
-    )
+        return Excerpt(function, (), str(error))
+    first, last = function.first_line, min(function.last_line, len(lines))
+    numbers = range(first, min(last, first + _MAX_LINES - 1) + 1) if first else ()
+    rest = last - first + 1 - len(numbers)
+    note = "its lines are not known" if not numbers else f"… {rest} more lines" if rest > 0 else ""
+    shown = tuple((number, printable(lines[number - 1].expandtabs(4), lines=False)) for number in numbers)
+    return Excerpt(function, shown, note)
 
 
-def _readable(found: Found) -> str:
-    """The file to read: debug information may name any, and what it names must be what was given to be read."""
-    source = (Path(found.file).parent / found.source).resolve() if found.source else Path(found.file).resolve()
-    if source == Path(found.file).resolve():
-        return found.file
-    if found.folder is None or not source.is_relative_to(Path(found.folder).resolve()):
-        raise NccError(f"{found.source}: not among what was indexed")
+def _readable(function: IndexedFunction) -> str:
+    """The file to read: debug information may name any file, but only what was indexed may be read."""
+    file = Path(function.file).resolve()
+    source = (Path(function.file).parent / function.source).resolve() if function.source else file
+    if source == file:
+        return function.file
+    if function.folder is None or not source.is_relative_to(Path(function.folder).resolve()):
+        raise NccError(f"{function.source}: not among what was indexed")
     return str(source)
 
 
@@ -70,40 +64,42 @@ def _lines_of(path: str, folder: str | None) -> tuple[str, ...]:
     return tuple(text.decode("utf-8", "replace").splitlines())
 
 
-def pairs_of(answer: Matches | Duplicates) -> Iterator[tuple[str, list[tuple[Found, Found]]]]:
-    """What is shown of an answer: a title and its pairs of functions."""
-    if isinstance(answer, Matches):
+def pairs_of(answer: SearchResult | Duplicates) -> Iterator[tuple[str, list[tuple[IndexedFunction, IndexedFunction]]]]:
+    """Titles and the pairs of functions to show below them."""
+    if isinstance(answer, SearchResult):
         yield f"near {answer.query.demangled}", [(answer.query, match) for match in answer]
         return
     for group in answer:
         title = f"{len(group)} functions, {group.num_statements} duplicate statements"
-        yield title, [(group[0], other) for other in group.functions[1 : _MOST_COPIES + 1]]
+        yield title, [(group[0], other) for other in group.functions[1 : _MAX_COPIES + 1]]
 
 
-def similarity_in_words(found: Found) -> str:
-    """How similar a function is, and how likely it is a copy."""
-    return f"{found.similarity:.3f}" + (f" ({found.share:.0%} likely a copy)" if found.share is not None else "")
+def format_similarity(function: IndexedFunction) -> str:
+    """Similarity, and how many pairs that similar are copies."""
+    rate = "" if function.copy_rate is None else f" ({function.copy_rate:.0%} of pairs this similar or more are copies)"
+    return f"{function.similarity:.3f}{rate}"
 
 
-def side_by_side(left: Found, right: Found) -> "Table":
-    """Two functions' source beside each other, for a terminal."""
+def side_by_side(left: IndexedFunction, right: IndexedFunction) -> "Table":
+    """Source of two functions in two columns, for a terminal."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(expand=True, show_lines=False)
-    sides = [source_lines(left), source_lines(right)]
-    for side in sides:
-        table.add_column(Text(f"{side.found.demangled}\n{printable(side.found.place, lines=False)}"), ratio=1)
-    table.add_row(*(Text("\n".join([*(f"{n:5} {text}" for n, text in side.lines), side.note])) for side in sides))
-    table.title = similarity_in_words(right)
+    excerpts = [source_lines(left), source_lines(right)]
+    for excerpt in excerpts:
+        location = printable(excerpt.function.location, lines=False)
+        table.add_column(Text(f"{excerpt.function.demangled}\n{location}"), ratio=1)
+    table.add_row(*(Text("\n".join([*(f"{n:5} {text}" for n, text in each.lines), each.note])) for each in excerpts))
+    table.title = format_similarity(right)
     return table
 
 
-def similar_page(answers: Iterable[Matches] | Duplicates, *, title: str, about: str) -> str:
-    """A page of answers with both places' source: whole, loading nothing."""
+def similar_page(answers: Iterable[SearchResult] | Duplicates, *, title: str, about: str) -> str:
+    """A page with the source of both functions of each pair, in one file that loads nothing."""
     several = [answers] if isinstance(answers, Duplicates) else answers
     groups = [
-        (name, [(source_lines(left), source_lines(right), similarity_in_words(right)) for left, right in pairs])
+        (name, [(source_lines(left), source_lines(right), format_similarity(right)) for left, right in pairs])
         for answer in several
         for name, pairs in pairs_of(answer)
     ]

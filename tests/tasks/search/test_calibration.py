@@ -17,25 +17,27 @@ def calibration() -> Calibration:
     """Of the same functions, most are similar by 0.8 or more; of different ones a hundred-thousandth is."""
     same, other = 1 / (1 + np.exp(40 * (GRID - 0.9))), np.exp(-6.4 * (GRID + 1))
     columns = [tuple(column.tolist()) for column in (GRID, same, other)]
-    return Calibration(pooler_id="x-1", similarity=columns[0], same=columns[1], other=columns[2])
+    return Calibration(
+        pooler_id="x-1", similarity=columns[0], true_positive_rate=columns[1], false_positive_rate=columns[2]
+    )
 
 
 def test_the_share_follows_by_bayes_rule(calibration):
     row = 90
-    true, false = 0.1 * calibration.same[row], 999 * calibration.other[row]
-    assert calibration.share(float(GRID[row]), 1000) == pytest.approx(true / (true + false), abs=6e-4)
+    true, false = 0.1 * calibration.true_positive_rate[row], 999 * calibration.false_positive_rate[row]
+    assert calibration.copy_rate(float(GRID[row]), 1000) == pytest.approx(true / (true + false), abs=6e-4)
 
 
 def test_the_share_rises_with_similarity_and_falls_with_size(calibration):
     for size in (10, 1000, 100_000):
-        shares = [calibration.share(value, size) for value in GRID]
+        shares = [calibration.copy_rate(value, size) for value in GRID]
         assert shares == sorted(shares)
         assert 0 <= shares[0] <= shares[-1] <= 1
-    at = [calibration.share(0.9, size) for size in (10, 400, 1000, 100_000)]
+    at = [calibration.copy_rate(0.9, size) for size in (10, 400, 1000, 100_000)]
     assert at[0] == at[1] > at[2] > at[3]
     threshold = calibration.threshold(0.5, 400)
     assert threshold is not None
-    assert calibration.share(threshold, 400) >= 0.5 > calibration.share(threshold - 0.05, 400)
+    assert calibration.copy_rate(threshold, 400) >= 0.5 > calibration.copy_rate(threshold - 0.05, 400)
     assert calibration.threshold(1.1, 100) is None
 
 
@@ -45,7 +47,9 @@ def test_a_calibration_is_written_and_read(calibration, tmp_path):
     assert shipped_calibration("x-2") is None
     assert shipped_calibration("../search/mean") is None
     about = json.loads((tmp_path / "x-1.json").read_text())
-    for number, change in enumerate(({"same": [1.0]}, {"other": "x"}, {"similarity": [0.0] * 101})):
+    for number, change in enumerate(
+        ({"true_positive_rate": [1.0]}, {"false_positive_rate": "x"}, {"similarity": [0.0] * 101})
+    ):
         (tmp_path / f"y-{number}.json").write_text(json.dumps(about | change))
         with pytest.raises(AssetError, match="is damaged"):
             load_calibration(tmp_path / f"y-{number}.json")
@@ -66,6 +70,6 @@ def test_an_index_says_how_sure_it_is(made, calibration):
     index.__dict__["calibration"] = calibration
     assert made.calibration.pooler_id == made.pooler.id
     groups = index.duplicates(0.9)
-    assert groups.share == calibration.share(0.9, 3)
-    assert groups[0].share == calibration.share(groups[0].similarity, 3)
+    assert groups.copy_rate == calibration.copy_rate(0.9, 3)
+    assert groups[0].copy_rate == calibration.copy_rate(groups[0].similarity, 3)
     assert index.duplicates().threshold == (calibration.threshold(0.9, 3) or 0.98)

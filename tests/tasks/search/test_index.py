@@ -29,7 +29,7 @@ def test_every_function_is_there_with_its_place_and_vector(made):
     assert len(made) == 3
     assert made.vectors.shape == (3, 256)
     assert np.linalg.norm(made.vectors.astype(float), axis=1) == pytest.approx(1, abs=1e-3)
-    assert (made.report.num_files, made.report.num_read, made.report.failures) == (3, 3, {})
+    assert (made.report.num_files, made.report.num_updated, made.report.failures) == (3, 3, {})
     code = ncc.embed(frame["file"][0])
     assert made.vectors[:2] == pytest.approx(code.functions, abs=1e-3)
 
@@ -64,7 +64,7 @@ def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
     with pytest.raises(InputError, match="no such file"):
         made.search(tmp_path / "none.c")
     path = made.to_dataframe()["file"][0]
-    with pytest.raises(InputError, match="has no function 'third'; it has first_sum, find"):
+    with pytest.raises(InputError, match="there is no function 'third'; it has first_sum, find"):
         made.search(path, function="third")
     with pytest.raises(InputError, match="top is 0"):
         made.search(path, top=0)
@@ -73,6 +73,13 @@ def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
     types = Path(path).with_name("types.c")
     with pytest.raises(InputError, match="no function is emitted"):
         made.search(types)
+
+
+def test_a_name_of_several_functions_asks_for_all_of_them(made, tmp_path):
+    query = tmp_path / "query.cpp"
+    query.write_text("namespace ns { int g(int a) { return a; } }\nint g(float *a) { return *a > 0; }\n")
+    assert [result.query.demangled for result in made.search(query, function="g")] == ["ns::g(int)", "g(float*)"]
+    assert [result.query.function for result in made.search(query, function="ns::g")] == ["_ZN2ns1gEi"]
 
 
 def test_groups_hold_copies_and_leave_small_functions_out(made):
@@ -85,7 +92,7 @@ def test_groups_hold_copies_and_leave_small_functions_out(made):
     assert list(groups.to_dataframe()["group"]) == [0, 0]
     assert len(made.duplicates(0.9, min_statements=1000)) == 0
     assert len(made.duplicates(0.01)) == 1
-    for values in ({"threshold": 0}, {"threshold": 2}, {"min_statements": 0}, {"most": 0}):
+    for values in ({"threshold": 0}, {"threshold": 2}, {"min_statements": 0}, {"max_groups": 0}):
         with pytest.raises(InputError, match="expected"):
             made.duplicates(**values)
 
@@ -115,7 +122,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     again = ncc.index(code, folder)
     assert seen == ["b.c", "c.c"]
     assert _names(again) == ["added", "changed", "find", "first_sum"]
-    assert (again.report.num_read, again.report.num_gone, again.report.num_files) == (2, 1, 3)
+    assert (again.report.num_updated, again.report.num_removed, again.report.num_files) == (2, 1, 3)
     assert sorted(path.name for path in folder.iterdir()) == [
         "files-2.arrow", "functions-2.arrow", "index.json", "vectors-2.f16",
     ]  # fmt: skip
@@ -123,7 +130,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     assert {found.function for found in answer} == {"changed", "find", "first_sum"}
     assert {found.function for found in answer if found.similarity > 0.6} == {"find"}
     same = ncc.index(code, folder)
-    assert (same.report.num_read, same.store.card.generation) == (0, 2)
+    assert (same.report.num_updated, same.store.card.generation) == (0, 2)
 
 
 def _parts_here(files, work, seen):
@@ -159,7 +166,7 @@ def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
         assert other.store.functions.equals(serial.store.functions)
         assert np.array_equal(other.vectors, serial.vectors)
     again = ncc.index(code, tmp_path / "serial", options=ncc.CompileOptions(optimization="0"))
-    assert again.report.num_read == 3
+    assert again.report.num_updated == 3
 
 
 def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
@@ -273,10 +280,10 @@ def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_product
 
 
 def test_results_show_themselves(made):
-    assert repr(made).endswith("3 functions of 3 files, by encoder)")
+    assert repr(made).endswith("3 functions in 3 files, encoder vectors)")
     (answer,) = made.search(made.to_dataframe()["file"][0], function="find")
     groups = made.duplicates(0.9)
-    assert repr(answer) == "Matches(2 functions near 'find')"
+    assert repr(answer) == "SearchResult(2 functions near 'find')"
     assert repr(groups) == "Duplicates(1 group with similarity ≥ 0.9)"
     for one in (answer, groups):
         assert one._repr_html_().startswith("<table>")

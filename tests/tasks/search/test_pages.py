@@ -45,7 +45,7 @@ def test_a_terminal_shows_both(pair):
 
 def test_a_page_is_whole_and_escaped(made, pair):
     evil = replace(pair[1], function="<script>alert(1)</script>", file="<b>.c\x1b[31m", source="")
-    page = similar_page([replace(pair[2], found=(pair[1], evil))], title="a <title>", about="&")
+    page = similar_page([replace(pair[2], matches=(pair[1], evil))], title="a <title>", about="&")
     assert "int second_sum(const int *a, int n) {" in page
     assert "<script" not in page and "<b>.c" not in page and "\x1b" not in page
     assert "a &lt;title&gt;" in page
