@@ -46,12 +46,7 @@ class ExpandedInput:
 
 
 def expand_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[ExpandedInput]:
-    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin.
-
-    Args:
-        arguments: As the user gave them.
-        kernels: Of a folder's C and C++, take those alone that may hold a kernel.
-    """
+    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin."""
     expanded: list[ExpandedInput] = []
     for argument in arguments:
         path = Path(argument)
@@ -191,22 +186,7 @@ def load_program(
     abstraction: Abstraction | None = None,
     cache: Path,
 ) -> tuple[list[Module], str]:
-    """Makes modules of a program, that of C or C++ which lacks its headers included.
-
-    Args:
-        source: As for `load_module`.
-        levels: Optimisation levels to compile it at, as "-O1".
-        options: As for `load_module`, but for the level.
-        abstraction: What statements keep.
-        cache: Folder for precompiled headers.
-
-    Returns:
-        A module for each level, or the one that IR is, and the way that it compiled at the last of them, "IR" where
-        it was IR; see `compile_program`.
-
-    Raises:
-        InputError, CompileError, IRError: as for `load_module`.
-    """
+    """Makes modules of a program, that of C or C++ which lacks its headers included."""
     options = options or CompileOptions()
     source = _as_text(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))

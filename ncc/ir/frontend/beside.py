@@ -49,12 +49,7 @@ _known: dict[str, _Visible] = {}
 
 
 def readable_around(source: str, given: Sequence[str | os.PathLike[str]]) -> Sequence[str]:
-    """Paths that stand for a source's own folder.
-
-    Args:
-        source: Its path.
-        given: Folders that are readable in any case; in a hidden folder of these only sources and headers are.
-    """
+    """Paths that stand for a source's own folder."""
     folder = os.path.normpath(Path(source).absolute().parent)
     for path in given:
         root = os.path.normpath(Path(path).absolute())

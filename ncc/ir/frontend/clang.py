@@ -20,20 +20,7 @@ _LENIENT = tuple(
 
 
 def compile_command(compiler: Clang, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
-    """Spell out the command that prints the IR of one source file to standard output.
-
-    Args:
-        compiler: From `find_compiler`.
-        language: One of `LANGUAGES`.
-        source: The file; None for standard input.
-        options: The user's choices; `options.flags` come after all others.
-
-    Returns:
-        The arguments, the executable first.
-
-    Raises:
-        InputError: The file's name is one that compilers take for arguments.
-    """
+    """Spell out the command that prints the IR of one source file to standard output."""
     return (
         *compiler.argv,
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),

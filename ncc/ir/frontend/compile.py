@@ -35,33 +35,7 @@ def compile_source(
     *,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledSource:
-    """Compile C, C++, OpenCL C or the device side of CUDA to textual LLVM IR.
-
-    What a CUDA file's host code needs may be missing: device code that compiles without it is compiled, and functions
-    of the device that don't compile are left out, with a warning.
-
-    Headers that no search path has are looked for, by name, in the folders of ``readable`` and the source's own; the
-    folders in which they are found are searched last (``-idirafter``), and stand in the result's command.
-
-    Where the system allows it, the source reads nothing but its own folder and all below it, the system's headers, and
-    what ``options`` and ``readable`` name; see SECURITY.md.
-
-    Args:
-        source: The path of a source file, or source text as bytes; text needs `options.language`.
-        options: Compiler, optimization level, macros, folders, flags and time limit.
-        readable: Folders that the source may read as well. Where there are any, the source must not be a link to a
-            file outside of these and its own.
-
-    Returns:
-        The IR with the command that made it.
-
-    Raises:
-        InputError: If the file is missing, is a folder, is too large, or is of an unknown language, or its name begins
-            with @, or the compilation database can't be read.
-        CompileError: If the compiler refuses the source, takes too long, too much memory or too much room, or can't
-            be started.
-        OutputError: If temporary files can't be written.
-    """
+    """Compile C, C++, OpenCL C or the device side of CUDA to textual LLVM IR."""
     options = with_own_flags(source, options)
     if isinstance(source, bytes):
         language, name = _text_language(options), "source text"

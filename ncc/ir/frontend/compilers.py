@@ -26,17 +26,7 @@ class Clang:
 
 
 def find_compiler(clang: str | None = None) -> Clang:
-    """Choose a compiler; nothing is started.
-
-    Args:
-        clang: Path or name of a clang, or None.
-
-    Returns:
-        The compiler to run: `clang`, else NCC_CLANG, else the clang of the ziglang wheel.
-
-    Raises:
-        CompileError: If no clang is named and the ziglang package is not installed.
-    """
+    """Choose a compiler; nothing is started."""
     named = (clang, "the clang option"), (os.environ.get("NCC_CLANG"), "the environment variable NCC_CLANG")
     for name, origin in named:
         if name:

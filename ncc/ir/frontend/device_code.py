@@ -58,20 +58,7 @@ def compile_device_code(
     options: CompileOptions,
     readable: Sequence[str | os.PathLike[str]],
 ) -> CompiledSource | None:
-    """Compiles what can be compiled of a file's device code.
-
-    Args:
-        compiler: From `find_compiler`.
-        source: Path of a CUDA source, or its text.
-        options: As for `compile_source`; the time limit is for all attempts together.
-        readable: Folders that the source may read as well.
-
-    Returns:
-        The device code, or None where it holds no kernel even with all that compiles.
-
-    Raises:
-        CompileError: Time is up, or no kernel compiles without the headers that were not found.
-    """
+    """Compiles what can be compiled of a file's device code."""
     run = _Runs(compiler, source, options, readable)
     try:
         text, empty = run.preprocess()
@@ -202,12 +189,7 @@ class _Error:
 
 
 class _Mending:
-    """A preprocessed text that ever more is left out of.
-
-    Args:
-        text: With line markers.
-        searched: The user's folders that the compiler takes for a system's.
-    """
+    """A preprocessed text that ever more is left out of."""
 
     def __init__(self, text: str, searched: tuple[str, ...]) -> None:
         if len(text) > _MOST_BYTES:

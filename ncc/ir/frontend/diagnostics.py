@@ -77,16 +77,7 @@ class FinishedProcess:
 
 
 def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
-    """Describe a compiler run that failed, as an error to raise.
-
-    Args:
-        source: The file's name, or a description of where the source came from.
-        command: The command that was run.
-        finished: How it ended.
-
-    Returns:
-        An error of several lines: the file, clang's first errors with their line and column, the command.
-    """
+    """Describe a compiler run that failed, as an error to raise."""
     stderr = finished.stderr.decode(errors="replace")
     errors = [line for line in stderr.splitlines() if _ERROR_LINE.match(line)]
     lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]

@@ -43,25 +43,12 @@ _FAMILIES = ("aarch64", "arm", "loongarch", "mips", "powerpc", "riscv", "s390x",
 
 
 def default_target() -> str:
-    """Name the Linux target of this machine's architecture, whatever its operating system.
-
-    Compiling to IR links nothing, so one target with one set of headers serves every host.
-    """
+    """Name the Linux target of this machine's architecture, whatever its operating system."""
     return f"{_architecture(platform.machine())}-unknown-linux-gnu"
 
 
 def header_flags(headers: Path, target: str, *, cplusplus: bool) -> list[str]:
-    """Replace the compiler's search path by the bundled headers.
-
-    Args:
-        headers: The bundled folder, as in `Clang.headers`.
-        target: A target triple; its architecture chooses among the C library's folders.
-        cplusplus: Whether to add the C++ library.
-
-    Returns:
-        Flags for clang. /usr/include and its multiarch folder come last, after all bundled headers,
-        so that other installed libraries are found without shadowing the bundled ones.
-    """
+    """Replace the compiler's search path by the bundled headers."""
     architecture = _architecture(target.split("-", maxsplit=1)[0])
     flags = ["-nostdinc"]
     if cplusplus:

@@ -25,17 +25,7 @@ SOURCE_EXTENSIONS: frozenset[str] = frozenset(_LANGUAGE_BY_EXTENSION)
 
 
 def language_of(path: str | os.PathLike[str]) -> str | None:
-    """Name the language of a source file from its extension alone.
-
-    Args:
-        path: A path; it need not exist.
-
-    Returns:
-        One of `LANGUAGES`, or None where the extension is not that of a source file.
-
-    >>> language_of("kernels/matmul.cl"), language_of("README.md")
-    ('opencl', None)
-    """
+    """Name the language of a source file from its extension alone."""
     extension = Path(path).suffix
     exact = _LANGUAGE_BY_EXTENSION.get(extension)
     return exact if exact is not None else _LANGUAGE_BY_EXTENSION.get(extension.lower())

@@ -18,21 +18,7 @@ from ncc.ir.frontend.run import run_compiler
 def with_header(
     header: Path, options: CompileOptions, cache: Path, *, readable: Sequence[str | os.PathLike[str]] = ()
 ) -> CompileOptions:
-    """Options under which every file begins with a header, from a precompiled form of it.
-
-    Args:
-        header: The header; it must not change while its precompiled form is in use.
-        options: The options of the files; ``language`` must be "c" or "c++".
-        cache: Folder for the precompiled form, which is made if it is not there yet.
-        readable: Folders that the header may read beside its own.
-
-    Returns:
-        The options with the flags that bring the header in. A file that uses the header's macros must be allowed to
-        read the header itself too.
-
-    Raises:
-        CompileError: The header does not compile.
-    """
+    """Options under which every file begins with a header, from a precompiled form of it."""
     language = options.language or "c++"
     if language == "c++":
         # what the header's templates come to is made once, not in every file, where it would take most of the time

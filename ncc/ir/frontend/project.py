@@ -26,11 +26,7 @@ _KEPT_FLAGS = (
 
 
 def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]]:
-    """File → the flags of its command that another clang understands, paths made absolute.
-
-    Raises:
-        InputFileError: The database can't be read, or is none.
-    """
+    """File → the flags of its command that another clang understands, paths made absolute."""
     path = Path(path)
     try:
         return _load(path, path.stat().st_mtime_ns)
@@ -44,22 +40,14 @@ def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:
-    """What the database of the options, if they name one, says of a file; nothing of one that it does not name.
-
-    Raises:
-        InputError: As for `load_commands`.
-    """
+    """What the database of the options, if they name one, says of a file; nothing of one that it does not name."""
     if options.commands is None or isinstance(source, bytes):
         return ()
     return load_commands(options.commands).get(Path(os.path.normpath(Path(source).absolute())), ())
 
 
 def with_own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> CompileOptions:
-    """Options that have a file's own flags before the others, and need no database.
-
-    Raises:
-        InputError: As for `load_commands`.
-    """
+    """Options that have a file's own flags before the others, and need no database."""
     if options.commands is None:
         return options
     return replace(options, commands=None, flags=(*own_flags(source, options), *options.flags))

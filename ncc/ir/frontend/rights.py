@@ -45,15 +45,7 @@ def compile_permissions(
     *,
     writable: Sequence[str] = (),
 ) -> Permissions:
-    """What a compilation may use.
-
-    Args:
-        compiler: From `find_compiler`, its executable by its path.
-        options: Those of the compilation; include paths, and paths in flags, may be read.
-        source: The file to compile; None for text.
-        readable: More folders that may be read, but for what is hidden in them.
-        writable: Folders that may be written.
-    """
+    """What a compilation may use."""
     read = [
         *_SYSTEM,
         str(OWN_HEADERS),

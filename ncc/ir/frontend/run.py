@@ -32,21 +32,7 @@ def run_compiler(
     readable: Sequence[str | os.PathLike[str]] = (),
     writable: Sequence[str] = (),
 ) -> FinishedProcess:
-    """Run a command of `compile_command`.
-
-    Args:
-        compiler: Whose command it is.
-        command: The executable as the compiler names it, and its arguments.
-        options: Those of the compilation: time limit, and the paths that they name.
-        name: What messages call the source.
-        source: The path of the source, or its text.
-        readable: More folders that may be read.
-        writable: Folders that may be written.
-
-    Raises:
-        CompileError: If the compiler fails, exceeds a limit, or can't be started.
-        OutputError: If temporary files can't be written.
-    """
+    """Run a command of `compile_command`."""
     try:
         path = _executable(compiler.argv[0])
         permissions = compile_permissions(

@@ -68,11 +68,7 @@ class Block:
 
 
 class Scopes:
-    """The blocks of a text.
-
-    Args:
-        text: C++ without comments and macros.
-    """
+    """The blocks of a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text

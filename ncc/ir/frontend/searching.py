@@ -29,16 +29,7 @@ _known: dict[str, _Files] = {}
 
 
 def header_folders(source: str, roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """Folders to search for the headers that a source and its headers include.
-
-    Args:
-        source: Path of the source.
-        roots: Folders to look for them in, besides the source's own; none of a user's whole home, or of everybody's
-            temporary files.
-
-    Returns:
-        Folders in the order in which they are needed. None of a header that the including file has beside itself.
-    """
+    """Folders to search for the headers that a source and its headers include."""
     path, *places = (os.path.abspath(one) for one in (source, *roots))  # noqa: PTH100 - as os.walk writes them
     own = Path(path).parent
     if not any(own.is_relative_to(place) for place in places):

@@ -59,23 +59,7 @@ def compile_program(
     *,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledProgram:
-    """Compiles a C or C++ program; what it lacks is put before it.
-
-    In turn, until one compiles: as it is, if it has an include line; with the usual headers; as it is, if it has none;
-    with them in the C of 1989, or as C++; mended, that is with ``main`` made to return a number and with macros for
-    names that nothing declares (π for ``PI``, 100 for others: the value is lost with the macro). A file of another
-    language is compiled as it is.
-
-    Args:
-        source: Path of a source file, or source text as bytes; text needs ``options.language``.
-        options: As for `compile_source`; warnings are switched off in programs that need headers.
-        cache: Folder for precompiled headers; where it can't be written, headers are read each time.
-        readable: Folders that the source may read as well, as for `compile_source`.
-
-    Raises:
-        InputError: The file is missing or can't be read, or its language is not known.
-        CompileError: Nothing compiled; says what the first attempt said.
-    """
+    """Compiles a C or C++ program; what it lacks is put before it."""
     options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
@@ -146,10 +130,7 @@ def _mend(text: bytes, options: CompileOptions, readable: Sequence[str | os.Path
 
 
 def _missing(errors: tuple[str, ...], known: dict[str, str]) -> dict[str, str]:
-    """Macros that errors ask for: of the first error, and of those that look like macros.
-
-    A declaration that fails for want of a macro leaves what it declares undeclared, so most later errors mislead.
-    """
+    """Macros that errors ask for: of the first error, and of those that look like macros."""
     found: dict[str, str] = {}
     for error in errors:
         if match := _UNDECLARED.search(error):

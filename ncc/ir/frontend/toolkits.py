@@ -19,15 +19,7 @@ _WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
 
 
 def toolkit_flags(named: str | None) -> tuple[str, ...]:
-    """Flags by which headers of a toolkit are found, after all others.
-
-    Args:
-        named: Folder of a toolkit, as /usr/local/cuda; None for NCC_CUDA_PATH, then the wheels that the extra ``cuda``
-            brings, and nothing where none of these is there.
-
-    Raises:
-        InputError: The named folder is not a toolkit, or one of a version that is not known.
-    """
+    """Flags by which headers of a toolkit are found, after all others."""
     folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
     folders = folders or _of_wheels()
     # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
@@ -36,13 +28,7 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
-    """Options by which PyTorch's headers are found, where one of them is what a compiler did not find; else None.
-
-    Args:
-        options: Those that it had.
-        errors: What it said.
-        language: Of the source; CUDA's gets what PyTorch declares for it.
-    """
+    """Options by which PyTorch's headers are found, where one of them is what a compiler did not find; else None."""
     spec = importlib.util.find_spec("torch") if any(map(_OF_TORCH.search, errors)) else None
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]

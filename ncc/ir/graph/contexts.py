@@ -77,9 +77,6 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
 
 
 def context_pairs(graph: XFG, width: int = 2) -> Ints32:
-    """Lists the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways.
-
-    Quadratic where many statements share an identifier; meant for looking at small graphs.
-    """
+    """Lists the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways."""
     counts = count_contexts(graph, np.arange(graph.module.num_statements, dtype=np.int32), width)
     return np.stack([counts.center, counts.context], axis=1)

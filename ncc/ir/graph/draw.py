@@ -24,16 +24,7 @@ _MARGIN_PX = 60
 
 
 def to_html(graph: XFG, function: str | None = None) -> str:
-    """A page that draws one function at a time; it needs no other file and no network.
-
-    Args:
-        graph: Of a module.
-        function: Name of the function that it opens with, mangled or as in the source; default the first kernel, or
-            the first function.
-
-    Raises:
-        InputError: There is no such function.
-    """
+    """A page that draws one function at a time; it needs no other file and no network."""
     number = graph.module.first_kernel if function is None else find_function(graph.module, function)
     packed = zlib.compress(json.dumps(page_data(graph), separators=(",", ":")).encode())
     return render_page(
@@ -47,15 +38,7 @@ def to_html(graph: XFG, function: str | None = None) -> str:
 
 
 def page_data(graph: XFG) -> dict[str, Any]:
-    """What the page shows, as JSON has it.
-
-    Returns:
-        ``texts``: every label once. ``statements``: every abstracted statement once. ``functions``: of each its name,
-        then lists of numbers: its boxes (x, y, width and rows of each, on end); of each row the label, the statement
-        (-1 for none) and the source line; of each edge the row of its statement, then source and target relative to
-        that, then the kind; functions of the last box's rows. Labels, lines and rows of statements are differences
-        from the number before.
-    """
+    """What the page shows, as JSON has it."""
     module = graph.module
     texts: dict[str, int] = {}
     text_id, line = np.append(module.text_id, np.int32(-1)), np.append(module.source_line, np.int32(0))
@@ -85,15 +68,7 @@ def _steps(numbers: NDArray[Any]) -> list[int]:
 
 
 def to_svg(graph: XFG, function: str | None = None) -> str:
-    """One function as SVG: a box for each block, a row for each statement, edges coloured by kind.
-
-    Args:
-        graph: Of a module.
-        function: Name, mangled or as in the source; may be left out where the module has only one.
-
-    Raises:
-        InputError: There is no such function, or several and none is named.
-    """
+    """One function as SVG: a box for each block, a row for each statement, edges coloured by kind."""
     names = graph.module.function_names
     if not names:
         raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")

@@ -82,11 +82,7 @@ def draw_functions(graph: XFG) -> Iterator[Drawing]:
 
 
 class _Rows:
-    """Which function each node belongs to, and its row there, for all functions at once.
-
-    Rows of a function: its root, then for each block its label and statements (the entry's arguments before them), then
-    the return node.
-    """
+    """Which function each node belongs to, and its row there, for all functions at once."""
 
     def __init__(self, graph: XFG) -> None:
         module = self.module = graph.module
@@ -175,10 +171,7 @@ def _shown(label: str) -> str:
 def _lay_out(
     firsts: list[int], labels: tuple[str, ...], leaves: Ints, enters: Ints, *, has_others: bool
 ) -> tuple[Box, ...]:
-    """Places boxes, given their first rows and, for each control edge, the rows of its statement and target.
-
-    A box stands in the layer below the lowest of the boxes before it that lead to it; in its layer, near them.
-    """
+    """Places boxes, given their first rows and, for each control edge, the rows of its statement and target."""
     lengths = np.minimum([len(label) for label in labels], LONGEST_ROW)
     widths: list[int] = (np.maximum.reduceat(lengths, firsts[:-1]) + 2).tolist()
     heights = [after - first for first, after in pairwise(firsts)]

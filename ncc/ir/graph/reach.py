@@ -7,10 +7,7 @@ from ncc.ir.reader.module import Module
 
 
 def reachable_statements(module: Module, function: int) -> Ints32:
-    """Statements of a function and of every function of the module that it calls, directly or not, in module order.
-
-    A function whose address is used counts as called.
-    """
+    """Statements of a function and of every function of the module that it calls, directly or not, in module order."""
     used = module.function_of_node[module.operand]
     caller = module.statement_function[module.operand_statement]
     calls = (used >= 0) & (used != caller)

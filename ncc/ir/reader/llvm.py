@@ -45,10 +45,7 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/ni
 
 
 class LLVMWork(IntEnum):
-    """What LLVM does with a module before it prints it.
-
-    Nothing, have its verifier allow it, optimise it as -O2, or only combine instructions.
-    """
+    """What LLVM does with a module before it prints it."""
 
     PRINT = 0
     VERIFY = 1
@@ -139,11 +136,7 @@ _helpers: list[_Helper] = []  # at most one
 
 
 def print_module(data: bytes, work: LLVMWork = LLVMWork.PRINT) -> bytes:
-    """Text or bitcode as LLVM prints it, after some work.
-
-    Raises:
-        LLVMRefusalError: LLVM refuses it, or died of it.
-    """
+    """Text or bitcode as LLVM prints it, after some work."""
     check_confinement()  # the helper may have been started before that was required
     with _lock:
         if not _helpers:

@@ -182,17 +182,7 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Reads LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk.
-
-    Args:
-        text: The module.
-        known_callees: Names, one per line, of external functions that keep their name; None abstracts every callee.
-        keep_immediates: Small integers keep a bucket of their own.
-        keep_casts: Casts of typed pointers are statements.
-        max_fields: Structures of more scalars than this are written ``{...}``; None for no limit.
-        timeout_s: Limit in seconds, or None.
-        verified: True if LLVM has printed the text: words that the reader does not know are attributes, then.
-    """
+    """Reads LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk."""
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
     flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)
@@ -215,13 +205,7 @@ def read_text(
 
 
 def build_graph(columns: Sequence[NDArray[Any]], num_functions: int, max_control: int) -> dict[str, NDArray[Any]]:
-    """Builds the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement.
-
-    Args:
-        columns: Those of the module that ``GRAPH_COLUMNS`` names.
-        num_functions: Number of functions.
-        max_control: Limit of edges from the ends of blocks to labels.
-    """
+    """Builds the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement."""
     library = _library()
     arrays = [np.ascontiguousarray(array, dtype) for array, (_, dtype) in zip(columns, GRAPH_COLUMNS, strict=True)]
     pointers = (_POINTER * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
@@ -281,12 +265,7 @@ def count_contexts(
 
 
 def find_literals(text: bytes, statement_at: NDArray[np.uint32]) -> tuple[Ints32, Ints32, list[bytes]]:
-    """Finds the numbers and the names of globals in statements of a text, which start at (n,) uint32 offsets.
-
-    Returns:
-        For each statement where its literals end, (n,) int32; the literals, int32 indices; and the texts that they
-        are indices of, a name with its ``@``.
-    """
+    """Finds the numbers and the names of globals in statements of a text, which start at (n,) uint32 offsets."""
     library = _library()
     starts = np.ascontiguousarray(statement_at, np.uint32)
     arrays = _session(

@@ -43,11 +43,7 @@ def holds_bitcode(data: bytes) -> bool:
 
 
 def refuse_object(data: bytes, name: str) -> None:
-    """Refuses what holds machine code alone, or more than one module.
-
-    Raises:
-        InputError: The data is an object without bitcode, or an archive.
-    """
+    """Refuses what holds machine code alone, or more than one module."""
     if data.startswith(ARCHIVE_MAGICS) or name.endswith(".a"):
         number = len(list_members(BytesIO(data), name))
         raise InputError(f"{name}: an archive of {number} file(s); give its path, or one of them as lib.a(member.o)")
@@ -56,16 +52,7 @@ def refuse_object(data: bytes, name: str) -> None:
 
 
 def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
-    """The modules that a file holds, each by a path that `ncc.system.files.reading.read_file` takes.
-
-    Args:
-        path: Of the file; only of objects and archives it is read.
-        folder: One that it must be in.
-
-    Returns:
-        The path; of an archive, those of its members that hold bitcode; of an object without bitcode, none. What can't
-        be read is given as it is: whoever reads it says why.
-    """
+    """The modules that a file holds, each by a path that `ncc.system.files.reading.read_file` takes."""
     name = os.fspath(path)
     if Path(name).suffix not in (".o", ".a"):
         return [name]

@@ -24,11 +24,7 @@ _STANDS_FOR = b"ncc.constant"
 
 
 def modern_text(ir: bytes) -> bytes:
-    """A module's text with opaque pointers and without the constant expressions that LLVM has no longer.
-
-    The latter's values become a constant that nothing is known of. What is modern already stays as it is, and what is
-    no module's text is left for LLVM to refuse.
-    """
+    """A module's text with opaque pointers and without the constant expressions that LLVM has no longer."""
     text = b"\n".join(map(_modern_line, ir.split(b"\n")))
     return text + b"\n@%s = external global i8\n" % _STANDS_FOR if b"@" + _STANDS_FOR in text else text
 

@@ -12,11 +12,7 @@ _read: "WeakKeyDictionary[Module, Module | None]" = WeakKeyDictionary()
 
 
 def as_if_optimised(module: Module, abstraction: Abstraction) -> Module | None:
-    """The module as LLVM's optimiser leaves it; None where it is so already, nothing is left, or LLVM can't.
-
-    Code of -O0 is optimised. Other code of an older LLVM, which writes addresses otherwise, has its instructions
-    combined once more. Functions that nothing can reach may be gone; those that stay keep their names.
-    """
+    """The module as LLVM's optimiser leaves it; None where it is so already, nothing is left, or LLVM can't."""
     if not (module.is_unoptimised or module.addresses_members):
         return None
     if module not in _read:

@@ -76,11 +76,7 @@ def read_module(
 
 
 def print_canonically(data: bytes, name: str = "<bytes>", *, verify: bool = False) -> bytes:
-    """Text or bitcode of any version, parsed by LLVM and printed in the current dialect.
-
-    Raises:
-        IRError: LLVM can't read it, crashes on it, or, where it is to verify it, refuses it.
-    """
+    """Text or bitcode of any version, parsed by LLVM and printed in the current dialect."""
     try:
         return print_module(data, LLVMWork.VERIFY if verify else LLVMWork.PRINT)
     except LLVMRefusalError as error:

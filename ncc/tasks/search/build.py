@@ -48,18 +48,7 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 def read_functions(
     file: FoundFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
 ) -> FileVectors:
-    """The functions of a file, where they are, and their vectors, of length 1.
-
-    Args:
-        file: To be read; source is compiled with lines.
-        pooling: Name of a way of pooling.
-        embedding: Its embedding's folder; None for the one that ships.
-        encoder: The same of its encoder.
-        options: How source is compiled.
-
-    Raises:
-        NccError: As from `load_module`.
-    """
+    """The functions of a file, where they are, and their vectors, of length 1."""
     pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
     return FileVectors(function_columns(module), normalised(pooler.vectors(module, range(module.num_functions))))

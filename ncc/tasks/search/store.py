@@ -95,10 +95,7 @@ class Writer:
     ) -> None:
         """Adds a file.
 
-        Args:
-            file: Its path, the folder that it was found in or None, fingerprint, and the reason where it failed.
-            functions: A row for each of its functions; None where it has none.
-            vectors: (num_functions, dim) float16.
+        vectors: (num_functions, dim) float16.
         """
         import pyarrow
 
@@ -126,15 +123,7 @@ class Writer:
 
 @contextmanager
 def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
-    """Writes a generation, which is the index once all is done, and removes what was the index before.
-
-    Args:
-        folder: Of the index.
-        card: With the generation's number.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
+    """Writes a generation, which is the index once all is done, and removes what was the index before."""
     import pyarrow
 
     paths = [folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE)]
@@ -169,12 +158,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Opens an index.
-
-        Raises:
-            InputError: There is none.
-            AssetError: It is damaged or of another format version.
-        """
+        """Opens an index."""
         if not (folder / "index.json").exists():
             raise InputFileError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
         about = read_json(folder / "index.json", FORMAT_VERSION)
@@ -240,10 +224,7 @@ class Store:
     def nearest(self, queries: Floats32, count: int, *, max_products: int = _MAX_PRODUCTS) -> tuple[Floats32, Ints]:
         """The largest inner products with each query, falling, and their rows; of equal ones the first rows.
 
-        Args:
-            queries: (num_queries, dim) float32.
-            count: Number of columns, unless there are fewer functions.
-            max_products: Number of products in memory at a time.
+        queries: (num_queries, dim) float32.
         """
         products, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         step = max(1, max_products // len(queries))
