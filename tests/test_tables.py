@@ -11,6 +11,7 @@ import pytest
 import ncc
 from ncc.errors import InputError, OutputError
 from tests.rooms import EmbeddedModule, save_vectors
+from tests.support.refuses import refuses
 
 IR = Path(__file__).parent / "data" / "ir"
 
@@ -76,8 +77,8 @@ def test_names_that_are_no_utf_8_can_be_written(two, tmp_path, extension):
 
 
 def test_tables_that_can_not_be_written_say_why(two, tmp_path):
-    with pytest.raises(InputError, match=r"vectors\.txt: extension '\.txt' is not one of \.npz \.json \.csv \.parquet"):
+    with refuses(InputError, "vectors.txt", "'.txt'", ".npz", ".json", ".csv", ".parquet"):
         save_vectors(two, "module", tmp_path / "vectors.txt")
     (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(OutputError, match=r"folder\.npz: can't be written"):
+    with refuses(OutputError, "folder.npz", "can't be written"):
         save_vectors(two, "module", tmp_path / "folder.npz")

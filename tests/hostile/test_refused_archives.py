@@ -11,6 +11,7 @@ import pytest
 
 from ncc.errors import DataError
 from tests.rooms import archives, iter_members, read_compressed, write_compressed
+from tests.support.refuses import refuses
 
 
 def _tar(members: dict[str, int], change=lambda member: None) -> bytes:
@@ -95,7 +96,7 @@ def test_a_name_with_a_nul_is_refused(tmp_path):
         member = tarfile.TarInfo("a")
         member.pax_headers = {"path": "b\0c"}
         tar.addfile(member)
-    with pytest.raises(DataError, match=r"a\.tar: member 'b\\x00c' has a name that no file can have"):
+    with refuses(DataError, "a.tar", "'b\\x00c'", "member"):
         list(iter_members(_archive(tmp_path, out.getvalue())))
 
 

@@ -23,6 +23,7 @@ from tests.rooms import (
     read_tables,
     save_counts,
 )
+from tests.support.refuses import refuses
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_cards_of_counts(counts, changes, message, tmp_path):
 )
 def test_reports_of_corpora(tmp_path, report):
     (tmp_path / "report.json").write_text(report)
-    with pytest.raises(AssetError, match=r"report\.json: does not say how statements were abstracted"):
+    with refuses(AssetError, "report.json", "statements", "abstracted"):
         load_abstraction([tmp_path])
 
 
@@ -189,13 +190,11 @@ def test_checkpoints_of_networks(tmp_path, change):
     checkpoints.save(TrainProgress(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), draws)
     state = torch.load(path, weights_only=True)
     torch.save(state | change, path)
-    with pytest.raises(AssetError, match=r"checkpoint\.pt: not a checkpoint of this model .*; remove it to start over"):
+    with refuses(AssetError, "checkpoint.pt", "model", "remove it to start over"):
         checkpoints.load(tuple(Precision))
 
 
 def test_bitcode_that_llvm_prints_and_nobody_can_read():
     _, damaged = read_input(Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.json")
-    with pytest.raises(
-        IRError, match=r"<bytes> \(as LLVM prints it\):\d+:\d+: a block that does not end with a terminator"
-    ):
+    with refuses(IRError, "<bytes> (as LLVM prints it)", "block", "terminator"):
         read_module(damaged)

@@ -26,6 +26,7 @@ from tests.rooms import (
     write_model,
     write_output,
 )
+from tests.support.refuses import refuses
 
 
 def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
@@ -80,7 +81,7 @@ def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
 
 def test_a_folder_in_the_way_is_refused_and_nothing_is_left(tmp_path):
     (tmp_path / "target").mkdir()
-    with pytest.raises(OutputError, match=r"target: can't be written: Is a directory"):
+    with refuses(OutputError, "target", "can't be written", "Is a directory"):
         write_atomically(tmp_path / "target", b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
@@ -99,7 +100,7 @@ def test_a_disk_without_room_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match=r"file: can't be written: No space left on device"):
+    with refuses(OutputError, "file", "can't be written", "No space left on device"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 1
@@ -151,7 +152,7 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a file system that refuses new files")
 def test_a_read_only_file_system_is_named():
-    with pytest.raises(OutputError, match=r"/proc/self/file: can't be written"):
+    with refuses(OutputError, "/proc/self/file", "can't be written"):
         write_atomically("/proc/self/file", b"x")
 
 
@@ -179,7 +180,7 @@ def test_json_of_the_right_version_is_read(tmp_path):
 
 @pytest.mark.parametrize("read", [lambda path: read_json(path, 1), lambda path: read_tensors(path, ())])
 def test_missing_files_and_folders_are_named(tmp_path, read):
-    with pytest.raises(AssetError, match="none: can't be read: No such file"):
+    with refuses(AssetError, "none", "can't be read", "No such file"):
         read(tmp_path / "none")
     with pytest.raises(AssetError, match=str(tmp_path.name)):
         read(tmp_path)
@@ -189,7 +190,7 @@ def test_arrays_that_are_missing_are_named(tmp_path):
     path = tmp_path / "a.safetensors"
     save_file({"a": np.arange(3)}, path)
     assert read_tensors(path, ["a"])["a"].tolist() == [0, 1, 2]
-    with pytest.raises(AssetError, match=r"a\.safetensors: lacks b, c; the file is damaged or from another tool"):
+    with refuses(AssetError, "a.safetensors", "lacks b", "damaged", "tool"):
         read_tensors(path, ["a", "b", "c"])
 
 
@@ -207,7 +208,7 @@ def test_files_of_two_savings_are_no_model(tmp_path):
     read_model(tmp_path / "old", "head", 1, ["a"])  # the same tensors
     write_model(tmp_path / "other", "head", {"format_version": 1}, {"a": np.zeros(3)})
     (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
-    with pytest.raises(AssetError, match=r"head\.safetensors: was not written with head\.json"):
+    with refuses(AssetError, "head.safetensors", "was not written with head.json"):
         read_model(tmp_path / "old", "head", 1, ["a"])
 
 
@@ -237,11 +238,11 @@ def test_an_output_goes_through_pipes_and_links_and_leaves_them(tmp_path):
         assert link.is_symlink()
         assert target.read_bytes() == b"content"
     write_output("/dev/null", b"content")
-    with pytest.raises(OutputError, match="/dev/full: can't be written: No space left on device"):
+    with refuses(OutputError, "/dev/full", "can't be written", "No space left on device"):
         write_output("/dev/full", b"content")
     link.unlink()
     link.symlink_to(link)
-    with pytest.raises(OutputError, match="link: can't be written: Too many levels"):
+    with refuses(OutputError, "link", "can't be written", "Too many levels"):
         write_output(link, b"content")
 
 
@@ -322,7 +323,7 @@ def test_a_folder_has_one_writer(tmp_path):
     assert len(refused) == 1
     assert list(folder.iterdir()) == []
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="file: can't be written"), only_writer(tmp_path / "file"):
+    with refuses(OutputError, "file", "can't be written"), only_writer(tmp_path / "file"):
         pass
 
 
@@ -354,18 +355,16 @@ def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
     assert read_tensors(path, ["a"]).keys() == {"a"}
     assert read_tensors(path, {"a": (3,)}, others=r"b\d").keys() == {"a", "b1"}
     for names, others in ((["extra"], None), (["a"], ".+")):
-        with pytest.raises(
-            AssetError, match=r"'extra' is too large, of shape .21474836480,.; NCC_INPUT_GB allows more"
-        ):
+        with refuses(AssetError, "'extra' is too large", "of shape", "21474836480", "NCC_INPUT_GB allows more"):
             read_tensors(path, names, others=others)
-    with pytest.raises(AssetError, match=r"'a' is damaged, or of another model: \(3,\) for \(2,\)"):
+    with refuses(AssetError, "'a' is damaged", "or of another model", "(3,) for (2,)"):
         read_tensors(path, {"a": (2,)})
     (tmp_path / "m.json").write_text('{"format_version": 1}')
-    with pytest.raises(AssetError, match=r"m\.safetensors: has 21,474,\d+,\d+ bytes, more than 2 GB; NCC_INPUT_GB"):
+    with refuses(AssetError, "m.safetensors", "has 21,474", "bytes", "more than 2 GB", "NCC_INPUT_GB"):
         read_model(tmp_path, "m", 1, ["a"])
     _sparse(path, a=(3,), extra=(1 << 30,))
     assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
-    with pytest.raises(AssetError, match="'extra' is too large"):
+    with refuses(AssetError, "'extra' is too large"):
         read_model(tmp_path, "m", 1, ["a"], others=".+")
 
 

@@ -17,6 +17,7 @@ from tests.rooms import (
     find_files,
     load_recipe,
 )
+from tests.support.refuses import refuses
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_each_file_is_compiled_with_its_own_flags(project, options, monkeypatch)
     for path, opcode in (("one/f.c", "fadd"), (project / "two" / "f.c", "fmul")):
         assert opcode in ncc.embed(path, options=options).module.statement_text(1)
         assert opcode.encode() in compile_program(path, options, project / "cache").ir
-    with pytest.raises(CompileError, match=r"types\.h"):
+    with refuses(CompileError, "types.h"):
         ncc.embed("three/f.c", options=options)
     given = CompileOptions(commands=options.commands, include_paths=("include",), defines=("OPERATION=-",))
     assert "fsub" in ncc.embed("three/f.c", options=given).module.statement_text(1)
@@ -76,7 +77,7 @@ def test_a_corpus_of_a_folder_takes_what_its_database_names(project, options):
 
 def test_a_damaged_database_is_refused(project, options):
     (project / "compile_commands.json").write_text("{}}")
-    with pytest.raises(InputError, match=r"compile_commands\.json: not a compilation database"):
+    with refuses(InputError, "compile_commands.json", "not a compilation database"):
         ncc.embed(project / "one" / "f.c", options=options)
-    with pytest.raises(InputError, match=r"none\.json: can't be read: No such file"):
+    with refuses(InputError, "none.json", "can't be read", "No such file"):
         ncc.embed(project / "one" / "f.c", options=CompileOptions(commands="none.json"))

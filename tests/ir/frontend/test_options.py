@@ -6,6 +6,7 @@ import pytest
 
 from ncc.errors import InputError
 from tests.rooms import CompileOptions
+from tests.support.refuses import refuses
 
 
 @pytest.mark.parametrize("level", ["0", "1", "2", "3", "s", "z", "fast"])
@@ -16,23 +17,23 @@ def test_optimization_with_and_without_dash(level):
 
 @pytest.mark.parametrize("level", ["", "-O", "4", "O2", "-Os -g"])
 def test_unknown_optimization(level):
-    with pytest.raises(InputError, match=r"unknown optimization level .*expected one of -O0, -O1"):
+    with refuses(InputError, "unknown optimization level", "expected one of -O0", "-O1"):
         CompileOptions(optimization=level)
 
 
 def test_unknown_language():
-    with pytest.raises(InputError, match=r"unknown language 'cpp'; expected one of c, c\+\+, opencl, cuda"):
+    with refuses(InputError, "unknown language 'cpp'", "c++", "opencl", "cuda"):
         CompileOptions(language="cpp")
 
 
 @pytest.mark.parametrize("timeout_s", [0, -1.0, float("nan")])
 def test_time_limit_must_be_positive(timeout_s):
-    with pytest.raises(InputError, match=r"the time limit \(timeout_s\) is .*; expected a number of seconds above 0"):
+    with refuses(InputError, "the time limit (timeout_s) is", "above 0"):
         CompileOptions(timeout_s=timeout_s)
 
 
 def test_one_string_is_not_a_tuple_of_strings():
-    with pytest.raises(InputError, match=r"defines is the string 'N=4'; expected a tuple of strings: \('N=4',\)"):
+    with refuses(InputError, "defines is the string 'N=4'", "('N=4',)"):
         CompileOptions(defines="N=4")  # type: ignore[arg-type]
 
 

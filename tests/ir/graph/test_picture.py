@@ -24,6 +24,7 @@ from tests.rooms import (
     to_html,
     to_svg,
 )
+from tests.support.refuses import refuses
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -154,7 +155,7 @@ def test_a_page_opens_with_the_function_that_is_named() -> None:
     graph = build_xfg(read_module(IR / "tree.clang19.ll"))
     assert "show(3)" in to_html(graph, "collatz")
     assert "show(0)" in to_html(graph)
-    with pytest.raises(InputError, match=r"there is no function 'x'; it has total, score, depth, collatz, "):
+    with refuses(InputError, "there is no function 'x'", "it has total", "score", "depth", "collatz"):
         to_html(graph, "x")
 
 
@@ -182,7 +183,7 @@ def test_svg_of_hostile_names() -> None:
 
 def test_svg_of_one_function_or_of_several() -> None:
     assert to_svg(build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))).startswith("<svg ")
-    with pytest.raises(InputError, match=r"a picture shows one function; name one of its 2: </script>"):
+    with refuses(InputError, "a picture shows one function", "name one of its 2", "</script>"):
         to_svg(build_xfg(read_module(HOSTILE)))
-    with pytest.raises(InputError, match=r"a picture shows one function, and it has none"):
+    with refuses(InputError, "a picture shows one function", "and it has none"):
         to_svg(build_xfg(read_module(b"declare void @f()\n")))

@@ -25,6 +25,7 @@ from tests.rooms import (
     load_module,
     read_file,
 )
+from tests.support.refuses import refuses
 
 CODE = {"add": "int add(int a, int b) { return a + b; }", "mul": "int mul(int a, int b) { return a * b; }"}
 KINDS = {
@@ -83,7 +84,7 @@ def test_bitcode_is_found_in_objects_of_every_kind(tmp_path, kind):
 def test_an_object_without_bitcode_is_refused_with_what_to_do(tmp_path, objects):
     path = tmp_path / "plain.o"
     path.write_bytes(objects["machine_code.o"])
-    with pytest.raises(InputError, match=r"plain\.o: an object file without LLVM bitcode; compile .* -fembed-bitcode"):
+    with refuses(InputError, "plain.o", "LLVM", "compile", "-fembed-bitcode"):
         ncc.embed(path)
     (tmp_path / "lib.a").write_bytes(_archive({"plain.o": objects["machine_code.o"]}))
     [item] = expand_inputs([str(tmp_path / "lib.a")])
@@ -93,9 +94,9 @@ def test_an_object_without_bitcode_is_refused_with_what_to_do(tmp_path, objects)
 
 
 def test_a_section_that_is_named_and_not_there_is_an_error(objects):
-    with pytest.raises(IRError, match="LLVM can't read this object file: none of its sections holds bitcode"):
+    with refuses(IRError, "LLVM", "object", "sections", "bitcode"):
         ncc.load_module(objects["machine_code.o"] + b".llvmbc")
-    with pytest.raises(IRError, match="LLVM can't read this object file"):
+    with refuses(IRError, "LLVM", "object"):
         ncc.load_module(objects["add.o"][:700] + b".llvmbc")
 
 
@@ -108,11 +109,11 @@ def test_each_module_of_an_archive_is_an_input(library):
     assert [item.name for item in expand_inputs([names[0]])] == names[:1]
     assert [item.name for item in expand_inputs([str(library.parent)])] == names
     assert [item.name for item in expand_inputs([f"{library.parent}/*.a"])] == names
-    with pytest.raises(InputError, match=r"lib\.a: holds 2 modules; name one of them: .*lib\.a\(add\.o\), "):
+    with refuses(InputError, "holds 2 modules", "name one of them", "lib.a(add.o)"):
         ncc.embed(library)
-    with pytest.raises(InputError, match=r"lib\.a: has no member 'div\.o' among its 3"):
+    with refuses(InputError, "lib.a", "'div.o'", "its 3"):
         ncc.embed(f"{library}(div.o)")
-    with pytest.raises(InputError, match="an archive of 3 file"):
+    with refuses(InputError, "an archive of 3 file"):
         ncc.embed(library.read_bytes())
 
 
@@ -148,7 +149,7 @@ def test_what_is_wrong_with_an_archive_is_told(tmp_path, data, message):
         list_members(io.BytesIO(data), "lib.a")
     path = tmp_path / "lib.a"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"lib\.a: "):
+    with refuses(InputError, "lib.a"):
         ncc.embed(path)
 
 
@@ -159,9 +160,9 @@ def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path, library):
         link.symlink_to(library)
     except OSError:
         pytest.skip("this system makes no links")
-    with pytest.raises(InputError, match="is a link out of"):
+    with refuses(InputError, "is a link out of"):
         read_file(FoundFile(f"{link}(add.o)", str(link.parent)))
-    with pytest.raises(InputError, match="is a link out of"):
+    with refuses(InputError, "is a link out of"):
         [item] = expand_inputs([str(link.parent)])
         load_module(item.source)
 

@@ -6,6 +6,7 @@ import pytest
 
 from ncc.errors import InputError
 from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, find_files, load_recipe
+from tests.support.refuses import refuses
 
 CORPORA = Path(__file__).parents[3] / "datasets" / "corpora"
 RECIPES = sorted(CORPORA.rglob("*.toml"))
@@ -166,7 +167,7 @@ def test_a_recipe_may_be_nothing_but_others(write, tmp_path):
 
 def test_recipes_that_include_each_other_are_refused(write, tmp_path):
     (tmp_path / "one.toml").write_text("include = ['recipe.toml']")
-    with pytest.raises(InputError, match="include"):
+    with refuses(InputError, "include"):
         load_recipe(write(f"include = ['one.toml']\n{SOURCE}"))
 
 
@@ -238,16 +239,16 @@ def test_what_is_refused_says_where_and_why(write, text, message):
 
 def test_an_included_recipe_that_is_wrong_is_named(write, tmp_path):
     path = write(f"include = ['one.toml']\n{SOURCE}")
-    with pytest.raises(InputError, match=r"one\.toml: can't be read: No such file"):
+    with refuses(InputError, "one.toml", "can't be read", "No such file"):
         load_recipe(path)
     (tmp_path / "one.toml").write_text("colour = 3\n" + SOURCE)
-    with pytest.raises(InputError, match=r"one\.toml: unknown keys"):
+    with refuses(InputError, "one.toml", "unknown keys"):
         load_recipe(path)
 
 
 def test_a_recipe_that_is_not_there_or_not_text_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"none\.toml: can't be read: No such file"):
+    with refuses(InputError, "none.toml", "can't be read", "No such file"):
         load_recipe(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"bad\.toml: not a recipe in TOML"):
+    with refuses(InputError, "bad.toml", "not a recipe in TOML"):
         load_recipe(tmp_path / "bad.toml")

@@ -11,6 +11,7 @@ import pytest
 
 from ncc.errors import DataError, OutputError
 from tests.rooms import extract_archive, iter_members
+from tests.support.refuses import refuses
 
 # Incompressible content, so that a cut or a changed byte hits data wherever it falls.
 FILES = {
@@ -51,10 +52,10 @@ def test_members_in_order(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("name", ["../up", "ir/../../up", "/etc/up", "ir\\..\\up", "C:/up"])
 def test_escaping_member_is_refused_by_name(tmp_path: Path, name: str) -> None:
     archive = make_archive(tmp_path / "bad.tar.xz", {"ir/a.ll": b"", name: b"boo"})
-    with pytest.raises(DataError, match="leads out of the archive") as caught:
+    with refuses(DataError, "leads out of the archive") as caught:
         list(iter_members(archive, ".ll"))
     assert repr(name) in str(caught.value)
-    with pytest.raises(DataError, match="leads out of the archive"):
+    with refuses(DataError, "leads out of the archive"):
         extract_archive(archive, tmp_path / "out" / "ir")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["bad.tar.xz", "out"]
 
@@ -62,7 +63,7 @@ def test_escaping_member_is_refused_by_name(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
 def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
     archive = make_archive(tmp_path / "bad.tar.bz2", FILES, make_link(kind, "/etc/passwd"))
-    with pytest.raises(DataError, match="'ir/link' is a link or device"):
+    with refuses(DataError, "'ir/link'", "device"):
         list(iter_members(archive))
 
 
@@ -72,7 +73,7 @@ def test_truncated_archive_is_refused(tmp_path: Path, suffix: str, share: float)
     archive = make_archive(tmp_path / f"ir.tar.{suffix}")
     content = archive.read_bytes()
     archive.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(DataError, match=r"ir\.tar\.\w+: damaged or truncated archive"):
+    with refuses(DataError, "ir.tar.", "damaged or truncated archive"):
         list(iter_members(archive))
 
 
@@ -82,7 +83,7 @@ def test_whole_stream_of_a_truncated_tar_is_refused(tmp_path: Path, compress: ob
     tar = lzma.decompress(plain.read_bytes())
     cut = tmp_path / "cut.tar.z"
     cut.write_bytes(compress(tar[:20_000]))  # type: ignore[operator]
-    with pytest.raises(DataError, match="damaged or truncated"):
+    with refuses(DataError, "damaged or truncated"):
         list(iter_members(cut))
 
 
@@ -93,7 +94,7 @@ def test_damaged_archive_is_refused(tmp_path: Path, suffix: str) -> None:
     middle = len(content) // 2
     content[middle : middle + 64] = bytes(64)
     archive.write_bytes(content)
-    with pytest.raises(DataError, match="damaged or truncated"):
+    with refuses(DataError, "damaged or truncated"):
         list(iter_members(archive))
 
 
@@ -129,12 +130,12 @@ def test_an_ordinary_extended_header_is_read(tmp_path: Path) -> None:
 
 def test_records_for_all_members_are_few(tmp_path: Path) -> None:
     records = b"".join(b"14 key%04d=ab\n" % i for i in range(1500))
-    with pytest.raises(DataError, match="more than 1,000 records for all members"):
+    with refuses(DataError, "1,000", "records"):
         list(iter_members(pax(tmp_path / "bad.tar", records, tarfile.XGLTYPE, 2)))
 
 
 def test_missing_archive_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such archive"):
+    with refuses(DataError, "no such archive"):
         list(iter_members(tmp_path / "gone.tar.xz"))
 
 
@@ -152,7 +153,7 @@ def test_extract_once(tmp_path: Path) -> None:
 def test_failed_extraction_leaves_nothing(tmp_path: Path) -> None:
     archive = make_archive(tmp_path / "ir.tar.xz")
     archive.write_bytes(archive.read_bytes()[:-2000])
-    with pytest.raises(DataError, match="truncated"):
+    with refuses(DataError, "truncated"):
         extract_archive(archive, tmp_path / "cache" / "key")
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -173,5 +174,5 @@ def test_lost_race_keeps_the_winner(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_unwritable_cache(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, not a folder")
-    with pytest.raises(OutputError, match="can't extract"):
+    with refuses(OutputError, "can't extract"):
         extract_archive(make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key")

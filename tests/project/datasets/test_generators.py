@@ -9,6 +9,7 @@ import pytest
 from datasets.generators import GENERATORS, generate
 from ncc.errors import InputError
 from tests.rooms import CompileOptions, compile_source, read_module
+from tests.support.refuses import refuses
 
 NAMES = ("gemm", "stencil", "eigen")
 
@@ -63,7 +64,7 @@ def test_about_one_program_in_five_is_of_kernels(name):
 
 
 def test_an_unknown_generator_is_refused_at_once():
-    with pytest.raises(InputError, match=r"no generator 'fft' .*; expected one of gemm, stencil, eigen$"):
+    with refuses(InputError, "no generator 'fft'", "stencil", "eigen"):
         generate("fft", 1)
 
 
