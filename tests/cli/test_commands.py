@@ -130,11 +130,6 @@ def test_every_command_explains_itself(ncc, command):
     assert COMMANDS[command].__doc__.splitlines()[0][:60] in " ".join(finished.out.split())
 
 
-def test_the_version_is_told(ncc):
-    finished = ncc("--version")
-    assert (finished.code, finished.out) == (0, f"ncc {package.__version__}\n")
-
-
 def test_a_defect_is_told_as_one_with_its_traceback(capsys):
     with pytest.raises(SystemExit) as end, told_defects():
         raise KeyError("nothing of the sort")

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -158,30 +157,6 @@ def test_another_embedding_is_used(ncc, code, tmp_path):
 # ---- files of vectors
 
 
-@pytest.mark.parametrize("level", ["module", "function", "statement"])
-@pytest.mark.parametrize("extension", [".npz", ".json", ".csv", ".parquet"])
-def test_vectors_are_written(ncc, code, tmp_path, extension, level):
-    inputs = [code / "tree.clang22.ll", code / "two_kernels.cl"]
-    path = tmp_path / f"out{extension}"
-    finished = ncc("embed", *inputs, "-o", path, "--level", level)
-    assert finished.code == 0
-    expected = np.concatenate([package.embed(one).at(level) for one in inputs])
-    if extension == ".npz":
-        with np.load(path) as table:
-            vectors = table["vectors"]
-    elif extension == ".json":
-        vectors = [row["vector"] for row in json.loads(path.read_text())]
-    elif extension == ".csv":
-        with path.open(newline="") as file:
-            names, *rows = csv.reader(file)
-        vectors = [[float(number) for number in row[names.index("v0") :]] for row in rows]
-    else:
-        import pyarrow.parquet
-
-        vectors = pyarrow.parquet.read_table(path)["vector"].to_pylist()
-    assert np.array(vectors) == pytest.approx(expected, abs=1e-7)
-
-
 def test_what_could_be_read_is_written_beside_what_could_not(ncc, code, tmp_path):
     (code / "broken.c").write_text("int f( {\n")
     finished = ncc("embed", code, "-o", tmp_path / "out.npz")
@@ -189,25 +164,6 @@ def test_what_could_be_read_is_written_beside_what_could_not(ncc, code, tmp_path
     assert finished.err.startswith(f"ncc: {code / 'broken.c'}: does not compile")
     with np.load(tmp_path / "out.npz") as table:
         assert len(table["vectors"]) == 6
-
-
-def test_a_file_that_can_not_be_written_is_said_before_the_work(ncc, code, tmp_path):
-    (tmp_path / "folder.npz").mkdir()
-    for target, message in (
-        (tmp_path / "nowhere" / "out.npz", "there is no folder"),
-        (tmp_path / "folder.npz", "is a folder; expected a file to write"),
-        (code / "dot.c" / "out.npz", "there is no folder"),
-    ):
-        finished = ncc("embed", code / "dot.c", "-o", target)
-        assert (finished.code, finished.out) == (1, "")
-        assert finished.err.startswith(f"ncc: {target}: {message}")
-        assert finished.err.count("\n") == 1
-
-
-def test_a_file_system_that_takes_no_file_is_named(ncc, code):
-    finished = ncc("embed", code / "dot.c", "-o", "/proc/self/out.npz")
-    assert finished.code == 1
-    assert "ncc: /proc/self/out.npz: can't be written" in finished.err
 
 
 # ---- wrong usage
@@ -232,24 +188,7 @@ def test_wrong_usage_is_2(ncc, code, arguments, message):
     assert message in finished.err
 
 
-def test_no_input_is_wrong_usage(ncc):
-    finished = ncc("embed")
-    assert finished.code == 2
-    assert "INPUT" in finished.err
-
-
 # ---- inputs that can't be read
-
-
-def test_a_bad_input_is_one_message_and_exit_code_1(ncc, bad):
-    path, message = bad
-    finished = ncc("embed", path)
-    assert (finished.code, finished.out) == (1, "")
-    assert finished.err.startswith("ncc: ")
-    assert finished.err.count("ncc: ") == 1
-    assert message in finished.err
-    assert "Traceback" not in finished.err
-    assert len(finished.err) < 6000
 
 
 def test_a_bad_input_does_not_stop_the_others(ncc, bad, code):
@@ -317,21 +256,6 @@ def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):
         rows = list(csv.reader(file))[1:]
     shown = ["'=1+1", "'+f", "'-f", "'@f", "'\tf", "'\rf", "f=", "'f", ""]
     assert rows == [[label, label, "-0.5", "-0.5"] for label in shown]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-@pytest.mark.parametrize(("command", "name"), [("embed", "out.csv"), ("graph", "out.dot")])
-def test_an_output_goes_through_a_link_to_a_pipe(ncc, ir, tmp_path, command, name):
-    assert ncc(command, ir / "tree.clang22.ll", "-o", tmp_path / name).code == 0
-    expected = (tmp_path / name).read_bytes()
-    (tmp_path / name).unlink()
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / name).symlink_to("pipe")
-    with ThreadPoolExecutor(1) as pool:
-        found = pool.submit((tmp_path / "pipe").read_bytes)
-        assert ncc(command, ir / "tree.clang22.ll", "-o", tmp_path / name).code == 0
-        assert found.result(30) == expected
-    assert (tmp_path / "pipe").is_fifo()
 
 
 # ---- worker processes

@@ -121,26 +121,6 @@ def test_wrong_usage_of_graph(ncc, code, tmp_path):
 NO_FUNCTIONS = ("declared.ll", "variable.c")  # their graph is empty, which is an answer
 
 
-@pytest.mark.parametrize("command", [["graph"], ["predict-device"]])
-def test_a_bad_input_is_one_message_and_exit_code_1(ncc, bad, command):
-    path, message = bad
-    finished = ncc(*command, path)
-    if command == ["graph"] and path.name in NO_FUNCTIONS:
-        assert (finished.code, finished.err) == (0, "")
-        return
-    assert (finished.code, finished.out) == (1, "")
-    assert finished.err.startswith("ncc: ")
-    assert message in finished.err
-
-
-def test_bad_inputs_do_not_stop_the_graphs_of_others(ncc, bad, code):
-    path, _ = bad
-    finished = ncc("graph", path, code / "dot.c", "--json")
-    is_readable = path.name in NO_FUNCTIONS
-    assert finished.code == (0 if is_readable else 1)
-    assert [row["ok"] for row in _rows(finished.out)] == [is_readable, True]
-
-
 # ---- prediction, with the heads that ship
 
 

@@ -241,7 +241,13 @@ def test_an_interrupt_is_130_and_no_traceback(case, tmp_path):
     assert err.count(b"\n") == 1
 
 
-STREAMS = [["info"], ["--help"], ["embed", IR / "tree.clang22.ll"], ["graph", IR / "tree.clang22.ll", "--json"]]
+STREAMS = [
+    ["info"],
+    ["data", "list"],
+    ["--help"],
+    ["embed", IR / "tree.clang22.ll"],
+    ["graph", IR / "tree.clang22.ll", "--json"],
+]
 
 
 def finish(words: list[object], **options: Any) -> tuple[int, bytes | None, bytes | None]:
@@ -265,10 +271,15 @@ def test_outputs_that_are_closed_or_full(words):
 
 def test_messages_that_nobody_reads_and_input_that_is_closed():
     words = ["embed", "nothing.ll", IR / "tree.clang22.ll", "--json"]
-    code, out, _ = finish(words, stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2))
-    assert (code, [json.loads(line)["ok"] for line in (out or b"").splitlines()]) == (1, [False, True])
-    ended = finish(["embed", "-"], stderr=subprocess.PIPE, preexec_fn=lambda: os.close(0))
-    assert ended == (1, None, b"ncc: standard input is empty\n")
+    with Path("/dev/full").open("wb") as full:
+        ended = [
+            finish(words, stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2)),
+            finish(words, stdout=subprocess.PIPE, stderr=full),
+        ]
+    for code, out, _ in ended:
+        assert (code, [json.loads(line)["ok"] for line in (out or b"").splitlines()]) == (1, [False, True])
+    closed = finish(["embed", "-"], stderr=subprocess.PIPE, preexec_fn=lambda: os.close(0))
+    assert closed == (1, None, b"ncc: standard input is empty\n")
 
 
 # ---- names that would like to be something else
