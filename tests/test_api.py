@@ -380,7 +380,8 @@ def test_every_parameter_is_documented():
         function = getattr(ncc, name)
         if not inspect.isfunction(function):
             continue
-        untold = [one for one in inspect.signature(function).parameters if f"    {one}: " not in function.__doc__]
+        text = function.__doc__ or ""
+        untold = [one for one in inspect.signature(function).parameters if f"    {one}: " not in text]
         assert not untold, (name, untold)
 
 
