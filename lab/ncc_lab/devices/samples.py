@@ -14,7 +14,7 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.measure.devices_table import LaunchTimes
+from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.data.registry import Folder, locate
 from ncc.learning.data.tables import check_names, read_rows
 from ncc.learning.embedding.embedding import Embedding

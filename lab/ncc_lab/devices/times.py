@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Ints, Split
 from ncc.errors import InputError
-from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit
+from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.calibration_error import accuracy_of_surest
 from ncc.tasks.devices.features import KernelFeatures

@@ -74,11 +74,7 @@ class Argument:
 
     @property
     def element(self) -> tuple[Any, int]:
-        """NumPy's type of its numbers, and how many make an element.
-
-        Raises:
-            InputError: It is an image, a pipe, a structure or the like.
-        """
+        """NumPy's type of its numbers, and how many make an element."""
         plain = self.type_name.removesuffix("*").strip()
         found = _TYPE.fullmatch(plain)
         if not found:
@@ -94,11 +90,7 @@ class Argument:
         return {**rules.get(self.name, {}), **rules.get(f"{self.kernel}.{self.name}", {})}.get(key)
 
     def elements(self, rules: Rules, shape: Shape) -> int:
-        """Number of elements of a buffer: a work-item each, in local memory of one work-group, unless told otherwise.
-
-        Raises:
-            InputError: What is told is not a number of elements.
-        """
+        """Elements of a buffer: one per work-item, of local memory per item of a group, unless a comment says so."""
         told = self.rule(rules, "size")
         names = shape.names
         count = names["L" if self.space == "local" else "N"] if told is None else evaluate_size(told, names)
@@ -109,9 +101,6 @@ class Argument:
 
 def read_rules(source: str) -> Rules:
     """What comments of a source say of arguments and kernels.
-
-    Raises:
-        InputError: One is not understood.
 
     Examples:
         >>> read_rules("// ncc: row_start: size N + 1, values 8 * i")
@@ -130,9 +119,6 @@ def read_rules(source: str) -> Rules:
 
 def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
     """The value of an expression of +, -, *, / (rounded down), %, numbers and names.
-
-    Raises:
-        InputError: It is not such an expression, or divides by 0.
 
     Examples:
         >>> evaluate_size("2 * (N + 1) / 3", {"N": 10})
@@ -157,11 +143,7 @@ def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
 
 
 def shape_of(kernel: str, rules: Rules, dimensions: int, size: int, wgsize: int) -> Shape:
-    """Work-items for a size: in a row, or in a square for two dimensions; whole work-groups.
-
-    Raises:
-        InputError: A work-group does not fit into the size.
-    """
+    """Work-items for a size: in a row, or in a square for two dimensions; whole work-groups."""
     told = rules.get(kernel, {})
     names = {"W": size, "N": size, "L": wgsize}
     group = int(evaluate_size(told["local"], names)) if "local" in told else wgsize
@@ -181,9 +163,6 @@ def fill(argument: Argument, rules: Rules, shape: Shape, rng: np.random.Generato
 
     Whole numbers are below the number of work-items, so that they may be indices of what has an element for each;
     whole scalars are that number, in two dimensions that of a row; others are between 0 and 1.
-
-    Raises:
-        InputError: It is of a type, or of a size, that can't be made.
     """
     dtype, width = argument.element
     names = shape.names

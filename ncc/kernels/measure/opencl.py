@@ -99,10 +99,6 @@ def list_devices() -> list[Device]:
 def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
     """Devices by number in the list, from 1, or by part of their names; None for all that compile anything.
 
-    Args:
-        names: Numbers and parts of names.
-        progress: Called with a line of text for each device that is passed over.
-
     Raises:
         InputError: A name fits no device or several, or two name the same.
         NccError: There are no devices, or one that is named, or all, compile nothing.
@@ -172,11 +168,7 @@ def without_messages() -> Iterator[None]:
 
 
 def open_device(name: str) -> Any:
-    """The object of pyopencl for a device of `list_devices`.
-
-    Raises:
-        NccError: It is not there any more.
-    """
+    """The object of pyopencl for a device of `list_devices`."""
     handles = {device.name: handle for device, handle in _handles().items()}
     if name not in handles:
         raise NccError(f"{name}: the device is gone; found {', '.join(handles) or 'none'}")

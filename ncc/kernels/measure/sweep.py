@@ -1,5 +1,12 @@
-"""``ncc measure``: every kernel at every size on every device, as far as time allows; resumable."""
+"""``ncc measure``: every kernel at every size on every device, as far as time allows; resumable.
 
+``ncc calibrate`` orders launches by what they teach: log times are a Gaussian process over sizes and what
+kernels do, with an effect of each kernel that no other shares. Measuring a launch lowers the variance of the shared
+part everywhere, by an amount that does not depend on the time found; the launch with the largest sum of that per
+second is next (active learning as Cohn 1996).
+"""
+
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -7,12 +14,81 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError, NccError, check_positive
-from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, find_kernels, source_ids
 from ncc.kernels.measure.opencl import Device, choose_devices
-from ncc.kernels.measure.sizes import parse_sizes
 from ncc.kernels.measure.table import MeasuredTable
+from ncc.kernels.measure.timing import SHIPPED_KERNELS, Bench, find_kernels, source_ids
 from ncc.system.files.writing import check_writable
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def parse_sizes(given: str | Sequence[int], name: str = "sizes", most: int = 2**32) -> tuple[int, ...]:
+    """Numbers of work-items from "1K:16M", in steps of 4, or "64,256"; K, M and G are powers of 1024.
+
+    Examples:
+        >>> parse_sizes("1K:64K"), parse_sizes("64,100")
+        ((1024, 4096, 16384, 65536), (64, 100))
+    """
+    sizes = _parsed(given) if isinstance(given, str) else tuple(given)
+    if not sizes or not all(1 <= size <= most for size in sizes):
+        raise InputError(
+            f"{name} is {given!r}; expected whole numbers from 1 to {most:,}: a range such as 1K:16M, "
+            "or a list such as 64,256"
+        )
+    return sizes
+
+
+def _parsed(text: str) -> tuple[int, ...]:
+    """The numbers; none where it is neither a range nor a list."""
+    found = re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*:\s*(\d{1,12})([KMG]?)\s*", text, re.IGNORECASE)
+    if found:
+        first, last = (int(found[at]) * _UNITS[found[at + 1].upper()] for at in (1, 3))
+        return tuple(first * 4**step for step in range(32) if 0 < first * 4**step <= last)
+    parts = [re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*", part, re.IGNORECASE) for part in text.split(",")]
+    return tuple(dict.fromkeys(int(part[1]) * _UNITS[part[2].upper()] if part else 0 for part in parts))
+
+
+_OF_KERNEL = 0.3
+_NOISE = 0.05
+_SIZE_LENGTH = 1.5
+_CODE_LENGTH = 1.0
+
+
+def covariance_of(sizes: Floats, code: Floats) -> Floats:
+    """Covariance, (n, n) float64, of launches by log sizes, (n, s), and features of their kernels, (n, k)."""
+    near_sizes = np.exp(-0.5 * _distances(sizes) / _SIZE_LENGTH**2)
+    scaled = (code - code.mean(axis=0)) / np.where(np.ptp(code, axis=0) > 0, code.std(axis=0), np.inf)
+    near_code = np.exp(-0.5 * _distances(scaled) / (_CODE_LENGTH**2 * max(1, code.shape[1])))
+    return near_sizes * (0.2 + 0.8 * near_code)
+
+
+def _distances(rows: Floats) -> Floats:
+    squares = (rows**2).sum(axis=1)
+    return np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
+
+
+class Chooser:
+    """Keeps what is not known yet of launches, and says which of them to measure."""
+
+    def __init__(self, sizes: Floats, code: Floats, kernel: Ints) -> None:
+        """Start from log sizes, (n, s), and features of kernels, (n, k), and indices of the kernels, (n,)."""
+        self._shared = covariance_of(sizes, code)
+        self._whole = self._shared + _OF_KERNEL * (kernel[:, None] == kernel[None, :])
+
+    def choose(self, seconds: Floats, allowed: Bools) -> int:
+        """The allowed launch, (n,) bool, that teaches most per second, (n,) float64."""
+        gain = (self._shared**2).sum(axis=0) / (np.diag(self._whole) + _NOISE)
+        return int(np.argmax(np.where(allowed, gain / seconds, -1.0)))
+
+    def observe(self, launch: int) -> None:
+        """Counts a launch as measured."""
+        weight = self._whole[launch] / (self._whole[launch, launch] + _NOISE)
+        self._shared = self._shared - np.outer(self._shared[:, launch], weight)
+        self._whole = self._whole - np.outer(self._whole[:, launch], weight)
 
 
 @dataclass(frozen=True)

@@ -83,34 +83,20 @@ class CoarseningSamples:
         return np.where(known.any(axis=1), fastest, -1)
 
     def groups(self, unit: CoarseningUnit) -> np.ndarray:
-        """Return the name of each row's kernel or device, or its source text, (n,).
-
-        Raises:
-            InputError: `unit` is none of these.
-        """
+        """Return the name of each row's kernel or device, or its source text, (n,)."""
         if unit not in get_args(CoarseningUnit):
             raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(CoarseningUnit))}")
         return self.source.astype(str) if unit == "source" else getattr(self, unit)
 
     def without_answers(self, rows: Ints) -> "CoarseningSamples":
-        """Return a copy in which some rows' runtimes are hidden.
-
-        Args:
-            rows: Row indices, (m,) int64.
-
-        Returns:
-            The samples, with NaN for these rows' runtimes.
-        """
+        """Return a copy in which some rows' runtimes are hidden, NaN; rows are (m,) int64."""
         runtime = self.runtime.copy()
         runtime[rows] = np.nan
         return dataclasses.replace(self, runtime=runtime)
 
 
 def load_samples(folder: Folder = None) -> CoarseningSamples:
-    """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`.
-
-    Returns:
-        The samples, kernel by kernel in the order of the oracles' table, each on the four `DEVICES`.
+    """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`, kernel by kernel.
 
     Raises:
         DataError: A table is missing, fails its checksum or is malformed.
@@ -126,9 +112,6 @@ def load_samples(folder: Folder = None) -> CoarseningSamples:
 def load_kernel_ir(folder: Folder = None) -> dict[str, bytes]:
     """Load the kernels' LLVM 5 IR.
 
-    Returns:
-        Name of the kernel → text of its .ll file.
-
     Raises:
         DataError: The archive is missing, fails its checksum or is damaged.
     """
@@ -139,16 +122,8 @@ def load_kernel_ir(folder: Folder = None) -> dict[str, bytes]:
 def read_tables(runtimes: Path, oracles: Path) -> CoarseningSamples:
     """Read the two published tables.
 
-    Args:
-        runtimes: CSV file with a line for each kernel and factor.
-        oracles: CSV file with a line for each kernel: the best factor and its runtime on each device.
-
     Returns:
         The samples, in the order of the oracles' table.
-
-    Raises:
-        DataError: A column is missing, a value is malformed, a kernel lacks its runtime without coarsening, its lines
-            disagree on its text, or the oracles contradict the runtimes.
     """
     best_rows, rows = read_rows(oracles, _ORACLE_COLUMNS), read_rows(runtimes, _RUNTIME_COLUMNS)
     check_names(oracles, best_rows, "kernel")
@@ -213,15 +188,7 @@ def _where(row: dict[str, str]) -> str:
 
 
 def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
-    """Replace factors that were not measured by the largest smaller one that was.
-
-    Args:
-        runtime: Measured runtimes, (n, 6) float64, NaN where not measured; factor 1 always is.
-        chosen: Indices of factors, (..., n) int64.
-
-    Returns:
-        Indices of factors, (..., n) int64.
-    """
+    """Replace factors, (..., n) indices, without a runtime, (n, 6), by the largest smaller one that has one."""
     number = np.where(np.isfinite(runtime), np.arange(runtime.shape[1]), 0)
     last_measured = np.maximum.accumulate(number, axis=1)
     return last_measured[np.arange(len(runtime)), chosen]
@@ -234,12 +201,7 @@ def complete_log_speedups(runtime: Floats) -> Floats:
     the origin is fitted to what was measured of a row and followed beyond it, but never upwards, so that what was not
     tried is not believed to be better than what was.
 
-    Args:
-        runtime: Runtimes at factors 1, 2, 4 …, (n, k) float64; NaN where not measured. A row is wholly NaN, or has
-            been measured at factor 1 and some others.
-
-    Returns:
-        log(runtime at factor 1 / runtime), (n, k) float64; NaN for rows that are wholly NaN.
+    Runtimes are (n, k) float64 at factors 1, 2, 4 …, NaN where not measured; so is the result, for rows wholly NaN.
     """
     with np.errstate(invalid="ignore"):
         curves = np.log(runtime[:, :1] / runtime)

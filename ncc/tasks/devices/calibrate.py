@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.errors import InputError, NccError, check_positive
-from ncc.kernels.measure.bench import SHIPPED_KERNELS, Bench, KernelSource, find_kernels, source_ids
-from ncc.kernels.measure.choice import Chooser
 from ncc.kernels.measure.opencl import Device, choose_devices
-from ncc.kernels.measure.sizes import parse_sizes
+from ncc.kernels.measure.sweep import Chooser, parse_sizes
 from ncc.kernels.measure.table import MeasuredTable
+from ncc.kernels.measure.timing import SHIPPED_KERNELS, Bench, KernelSource, find_kernels, source_ids
 from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:

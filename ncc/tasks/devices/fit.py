@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
-from ncc.kernels.measure.devices_table import LaunchTimes
+from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of

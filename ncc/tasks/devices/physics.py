@@ -16,7 +16,7 @@ from ncc.kernels.cpu_cost import CYCLE_KINDS
 from ncc.tasks.devices.features import KernelFeatures, complete_sizes, cycles_at_size, work_at_size
 
 if TYPE_CHECKING:
-    from ncc.kernels.measure.devices_table import LaunchTimes
+    from ncc.kernels.measure.table import LaunchTimes
 
 NUM_TERMS = 7 + len(CYCLE_KINDS)
 PUBLISHED_TERMS = np.arange(7)

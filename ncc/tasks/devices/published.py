@@ -16,7 +16,7 @@ from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.measure.devices_table import LaunchTimes
+from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.data.archives import iter_members
 from ncc.learning.data.registry import Folder, locate
 from ncc.learning.data.tables import check_names, read_rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import DataError, InputError
-from ncc.kernels.measure.devices_table import LaunchTimes, LaunchUnit, read_times
+from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.heads.calibration_error import calibration_error
@@ -47,7 +47,7 @@ def train_devmap(
 
     Args:
         output: Folder that gets the head.
-        tables: Of times, see `ncc.kernels.measure.devices_table.COLUMNS`, all of the same devices.
+        tables: Of times, see `ncc.kernels.measure.table.COLUMNS`, all of the same devices.
         platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
         model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes, what
             kernels do and what a thread does at the launch, or "lstm", which reads statements and takes longer. Without
