@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @takes_compile_options()
 def predict_coarsening(
     inputs: Inputs,
-    platform: Annotated[
+    device: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
@@ -36,10 +36,10 @@ def predict_coarsening(
     from ncc import api
 
     own = loaded(api.load_coarsening_head, head)
-    if platform is not None and platform not in own.devices:
-        raise InputError(f"--platform is {platform!r}; expected one of {', '.join(own.devices)}")
-    work = functools.partial(_predict, head=head, embedding=embedding, platform=platform, options=options)
-    fields = ("factor", "speedup", "interval", "platform")
+    if device is not None and device not in own.devices:
+        raise InputError(f"--device is {device!r}; expected one of {', '.join(own.devices)}")
+    work = functools.partial(_predict, head=head, embedding=embedding, device=device, options=options)
+    fields = ("factor", "speedup", "interval", "device")
     run_over(inputs, work, as_json=as_json, fields=fields, kernels=True, jobs=jobs, compile_s=options.timeout_s)
 
 
@@ -57,6 +57,6 @@ def _sentence(answer: "CoarseningPrediction") -> str:
     low, high = answer.interval
     spread = f" (80 % interval {low:.2f}x to {high:.2f}x)" if answer.factor > 1 else ""
     expected = ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
-    notes = "".join(f"; {note}" for note in (answer.doubt, answer.caveat) if note)
+    notes = "".join(f"; {warning}" for warning in answer.warnings)
     factor = f"factor {answer.factor}, {answer.speedup:.2f}x{spread}"
     return f"{source_name(answer.kernel)}: {factor}; expected at {expected}{notes}"

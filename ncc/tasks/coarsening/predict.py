@@ -24,64 +24,59 @@ class CoarseningPrediction:
 
     Attributes:
         kernel: The kernel's name.
-        platform: The device, or None for any other.
+        device: The device, or None for any other.
         factor: Work-items to merge into one: the factor of the highest expected speedup; 1 means not to coarsen.
         speedup: Expected speedup over no coarsening at that factor.
         interval: (low, high), which held the measured speedup in 80% of cases, on kernels held out, where the answer
             was to coarsen; (1, 1) where it is not to.
         speedups: Factor → expected speedup, ascending.
-        basis: Everything that the answer depends on, by name, such as ``divergent_share``, the share of statements
-            that not all work-items run: kernels alike in that get the same answer. Empty if the whole kernel was read,
-            or the answer is a constant.
+        features_used: Everything that the answer depends on, by name, such as ``divergent_share``, the share of
+            statements that not all work-items run. Empty if the whole kernel was read, or the answer is a constant.
         is_constant: Whether the answer is the same for all kernels.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
-        unlike: How the kernel differs from all that were measured, kernels of OpenCL on buffers; may be empty.
+        differences: How the kernel differs from all that were measured, kernels of OpenCL on buffers; may be empty.
     """
 
     kernel: str
-    platform: str | None
+    device: str | None
     factor: int
     speedup: float
     interval: tuple[float, float]
     speedups: dict[int, float]
-    basis: dict[str, float] = field(default_factory=dict)
+    features_used: dict[str, float] = field(default_factory=dict)
     is_constant: bool = False
     num_statements: int
     unknown_rate: float
-    unlike: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
     @property
-    def doubt(self) -> str:
-        """Why the answer may not hold, as text; empty if kernels of this kind were measured."""
-        return f"unlike the kernels that were measured: {' and '.join(self.unlike)}" if self.unlike else ""
-
-    @property
-    def caveat(self) -> str:
-        """Which kernels get the same answer, as text; empty if the whole kernel was read."""
-        if self.is_constant:
-            return "the best constant, the same for any kernel"
-        known = " and ".join(f"{name} {value:.3g}" for name, value in self.basis.items())
-        return known and f"told by {known} alone, and the same for any kernel with that"
+    def warnings(self) -> tuple[str, ...]:
+        """Why the answer may not hold, and which kernels get the same one; empty if the whole kernel was read."""
+        unlike = f"unlike the kernels that were measured: {' and '.join(self.differences)}" if self.differences else ""
+        used = " and ".join(f"{name} = {value:.3g}" for name, value in self.features_used.items())
+        same = f"based on {used} only; kernels with the same value get the same answer" if used else ""
+        constant = "the best constant, the same for any kernel" if self.is_constant else ""
+        return tuple(warning for warning in (unlike, same, constant) if warning)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return asdict(self) | {"demangled": source_name(self.kernel)}
+        return asdict(self) | {"warnings": self.warnings, "demangled": source_name(self.kernel)}
 
     def _repr_html_(self) -> str:
         rows = [
             (factor, f"{speedup:.2f}×", "best" if factor == self.factor else "")
             for factor, speedup in self.speedups.items()
         ]
-        caption = f"{source_name(self.kernel)} on {self.platform or 'any device'}"
-        caption += "".join(f"; {note}" for note in (self.doubt, self.caveat) if note)
+        caption = f"{source_name(self.kernel)} on {self.device or 'any device'}"
+        caption += "".join(f"; {warning}" for warning in self.warnings)
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 
 
 def predict_coarsening(
     source: Source,
     *,
-    platform: str | None = None,
+    device: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
     head: CoarseningHead | str | os.PathLike[str] | None = None,
@@ -91,7 +86,7 @@ def predict_coarsening(
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        platform: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
+        device: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
             None for any other.
         options: How source is compiled.
         language: As for `ncc.embed`.
@@ -102,7 +97,7 @@ def predict_coarsening(
         One answer per kernel, in the order of the file.
 
     Raises:
-        InputError: No kernel, an unknown platform, or what `ncc.embed` raises.
+        InputError: No kernel, an unknown device, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
         AssetError: The head was trained on another embedding, or is damaged.
 
@@ -112,17 +107,17 @@ def predict_coarsening(
     embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
     options = CompileOptions.of(options, language)
     kernels = read_kernels(source, load_embedding(embedding), embedding_id, options)
-    return tuple(_predict(head, kernel, platform) for kernel in kernels)
+    return tuple(_predict(head, kernel, device) for kernel in kernels)
 
 
 def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> CoarseningPrediction:
-    basis: dict[str, float] = {}
+    used: dict[str, float] = {}
     if isinstance(head, LSTMHead):
         speedups = head.speedups(head.ensemble.encode(kernel.sequence()), device)
     else:
         share = divergent_share(kernel.module, kernel.function)
         speedups = head.speedups(share, device)
-        basis = {"divergent_share": share} if head.slope.any() else {}
+        used = {"divergent_share": share} if head.slope.any() else {}
     best = int(np.argmax(speedups))
     speedup, factor = float(speedups[best]), head.factors[best]
     if not speedup < MAX_SPEEDUP:
@@ -132,16 +127,16 @@ def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> Coarse
     low, high = (speedup * head.interval_quantiles).tolist() if best else (1.0, 1.0)
     return CoarseningPrediction(
         kernel=kernel.name,
-        platform=device,
+        device=device,
         factor=factor,
         speedup=speedup,
         interval=(low, high),
         speedups=dict(zip(head.factors, speedups.tolist(), strict=True)),
-        basis=basis,
-        is_constant=not isinstance(head, LSTMHead) and not basis,
+        features_used=used,
+        is_constant=not isinstance(head, LSTMHead) and not used,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
-        unlike=_differences(kernel),
+        differences=_differences(kernel),
     )
 
 

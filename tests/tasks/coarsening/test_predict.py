@@ -30,11 +30,11 @@ __kernel void climb(__global float *x, int n) {
 """
 
 
-@pytest.mark.parametrize("platform", [None, *load_coarsening_head().devices])
-def test_the_factor_is_the_one_of_highest_expected_speedup(platform):
-    (answer,) = ncc.predict_coarsening(STRAIGHT.encode(), platform=platform, options=OPTIONS)
+@pytest.mark.parametrize("device", [None, *load_coarsening_head().devices])
+def test_the_factor_is_the_one_of_highest_expected_speedup(device):
+    (answer,) = ncc.predict_coarsening(STRAIGHT.encode(), device=device, options=OPTIONS)
     assert answer.kernel == "scale"
-    assert answer.platform == platform
+    assert answer.device == device
     assert list(answer.speedups) == [1, 2, 4, 8, 16, 32]
     assert answer.speedups[1] == 1
     assert answer.speedup == max(answer.speedups.values()) == answer.speedups[answer.factor]
@@ -57,11 +57,11 @@ def test_kernels_that_the_head_can_not_tell_apart_are_said_to_be_so():
         ncc.predict_coarsening(text.encode(), options=OPTIONS) for text in (STRAIGHT, other, DIVERGENT)
     )
     assert one.speedups == same.speedups != divergent.speedups
-    assert one.basis == same.basis == {"divergent_share": 0.0}
-    assert divergent.basis["divergent_share"] > 0
-    assert one.caveat == "told by divergent_share 0 alone, and the same for any kernel with that"
-    assert one.to_dict()["basis"] == one.basis
-    assert one.caveat in one._repr_html_()
+    assert one.features_used == same.features_used == {"divergent_share": 0.0}
+    assert divergent.features_used["divergent_share"] > 0
+    assert one.warnings == ("based on divergent_share = 0 only; kernels with the same value get the same answer",)
+    assert one.to_dict()["features_used"] == one.features_used
+    assert one.warnings[0] in one._repr_html_()
 
 
 def test_a_constant_says_that_it_is_one(tmp_path):
@@ -71,8 +71,8 @@ def test_a_constant_says_that_it_is_one(tmp_path):
     for text in (STRAIGHT, DIVERGENT):
         (answer,) = ncc.predict_coarsening(text.encode(), options=OPTIONS, head=tmp_path / "flat")
         assert answer.is_constant
-        assert answer.basis == {}
-        assert answer.caveat == "the best constant, the same for any kernel"
+        assert answer.features_used == {}
+        assert answer.warnings == ("the best constant, the same for any kernel",)
         assert answer.to_dict()["is_constant"]
 
 
@@ -84,7 +84,7 @@ def test_every_kernel_of_a_file_has_its_answer():
 
 def test_what_can_not_be_answered_says_why():
     with pytest.raises(InputError, match="no device 'Pascal'; expected one of Fermi"):
-        ncc.predict_coarsening(STRAIGHT.encode(), platform="Pascal", options=OPTIONS)
+        ncc.predict_coarsening(STRAIGHT.encode(), device="Pascal", options=OPTIONS)
     with pytest.raises(InputError, match="no kernel among its 1 function"):
         ncc.predict_coarsening(b"float f(float x) { return x; }", options=OPTIONS)
 
@@ -108,8 +108,8 @@ def test_the_command_line_gives_the_same(kernels):
 
     from tests.rooms import app
 
-    first, _ = ncc.predict_coarsening(kernels, platform="Tahiti")
-    found = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--platform", "Tahiti", "--json"])
+    first, _ = ncc.predict_coarsening(kernels, device="Tahiti")
+    found = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--device", "Tahiti", "--json"])
     assert found.exit_code == 0, found.output
     answer = json.loads(found.stdout)
     assert (answer["ok"], answer["error"], answer["factor"]) == (True, None, first.factor)
@@ -118,6 +118,6 @@ def test_the_command_line_gives_the_same(kernels):
     _, climb = ncc.predict_coarsening(kernels)
     text = CliRunner().invoke(app, ["predict-coarsening", str(kernels)]).stdout
     assert f"climb: factor {climb.factor}, {climb.speedup:.2f}x" in text
-    wrong = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--platform", "Pascal"])
+    wrong = CliRunner().invoke(app, ["predict-coarsening", str(kernels), "--device", "Pascal"])
     assert wrong.exit_code == 2
     assert "expected one of Fermi" in wrong.output

@@ -206,10 +206,10 @@ def test_an_answer_comes_from_the_head_that_is_given(lstm: LSTMHead) -> None:
     samples, words = _samples(2)
     short = replace(SMALL, members=1, loop=replace(SMALL.loop, epochs=1))
     head = fit_lstm(samples, words, embedding, short, np.random.default_rng(0), np.arange(8))
-    (answer,) = predict_coarsening(KERNEL, head=head, platform="Fermi", embedding=embedding)
-    assert (answer.kernel, answer.platform, answer.num_statements) == ("k", "Fermi", 4)
+    (answer,) = predict_coarsening(KERNEL, head=head, device="Fermi", embedding=embedding)
+    assert (answer.kernel, answer.device, answer.num_statements) == ("k", "Fermi", 4)
     assert answer.speedups[1] == 1
-    assert (answer.basis, answer.is_constant) == ({}, False)
+    assert (answer.features_used, answer.is_constant) == ({}, False)
 
 
 def test_words_are_those_of_the_rows_kernels() -> None:
