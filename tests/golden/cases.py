@@ -70,7 +70,7 @@ CASES: Mapping[str, list[object]] = {
     "device-single": ["predict-device", *FEW_KERNELS[:4], "--global-size", "4096", "--wgsize", "1"],
     "device-explain": ["predict-device", *FEW_KERNELS[:3], "--transfer", "16MB", "--explain"],
     "coarsening": ["predict-coarsening", *KERNELS],
-    "coarsening-device": ["predict-coarsening", *FEW_KERNELS, "--platform", "AMD Tahiti 7970"],
+    "coarsening-device": ["predict-coarsening", *FEW_KERNELS, "--device", "AMD Tahiti 7970"],
     "profile": ["profile", *KERNELS, "--grid", "64", "--block", "128"],
     "profile-flat": ["profile", *LAUNCHES[:3], *FEW_KERNELS[:6], "--grid", "8,4,2", "--block", "16,8"],
     "profile-single": ["profile", *KERNELS[:10], *TYPED, "--grid", "4096", "--block", "1"],
