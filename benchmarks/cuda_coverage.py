@@ -23,7 +23,7 @@ from ncc.ir.inputs import load_module
 from ncc.kernels.reading import plain_kernel_name
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.gpus.sources import device_sources, make_options
+from ncc.tasks.gpus.train import device_sources, make_options
 
 
 def kernels_of(program: Path) -> tuple[set[str], list[str]]:

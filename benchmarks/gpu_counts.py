@@ -26,9 +26,8 @@ from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.gpus.columns import count_launch
-from ncc.tasks.gpus.host import ReadArguments
-from ncc.tasks.gpus.measured import program_modules
-from ncc.tasks.gpus.sources import host_arguments, make_options
+from ncc.tasks.gpus.host import ReadArguments, host_arguments
+from ncc.tasks.gpus.train import make_options, program_modules
 
 _WITHIN = 0.1
 Counted = tuple[LaunchedKernel | None, dict[str, str]]

@@ -192,12 +192,9 @@ from ncc.tasks.devices.plot import plot_curves
 from ncc.tasks.devices.predict import DeviceCurve, explain_device, predict_device, predict_device_curve
 from ncc.tasks.devices.published import Platform, load_legacy_ir
 from ncc.tasks.devices.train import train_devmap
-from ncc.tasks.gpus.expressions import call_known, evaluate_expression, split_arguments
-from ncc.tasks.gpus.host import HostCode
-from ncc.tasks.gpus.measured import Launches
-from ncc.tasks.gpus.sources import device_sources, host_arguments
+from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_arguments, split_arguments
 from ncc.tasks.gpus.tables import read_launches
-from ncc.tasks.gpus.train import fit_gpus, program_folds
+from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
 from ncc.tasks.search import build as search_build
 from ncc.tasks.search.calibration import (
     Calibration,

@@ -106,7 +106,7 @@ _HOMES = {
         "GpuPrediction",
         "predict_gpu",
     ),
-    "ncc.tasks.gpus.train_head": ("train_gpu",),
+    "ncc.tasks.gpus.train": ("train_gpu",),
     "ncc.tasks.search.build": ("index",),
     "ncc.tasks.search.calibration": (
         "Calibration",

@@ -72,7 +72,7 @@ def _predict(
     name: Input, *, asked: dict[str, Any], head: Path | None, plot: Path | None, explain: bool
 ) -> tuple[dict[str, Any], str]:
     from ncc import api
-    from ncc.tasks.gpus.picture import plot_roofline
+    from ncc.tasks.gpus.predict import plot_roofline
 
     answers = api.predict_gpu(name, head=head and loaded(api.load_gpu_head, head), **asked)
     if plot:

@@ -12,11 +12,9 @@ import numpy as np
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.learning.heads.calibration_error import accuracy_of_surest
-from ncc.tasks.gpus.cards import CARDS, MEASURED
+from ncc.tasks.gpus.cards import MEASURED, find_card
 from ncc.tasks.gpus.columns import KINDS
-from ncc.tasks.gpus.measured import Launches
-from ncc.tasks.gpus.train import fit_gpus, program_folds
-from ncc.tasks.gpus.train_head import published_launches
+from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds, published_launches
 from ncc_lab.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 
 _FOLDS = 5
@@ -50,8 +48,8 @@ class Predictions(Rows):
 
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
-    said = fit_gpus(train, MEASURED, seed=seed).answer(test.values)
-    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1, said.sureness)
+    said = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
+    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1, said.confidence)
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
@@ -105,9 +103,10 @@ def _recurrent(codes: Codes) -> "Predictor":
 
 def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
     """The roofline on counted operations and bytes, nothing learned."""
-    odds = np.max([test.column(f"intensity_{name}") - np.log10(peak / CARDS[MEASURED].bandwidth) for name, peak in (
-        ("single", CARDS[MEASURED].single), ("double", CARDS[MEASURED].double), ("integer", CARDS[MEASURED].integer)
-    )], axis=0)  # fmt: skip
+    card = find_card(MEASURED)
+    peaks = {"single": card.single, "double": card.double, "integer": card.integer}
+    margins = [test.column(f"intensity_{name}") - np.log10(peak / card.bandwidth) for name, peak in peaks.items()]
+    odds = np.max(margins, axis=0)
     return Predictions(test.column("physics"), 1 / (1 + np.exp(-odds)))
 
 

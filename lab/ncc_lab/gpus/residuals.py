@@ -12,8 +12,7 @@ from ncc.errors import InputError
 from ncc.kernels.reading import find_kernel, kernel_words
 from ncc.learning.data import registry
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.tasks.gpus.measured import Launches, program_modules
-from ncc.tasks.gpus.sources import make_options
+from ncc.tasks.gpus.train import Launches, make_options, program_modules
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,7 +1,7 @@
-"""A launch as numbers: what its threads do, what the card's data sheet makes of that, and how much of it is known.
+"""A launch as numbers: its threads' work, its times by the card's data sheet, and how much of it is known.
 
-Times are in seconds, as a roofline has them: operations by the peak of their type, bytes by the bandwidth, and what a
-thread waits for by the waves of blocks.
+Times are in seconds, as in a roofline: operations at the peak of their type, bytes at the bandwidth, and latencies for
+each wave of blocks. Time bounds follow from what is certain of the work.
 """
 
 import math
@@ -16,7 +16,6 @@ from ncc.kernels.bounds import WorkBound, work_lower_bound
 from ncc.kernels.launch import Launch, argument_names, argument_types, converted
 from ncc.kernels.profile import LaunchedKernel, profile_launch
 from ncc.tasks.gpus.cards import Card
-from ncc.tasks.gpus.floors import floors_of
 from ncc.tasks.gpus.host import ReadArguments
 
 KINDS = (
@@ -35,23 +34,26 @@ _SHARED = re.compile(r"addrspace\(3\) (?:global|constant) (.*?)(?:, align|, sect
 _ARRAY = re.compile(r"\[(\d+) x ")
 _MOST_STEPS = 64
 _TINY = 1e-12
+OVERHEAD = "launch overhead"
+_SHORTEST_S = 1.7e-6
+"""The shortest of gpuFLOPBench's 1,460 launches."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What a launch does.
+    """Work of a launch.
 
     Attributes:
         launched: Its counts.
-        known: Arguments that host code told.
-        sector_bytes: Bytes that its accesses of global memory move, in whole sectors of 32 bytes.
-        store_bytes: The same for stores.
-        distinct_bytes: The same with each buffer moved once at most: what a perfect cache would leave.
-        shared_reads_bytes: The same with what all threads of a warp read alike moved once for the launch.
-        buffer_bytes: Bytes of the buffers that are known.
+        known: Arguments read from host code.
+        sector_bytes: Bytes moved by accesses of global memory, in whole sectors of 32 bytes.
+        store_bytes: Bytes moved by stores.
+        distinct_bytes: Bytes moved with each buffer at most once, as by a perfect cache.
+        shared_reads_bytes: Bytes moved with reads that all threads of a warp share once per launch.
+        buffer_bytes: Bytes of the known buffers.
         shared_bytes: Shared memory that a block declares.
-        least: What is certain of it, by arguments that are given, or read at a launch of these very sizes.
-        assumed: The same, also by arguments that the launch's sizes tell.
+        least: Lower bound by arguments that are given, or read at a launch of these very sizes.
+        assumed: Lower bound with arguments inferred from the launch's sizes too.
     """
 
     launched: LaunchedKernel
@@ -71,12 +73,12 @@ class Work:
         return self.launched.launch
 
     def total(self, kind: str) -> float:
-        """Work of a kind of all threads together."""
+        """Work of a kind of all threads."""
         return self.launched.per_thread.get(kind, 0.0) * self.launch.num_threads
 
 
 def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArguments) -> Work:
-    """Counts a launch, with arguments that host code tells where none are given."""
+    """Count a launch; missing arguments come from host code."""
     arguments = module.operands(int(module.function_start[kernel]))
     names = list(argument_names(module, kernel).values())
     types = argument_types(module, kernel)
@@ -125,7 +127,7 @@ def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch
 
 
 def _sector_bytes(access: Access) -> float:
-    """Bytes that an access of one thread moves, in whole sectors that its neighbours share."""
+    """Bytes that an access moves per thread, in whole sectors that its neighbors share."""
     pattern = access_pattern(access.stride, access.num_bytes)
     if pattern == "uniform":
         return max(_SECTOR, access.num_bytes) / 32
@@ -137,7 +139,7 @@ def _sector_bytes(access: Access) -> float:
 
 
 def _base(module: Module, pointer: int, arguments: Mapping[int, int]) -> int:
-    """Number of the argument that a pointer starts from; -1 for others."""
+    """Index of the argument that a pointer starts from; -1 for others."""
     waiting, seen = [pointer], set[int]()
     while waiting and len(seen) < _MOST_STEPS:
         node = waiting.pop()
@@ -154,7 +156,7 @@ def _base(module: Module, pointer: int, arguments: Mapping[int, int]) -> int:
 
 
 def _shared_bytes(module: Module, kernel: int) -> float:
-    """Shared memory that a kernel declares, by the names of its arrays."""
+    """Shared memory that a kernel declares, found by the names of its arrays."""
     total, name = 0.0, module.function_names[kernel].removeprefix("_Z")
     for line in module.ir.decode(errors="replace").splitlines():
         if line.startswith("define"):
@@ -167,7 +169,7 @@ def _shared_bytes(module: Module, kernel: int) -> float:
 
 
 def roofline_times(work: Work, card: Card) -> dict[str, float]:
-    """Seconds that each part of a launch takes at the card's peaks."""
+    """Seconds of each part of a launch at the card's peaks."""
     launch, per_thread = work.launch, work.launched.per_thread
     warps = math.ceil(launch.block_threads / 32)
     resident = max(
@@ -183,19 +185,13 @@ def roofline_times(work: Work, card: Card) -> dict[str, float]:
     # lanes that do nothing take as long, and processors without a block do nothing
     full = launch.num_blocks * warps * 32 / busy
     get = per_thread.get
-    cycles = (
-        get("float", 0) + get("integer", 0) + get("comparison", 0) + get("conversion", 0) + get("branch", 0)
-    ) * 4 + sum(
-        amount * _CYCLES[name]
-        for name, amount in {
-            "memory": get("global_load", 0),
-            "shared": get("local_load", 0) + get("local_store", 0) + get("barrier", 0),
-            "double": get("double", 0),
-            "division": get("division", 0),
-            "special": get("special", 0),
-            "atomic": get("atomic", 0),
-        }.items()
-    )
+    latencies = {
+        "memory": get("global_load", 0),
+        "shared": get("local_load", 0) + get("local_store", 0) + get("barrier", 0),
+        **{name: get(name, 0) for name in ("double", "division", "special", "atomic")},
+    }
+    cycles = 4 * sum(get(name, 0) for name in ("float", "integer", "comparison", "conversion", "branch"))
+    cycles += sum(amount * _CYCLES[name] for name, amount in latencies.items())
     misses = min(work.sector_bytes, work.distinct_bytes)
     return {
         "single": full * (get("single_flops", 0) + get("half_flops", 0)) / card.single,
@@ -212,21 +208,62 @@ def roofline_times(work: Work, card: Card) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True)
+class TimeBounds:
+    """Lower bounds of a launch.
+
+    Attributes:
+        seconds: Cause ("launch overhead", "bandwidth", "compute", "chain") → seconds.
+        num_bytes: Bytes that memory and card exchange; 0 if the card's cache may hold all.
+    """
+
+    seconds: Mapping[str, float]
+    num_bytes: float
+
+    @property
+    def binding_bound(self) -> str:
+        """The cause of the largest bound."""
+        return max(self.seconds, key=lambda name: self.seconds[name])
+
+
+def time_bounds(least: WorkBound, buffers: Mapping[int, float], card: Card) -> TimeBounds:
+    """Bound a launch by a card's data sheet; its level-2 cache may hold data before and after the launch.
+
+    Args:
+        least: Lower bound on its work.
+        buffers: Index of an argument → bytes of its memory, if known.
+        card: The card.
+    """
+    touched = sum(
+        min(size, buffers.get(number, size))
+        for part in (least.load_bytes, least.store_bytes)
+        for number, size in part.items()
+    )
+    peaks = {"single": card.single, "double": card.double}
+    seconds = {
+        OVERHEAD: _SHORTEST_S,
+        "bandwidth": max(touched - card.cache_bytes, 0.0) / card.bandwidth,
+        "compute": max(least.flops.get(name, 0.0) / peak for name, peak in peaks.items()),
+        "chain": least.critical_path_cycles / card.clock_hz,
+    }
+    return TimeBounds(seconds, touched if touched > card.cache_bytes else 0.0)
+
+
 def log(value: float) -> float:
-    """Logarithm to base 10 of an amount that may be nothing."""
+    """Logarithm to base 10 of an amount that may be 0."""
     return math.log10(max(value, _TINY))
 
 
-def columns_of(work: Work, card: Card) -> dict[str, float]:
-    """Named numbers that models look at; logarithms to base 10 of amounts and times."""
+def launch_columns(work: Work, card: Card) -> dict[str, float]:
+    """Named columns that models read; logarithms to base 10 of amounts and times."""
     launch, launched = work.launch, work.launched
     times = roofline_times(work, card)
     limits = [times[name] for name in ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic")]
     peak = max(limits)
-    floors = floors_of(work.least, work.known.buffers, card)
+    bounds = time_bounds(work.least, work.known.buffers, card)
     columns = {
-        "least_time": log(max(floors.seconds.values())),
-        "least_bytes": log(floors.num_bytes + 1),
+        "least_time": log(max(bounds.seconds.values())),
+        "least_bytes": log(bounds.num_bytes + 1),
         "threads": log(launch.num_threads),
         "blocks": log(launch.num_blocks),
         "block": log(launch.block_threads),

@@ -12,25 +12,25 @@ from msgspec import convert
 from ncc.arrays import Floats
 from ncc.learning.heads.files import HeadFiles, HeadParts
 from ncc.learning.heads.trees import TREE_DTYPES, Boosted, read_trees
-from ncc.tasks.gpus.cards import CARDS
+from ncc.tasks.gpus.cards import load_cards
 
 TARGETS = ("time", "spread", "compute", "traffic")
-"""What trees say: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
-LEAST = ("least_time", "least_bytes")
-"""Columns that answers are never below; see `ncc.tasks.gpus.floors`."""
-_FEWEST, _MOST = 0.02, 3.0
-_LARGEST = 1e6
+"""Predicted by trees: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
+BOUNDS = ("least_time", "least_bytes")
+"""Columns that answers are never below; see `ncc.tasks.gpus.columns.time_bounds`."""
+_MIN_ERROR, _MAX_ERROR = 0.02, 3.0
+_MAX_VALUE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What a head says of n launches.
+class LaunchEstimate:
+    """Predictions for n launches.
 
     Attributes:
         log_time: (n,) float64 logarithm to base 10 of seconds.
-        half_width: (n,) float64 half of the 80 % interval of that.
-        even_probability: (n,) that a launch is compute-bound, were there as many of these as of others.
-        probability: (n,) the same where they are as common as in training.
+        half_width: (n,) float64 half of the 80% interval of that.
+        even_probability: (n,) that a launch is compute-bound, with equal class priors.
+        probability: (n,) the same with the priors of training.
         log_traffic: (n,) float64 logarithm to base 10 of bytes.
         distance: (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar.
     """
@@ -43,26 +43,26 @@ class Answer:
     distance: Floats
 
     @property
-    def sureness(self) -> Floats:
-        """(n,) probability of the bound that is the more probable at even odds, as common as both are in training."""
+    def confidence(self) -> Floats:
+        """(n,) probability, with the priors of training, of the bound that is more probable at equal priors."""
         return np.where(self.even_probability > 0.5, self.probability, 1 - self.probability)
 
 
 @dataclass(frozen=True, eq=False)
 class GpuHead:
-    """All that it takes to predict launches on a card.
+    """Everything that predicts launches on a card.
 
     Attributes:
         card: The card that launches were measured on.
         columns: Names of the k columns that it was trained on.
         trees: Of `TARGETS`.
-        width: Half width of the interval for each unit of spread.
-        odds: (2,) float64 slope of log odds and what is added, for as many compute-bound launches as others.
+        width: Half width of the interval per unit of expected error.
+        odds: (2,) float64 slope and offset of log odds with equal class priors.
         common: Log odds of being compute-bound in training.
-        middle, scale: (k,) float64 of the columns in training; scale 0 where one was constant.
-        points: (m, k) float64 standardised launches of training.
-        familiar: Distance up to which launches count as like those.
-        about: Data, command and scores; nothing that an answer needs.
+        middle, scale: (k,) float64 of the columns in training; scale 0 if constant.
+        points: (m, k) float64 standardized launches of training.
+        familiar: Distance up to which launches are like those.
+        about: Data, command and scores; no answer needs it.
     """
 
     card: str
@@ -77,45 +77,52 @@ class GpuHead:
     familiar: float
     about: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.card not in load_cards() or not {"physics", "distinct_bytes"} <= set(self.columns):
+            raise ValueError(f"card {self.card!r:.40}, {len(self.columns)} columns")
+        if not 0 < self.width < _MAX_VALUE or not 0 < self.familiar < _MAX_VALUE or not abs(self.common) < _MAX_VALUE:
+            raise ValueError("a number is out of range")
+        k = (len(self.columns),)
+        for name, shape in (("odds", (2,)), ("middle", k), ("scale", k), ("points", (len(self.points), *k))):
+            array = getattr(self, name)
+            if array.shape != shape or not array.size or not (np.abs(array) <= _MAX_VALUE).all():
+                raise ValueError(f"{name} is not finite, out of range, or of shape {array.shape}")
+
     def __repr__(self) -> str:
         return f"GpuHead({self.card}: {len(self.points)} launches, {len(self.trees.root)} trees)"
 
-    def answer(self, rows: Mapping[str, float] | Floats) -> Answer:
-        """Says what it can of launches.
-
-        Args:
-            rows: Columns of one launch by name, or (n, k) float64 of n.
-        """
+    def predict(self, rows: Mapping[str, float] | Floats) -> LaunchEstimate:
+        """Predict for one launch's columns by name, or for (n, k) float64 of n launches."""
         values = rows if isinstance(rows, np.ndarray) else np.array([[rows[name] for name in self.columns]])
-        said = self.trees.predict(values)
-        roofline, moved = physics_of(values, self.columns)
+        targets = dict(zip(TARGETS, self.trees.predict(values).T, strict=True))
+        roofline, moved = roofline_estimate(values, self.columns)
         least_time, least_bytes = (
-            values[:, self.columns.index(name)] if name in self.columns else -np.inf for name in LEAST
+            values[:, self.columns.index(name)] if name in self.columns else -np.inf for name in BOUNDS
         )
-        odds = self.odds[0] * said[:, TARGETS.index("compute")] + self.odds[1]
-        return Answer(
-            log_time=np.maximum(roofline + said[:, TARGETS.index("time")], least_time),
-            half_width=self.width * spread_of(said[:, TARGETS.index("spread")]),
+        odds = self.odds[0] * targets["compute"] + self.odds[1]
+        return LaunchEstimate(
+            log_time=np.maximum(roofline + targets["time"], least_time),
+            half_width=self.width * expected_error(targets["spread"]),
             even_probability=1 / (1 + np.exp(-np.clip(odds, -30, 30))),
             probability=1 / (1 + np.exp(-np.clip(odds + self.common, -30, 30))),
-            log_traffic=np.maximum(moved + said[:, TARGETS.index("traffic")], least_bytes),
-            distance=nearest_distance(standardised(values, self.middle, self.scale), self.points) / self.familiar,
+            log_traffic=np.maximum(moved + targets["traffic"], least_bytes),
+            distance=nearest_distance(standardize(values, self.middle, self.scale), self.points) / self.familiar,
         )
 
 
-def physics_of(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
-    """(n,) log seconds and (n,) log bytes that physics says, which trees correct."""
+def roofline_estimate(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
+    """(n,) log seconds and (n,) log bytes of the roofline, which trees correct."""
     return values[:, columns.index("physics")], np.maximum(values[:, columns.index("distinct_bytes")], 3.0)
 
 
-def spread_of(log_error: Floats) -> Floats:
+def expected_error(log_error: Floats) -> Floats:
     """Expected size of an error from its logarithm, within limits."""
-    return np.clip(np.exp(np.clip(log_error, -10, 10)), _FEWEST, _MOST)
+    return np.clip(np.exp(np.clip(log_error, -10, 10)), _MIN_ERROR, _MAX_ERROR)
 
 
-def standardised(values: Floats, middle: Floats, scale: Floats) -> Floats:
-    """Columns in units of their spread in training; 0 where they did not differ."""
-    return np.clip((values - middle) / np.where(scale > 0, scale, np.inf), -9, 9)
+def standardize(values: Floats, mean: Floats, scale: Floats) -> Floats:
+    """Columns in units of their scale in training; 0 if they were constant."""
+    return np.clip((values - mean) / np.where(scale > 0, scale, np.inf), -9, 9)
 
 
 def nearest_distance(a: Floats, b: Floats) -> Floats:
@@ -124,35 +131,26 @@ def nearest_distance(a: Floats, b: Floats) -> Floats:
     return np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
 
 
+_DTYPES = {"odds": "f4", "middle": "f4", "scale": "f4", "points": "f2"}
+
+
 def _split(head: GpuHead) -> HeadParts:
     card = {name: getattr(head, name) for name in ("card", "columns", "width", "common", "familiar", "about")}
     trees = {f"trees.{name}": getattr(head.trees, name).astype(kind) for name, kind in TREE_DTYPES.items()}
-    own = {name: getattr(head, name).astype("f4") for name in ("odds", "middle", "scale")}
-    return HeadParts(card, {**trees, **own, "points": head.points.astype("f2")})
+    return HeadParts(card, trees | {name: getattr(head, name).astype(kind) for name, kind in _DTYPES.items()})
 
 
 def _join(parts: HeadParts) -> GpuHead:
-    """The head of two files."""
     card, tensors = parts.card, parts.tensors
     columns = convert(card["columns"], tuple[str, ...])
-    name = convert(card["card"], str)
-    if name not in CARDS or not {"physics", "distinct_bytes"} <= set(columns):
-        raise ValueError(f"card {name!r:.40}, {len(columns)} columns")
-    trees = read_trees({one: tensors[f"trees.{one}"] for one in TREE_DTYPES}, len(TARGETS), len(columns))
-    width, common, familiar = (convert(card[one], float) for one in ("width", "common", "familiar"))
-    if not 0 < width < _LARGEST or not 0 < familiar < _LARGEST or not abs(common) < _LARGEST:
-        raise ValueError("a number is out of range")
-    shapes = {"odds": (2,), "middle": (len(columns),), "scale": (len(columns),), "points": (-1, len(columns))}
-    read = {}
-    for one, shape in shapes.items():
-        array = tensors[one]
-        if array.dtype.kind != "f" or array.ndim != len(shape) or array.shape[-1] != shape[-1] or not array.size:
-            raise ValueError(f"{one} is {array.dtype} of shape {array.shape}")
-        read[one] = array.astype(np.float64)
-        if not (np.abs(read[one]) <= _LARGEST).all():
-            raise ValueError(f"{one} is not finite")
+    trees = read_trees({name: tensors[f"trees.{name}"] for name in TREE_DTYPES}, len(TARGETS), len(columns))
+    numbers = {name: convert(card[name], float) for name in ("width", "common", "familiar")}
+    if any(tensors[name].dtype.kind != "f" for name in _DTYPES):
+        raise TypeError(f"{', '.join(_DTYPES)}: expected floats")
+    with np.errstate(invalid="ignore"):
+        arrays = {name: tensors[name].astype(np.float64) for name in _DTYPES}
     about = convert(card["about"], dict[str, Any])
-    return GpuHead(name, columns, trees, width, common=common, familiar=familiar, about=about, **read)
+    return GpuHead(convert(card["card"], str), columns, trees, about=about, **numbers, **arrays)  # type: ignore[arg-type]
 
 
 _FILES: HeadFiles[GpuHead] = HeadFiles("GPU head", 1, {"trees": GpuHead}, {GpuHead: _split}, {GpuHead: _join})

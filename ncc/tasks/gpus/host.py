@@ -5,17 +5,307 @@ where they are given, and what is still unknown may follow from the sizes of the
 there are as many as the launch has.
 """
 
+import functools
 import math
+import operator
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ncc.ir.frontend.options import CompileOptions
+from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch
 from ncc.kernels.reading import split_kernel_name
-from ncc.tasks.gpus.expressions import SIZES, Value, call_known, evaluate_expression, split_arguments
-from ncc.tasks.gpus.texts import Body, bodies_of, closing, expression_at, substituted
 
+Value = int | float | tuple[int | float | None, ...] | None
+"""A number, a ``dim3`` as a tuple, or None where it is not known."""
+
+SIZES = {
+    **dict.fromkeys(("char", "bool", "uchar", "int8_t", "uint8_t", "signed char", "unsigned char", "u_char"), 1),
+    **dict.fromkeys(("short", "half", "__half", "int16_t", "uint16_t", "ushort", "unsigned short", "uchar2"), 2),
+    **dict.fromkeys(("int", "float", "unsigned", "uint", "unsigned int", "int32_t", "uint32_t", "uchar4", "half2"), 4),
+    **dict.fromkeys(("double", "long", "size_t", "int64_t", "uint64_t", "float2", "int2", "long long", "ulong"), 8),
+    **dict.fromkeys(("unsigned long", "unsigned long long", "short4", "long int", "uint2"), 8),
+    **dict.fromkeys(("float3", "int3", "uint3"), 12),
+    **dict.fromkeys(("float4", "int4", "uint4", "double2"), 16),
+    **dict.fromkeys(("double3",), 24),
+    **dict.fromkeys(("double4",), 32),
+}
+"""Bytes of C's and CUDA's types by name."""
+_POINTER_BYTES = 8
+_UNKNOWN_BYTES = 4
+_MAX_EXPRESSION_DEPTH = 24
+_LARGEST = 2.0**63
+_LARGEST_SHIFT = 64
+
+_TOKEN = re.compile(
+    r"\s*(0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_][\w]*(?:(?:::|\.|->)[A-Za-z_]\w*)*"
+    r"|<<|>>|<=|>=|==|!=|&&|\|\||\S)"
+)
+_SUFFIX = re.compile(r"(?<=[\da-fA-F.])(?:[uUlL]+|[fF])\b")
+_NUMBER_CAST = re.compile(
+    r"\(\s*(?:const\s+)?(?:unsigned|signed|int|long|short|char|float|double|size_t|u?int(?:8|16|32|64)?_t|uint|bool)"
+    r"(?:\s+(?:int|long|char|short))*\s*\*?\s*\)(?=\s*[\w(])"
+)
+_SIZEOF = re.compile(r"\bsizeof\s*\(([^()]*)\)")
+_STATIC_CAST = re.compile(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>")
+_BINARY: tuple[tuple[str, ...], ...] = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
+    ("*", "/", "%"),
+)  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    **dict.fromkeys(("min", "std::min", "MIN", "fmin", "fminf"), min),
+    **dict.fromkeys(("max", "std::max", "MAX", "fmax", "fmaxf"), max),
+    **dict.fromkeys(("ceil", "std::ceil", "ceilf"), math.ceil),
+    **dict.fromkeys(("floor", "std::floor", "floorf"), math.floor),
+    **dict.fromkeys(("sqrt", "sqrtf", "std::sqrt"), math.sqrt),
+    **dict.fromkeys(("pow", "powf", "std::pow"), pow),
+    **dict.fromkeys(("log2", "log2f", "std::log2"), math.log2),
+    **dict.fromkeys(("abs", "std::abs"), abs),
+}
+
+
+def split_arguments(text: str) -> list[str]:
+    """Parts of a text between commas that are in no brackets; none of an empty text."""
+    return split_fields(text, "([{)]}") if text.strip() else []
+
+
+def evaluate_expression(
+    text: str,
+    name: Callable[[str], Value],
+    call: Callable[[str, list[str]], Value],
+    size: Callable[[str], int | None] = lambda _: None,
+) -> Value:
+    """Value of an expression; None where it can't be told.
+
+    Args:
+        text: The expression, in C.
+        name: Says a name's value.
+        call: Says what a function or a macro returns, by its name and the texts of its arguments.
+        size: Says the bytes of a type or a variable that is not in `SIZES`.
+    """
+
+    def bytes_of(found: re.Match[str]) -> str:
+        inner = re.sub(r"\b(?:const|struct)\b", "", found[1]).strip()
+        known = _POINTER_BYTES if inner.endswith("*") else SIZES.get(inner) or size(inner)
+        return str(known or _UNKNOWN_BYTES)
+
+    text = _NUMBER_CAST.sub(" ", _STATIC_CAST.sub("", _SIZEOF.sub(bytes_of, text)))
+    parser = _Parser([found[1] for found in _TOKEN.finditer(_SUFFIX.sub("", text))], name, call)
+    try:
+        value = parser.ternary()
+    except (IndexError, ValueError, TypeError, ArithmeticError, RecursionError):
+        return None
+    return value if parser.at == len(parser.tokens) and _sensible(value) else None
+
+
+def _sensible(value: Value) -> bool:
+    return isinstance(value, tuple) or (value is not None and abs(value) < _LARGEST)
+
+
+class _Parser:
+    """Walks the tokens of one expression, by precedence."""
+
+    def __init__(
+        self, tokens: list[str], name: Callable[[str], Value], call: Callable[[str, list[str]], Value]
+    ) -> None:
+        self.tokens, self.name, self.call, self.at, self.depth = tokens, name, call, 0, 0
+
+    def _peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def ternary(self) -> Value:
+        self.depth += 1
+        if self.depth > _MAX_EXPRESSION_DEPTH:
+            raise ValueError("too deep")
+        value = self._level(0)
+        if self._peek() == "?":
+            self._take()
+            yes = self.ternary()
+            if self._take() != ":":
+                raise ValueError("no colon")
+            no = self.ternary()
+            value = (yes if no is None else no if yes is None else None) if value is None else yes if value else no
+        self.depth -= 1
+        return value
+
+    def _level(self, level: int) -> Value:
+        if level == len(_BINARY):
+            return self._unary()
+        value = self._level(level + 1)
+        while self._peek() in _BINARY[level]:
+            sign = self._take()
+            value = _apply(sign, value, self._level(level + 1))
+        return value
+
+    def _unary(self) -> Value:
+        sign = self._peek()
+        if sign in ("-", "+", "!", "~"):
+            self._take()
+            value = self._unary()
+            if value is None or isinstance(value, tuple):
+                return None
+            return -value if sign == "-" else value if sign == "+" else int(not value) if sign == "!" else ~int(value)
+        return self._primary()
+
+    def _primary(self) -> Value:
+        token = self._take()
+        if token == "(":
+            value = self.ternary()
+            if self._take() != ")":
+                raise ValueError("no bracket")
+            return value
+        if token[0].isdigit() or (token[0] == "." and token[1:].isdigit()):
+            return (
+                int(token, 16) if token[:2] in ("0x", "0X") else float(token) if set(token) & set(".eE") else int(token)
+            )
+        if not (token[0].isalpha() or token[0] == "_"):
+            raise ValueError(token)
+        if self._peek() == "<" and ">" in self.tokens[self.at : self.at + 4]:  # a function's template arguments
+            end = self.tokens.index(">", self.at)
+            if end + 1 < len(self.tokens) and self.tokens[end + 1] == "(":
+                self.at = end + 1
+        if self._peek() in ("(", "["):
+            return self._called(token)
+        return self.name(token)
+
+    def _called(self, token: str) -> Value:
+        bracket, begin, depth = self._peek(), self.at + 1, 0
+        while True:
+            sign = self._take()
+            depth += (sign in ("(", "[")) - (sign in (")", "]"))
+            if depth == 0:
+                break
+        inner = " ".join(self.tokens[begin : self.at - 1])
+        return self.name(f"{token}[{inner}]") if bracket == "[" else self.call(token, split_arguments(inner))
+
+
+def call_known(function: str, values: list[Value]) -> Value:
+    """What a function of the library returns; None for others."""
+    if function == "dim3":
+        return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1)[:3])
+    if function in SIZES and len(values) == 1 and isinstance(values[0], int | float):
+        return values[0] if function in ("float", "double") else int(values[0])
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if function in _FUNCTIONS and numbers and len(numbers) == len(values):
+        return _FUNCTIONS[function](*numbers)
+    return None
+
+
+def _divided(x: float, y: float) -> float:
+    if isinstance(x, int) and isinstance(y, int):
+        return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+    return x / y
+
+
+def _shifted(x: float, y: float, left: bool) -> int:
+    if not 0 <= y < _LARGEST_SHIFT:
+        raise ValueError(f"a shift by {y}")
+    return int(x) << int(y) if left else int(x) >> int(y)
+
+
+_OPERATIONS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divided,
+    "%": lambda x, y: int(math.fmod(x, y)),
+    "<<": lambda x, y: _shifted(x, y, True),
+    ">>": lambda x, y: _shifted(x, y, False),
+    "&": lambda x, y: int(x) & int(y),
+    "|": lambda x, y: int(x) | int(y),
+    "^": lambda x, y: int(x) ^ int(y),
+    "==": lambda x, y: int(x == y),
+    "!=": lambda x, y: int(x != y),
+    "<": lambda x, y: int(x < y),
+    ">": lambda x, y: int(x > y),
+    "<=": lambda x, y: int(x <= y),
+    ">=": lambda x, y: int(x >= y),
+    "&&": lambda x, y: int(bool(x) and bool(y)),
+    "||": lambda x, y: int(bool(x) or bool(y)),
+}
+
+
+def _apply(sign: str, x: Value, y: Value) -> Value:
+    if x is None or y is None or isinstance(x, tuple) or isinstance(y, tuple):
+        return None
+    return _OPERATIONS[sign](x, y)
+
+
+_FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
+_NO_FUNCTION = frozenset(("if", "for", "while", "switch", "catch", "return", "sizeof", "else", "do"))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A function of a text: where it begins and ends, and its parameters."""
+
+    name: str
+    begin: int
+    end: int
+    parameters: list[str]
+    defaults: dict[str, str]
+
+
+def bodies_of(text: str) -> list[Body]:
+    """Functions that have a body."""
+    bodies = []
+    for found in _FUNCTION.finditer(text):
+        if found[1] in _NO_FUNCTION:
+            continue
+        texts = split_arguments(found[2])
+        plain = [one.split("=")[0].replace("[]", "").strip() for one in texts]
+        names = [(re.findall(r"\w+", one) or [""])[-1] for one in plain]
+        defaults = {name: one.split("=", 1)[1] for name, one in zip(names, texts, strict=True) if "=" in one}
+        bodies.append(Body(found[1], found.end(), closing(text, found.end() - 1), names, defaults))
+    return bodies
+
+
+def closing(text: str, opening: int) -> int:
+    """Where the bracket that opens at a place closes; the text's end if it does not."""
+    close = {"(": ")", "{": "}", "[": "]"}[text[opening]]
+    depth = 0
+    for found in re.finditer(re.escape(text[opening]) + "|" + re.escape(close), text[opening:]):
+        depth += 1 if found[0] != close else -1
+        if depth == 0:
+            return opening + found.start()
+    return len(text)
+
+
+def expression_at(text: str, begin: int) -> str:
+    """What stands between an equals sign and the end of its statement or declarator."""
+    depth = 0
+    for at in range(begin, min(begin + 400, len(text))):
+        sign = text[at]
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        if depth < 0 or (sign in ",;" and depth == 0):
+            return text[begin:at].strip()
+    return ""
+
+
+def substituted(text: str, names: Sequence[str], values: Sequence[str]) -> str:
+    """A text with parameters replaced by what stands for them."""
+    by_name = {name.strip(): f"({value})" for name, value in zip(names, values, strict=False) if name.strip()}
+    if not by_name:
+        return text
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, by_name))})\b", lambda found: by_name[found[0]], text)
+
+
+HOST_SUFFIXES = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".hip"))
+"""Files that may hold code of a program's."""
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_MAX_FILES = 64
+_MAX_BYTES = 1_000_000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^()]*)\))?[ \t]*(.*)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -32,7 +322,7 @@ _CONVERTED = ("atoi", "atol", "atof", "atoll", "stoi", "stol", "stof", "stod", "
 _TYPE = re.compile(r"\b(?:const|static|constexpr|unsigned|struct|inline)\b\s*")
 _WORDS: dict[str, Value] = {"true": 1, "false": 0, "NULL": None, "nullptr": None}
 _NOTHING_YET = ("0", "-1", "0.0", "0.f")
-_DEEPEST = 12
+_MAX_CALL_DEPTH = 12
 _MOST_TEXT = 2_000_000
 _MOST_STEPS = 64
 _LARGEST_SIZE = 2**40
@@ -171,7 +461,7 @@ class HostCode:
         return min(around, key=lambda body: body.end - body.begin, default=None)
 
     def _value(self, text: str, at: int) -> Value:
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_CALL_DEPTH:
             return None
         self._depth += 1
         try:
@@ -397,3 +687,62 @@ class HostCode:
             found = value[axis]
             return None if found is None else math.floor(found)
         return (None if value is None else math.floor(value)) if axis == 0 else 1
+
+
+def host_arguments(
+    source: str | os.PathLike[str] | bytes,
+    kernel: str,
+    launch: Launch,
+    options: CompileOptions | None = None,
+    program_arguments: Sequence[str] | None = None,
+) -> ReadArguments:
+    """Read a launch's arguments from host code: of the file and its includes, else of the files beside it.
+
+    Args:
+        source: Path of a source file, or its text.
+        kernel: The kernel's name, with template arguments if it has some.
+        launch: Its sizes.
+        options: How it is compiled, for macros and folders.
+        program_arguments: The program's own arguments.
+    """
+    options = options or CompileOptions()
+    defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines if "=" in one)
+    given = None if program_arguments is None else tuple(program_arguments)
+    if isinstance(source, bytes):
+        return _host_code(defines + source.decode(errors="replace"), given).arguments_of(kernel, launch)
+    path = Path(source)
+    own = _with_includes(path, [Path(one) for one in options.include_paths], set())
+    found = _host_code(defines + own, given).arguments_of(kernel, launch)
+    if found.found:
+        return found
+    files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:_MAX_FILES]
+    beside = "\n".join(read_text(one) for one in files)
+    if "<<<" not in beside:
+        return found
+    return _host_code(defines + beside, given).arguments_of(kernel, launch)
+
+
+@functools.lru_cache(maxsize=16)
+def _host_code(text: str, program_arguments: tuple[str, ...] | None) -> HostCode:
+    return HostCode(text, program_arguments)
+
+
+def _with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> str:
+    """A file's text with that of its own headers in their places."""
+    if path in seen or len(seen) >= _MAX_FILES:
+        return ""
+    seen.add(path)
+
+    def included(found: re.Match[str]) -> str:
+        for folder in (path.parent, *folders):
+            if (folder / found[1]).is_file():
+                return _with_includes(folder / found[1], folders, seen)
+        return ""
+
+    return _INCLUDE.sub(included, read_text(path))
+
+
+def read_text(path: Path) -> str:
+    """Read the start of a file, whatever its encoding."""
+    with path.open(errors="replace") as file:
+        return file.read(_MAX_BYTES)

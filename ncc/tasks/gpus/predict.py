@@ -7,26 +7,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
-from ncc.kernels.reading import load_kernels
+from ncc.kernels.reading import load_kernels, plain_kernel_name
+from ncc.system.files.pictures import check_picture, save_picture
 from ncc.system.files.quantities import decimal_bytes, readable_estimate
-from ncc.system.files.text import source_name
-from ncc.tasks.gpus.cards import CARDS, Card, find_card
-from ncc.tasks.gpus.columns import Work, columns_of, count_launch, roofline_times
-from ncc.tasks.gpus.floors import OVERHEAD, floors_of
+from ncc.system.files.text import printable, source_name
+from ncc.tasks.gpus.cards import Card, find_card
+from ncc.tasks.gpus.columns import OVERHEAD, Work, count_launch, launch_columns, roofline_times, time_bounds
 from ncc.tasks.gpus.head import GpuHead, load_gpu_head
-from ncc.tasks.gpus.host import ReadArguments
-from ncc.tasks.gpus.sources import host_arguments
+from ncc.tasks.gpus.host import ReadArguments, host_arguments
 
-_FAR = 0.3
-"""Half width, in powers of ten, that the interval of a card gains that nothing was measured on."""
-_SHOWN = 6
+_EXTRAPOLATED_WIDTH = 0.3
+"""Powers of ten added to the half width of the interval of a card without measurements."""
+_NUM_SHOWN = 6
 _CLOSE = math.log10(2)
-_LONGEST = 1e12
+_MAX_PRINTED = 1e12
 _BOUNDS = ("compute", "bandwidth")
+_COLORS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
+_NEITHER = "#777777"
 _SHOWN_BOUNDS = {"chain": "the longest chain of one thread"}
 _RAISED = {
     OVERHEAD: "any launch takes",
@@ -42,35 +45,35 @@ class GpuPrediction:
     """How long a launch takes, and what bounds it.
 
     Attributes:
-        kernel: The kernel's name, as the IR has it.
+        kernel: The kernel's name in the IR.
         gpu: The card.
         grid: Blocks of the launch.
         block: Threads of a block.
         time_ms: Expected time in milliseconds.
         interval_ms: Both ends of its 80 % interval.
-        bound: "compute" or "bandwidth", whichever is the more probable were both as common as each other; "launch
-            overhead" where all that the launch does takes less than that, and "chain" where one thread's operations
-            that wait for each other take more than half of the time.
-        bound_probability: How probable that is where "compute" is as common as in training (a quarter of launches);
-            may be under a half for "compute"; 1 where the bound follows from what is certain of the launch.
-        compute_probability: How probable "compute" is, the same way.
+        bound: "compute" or "bandwidth", whichever is more probable with equal class priors; "launch overhead" if the
+            whole work takes less than that, and "chain" if one thread's dependent operations take more than half of
+            the time.
+        bound_probability: Its probability with the priors of training (a quarter of launches are bound by "compute");
+            may be under a half for "compute"; 1 if the bound follows from what is certain of the launch.
+        compute_probability: Probability of "compute", likewise.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
         familiar: Whether the launch is like those of training.
         extrapolated: Whether the card is another than that of training, and the answer scaled by data sheets.
         arguments: Values of arguments that were given, or read from host code, by name.
         buffers_bytes: Bytes of the memory that arguments point to, read from host code, by name.
-        assumed: What follows from the sizes of the launch alone, by name.
-        unbounded: Lines of loops that run an unknown number of times, taken to be eight.
-        unbounded_places: The same in words, with the file where it is another than the source.
-        limits_ms: What each part of the work takes at the card's peaks.
-        floors_ms: What a launch can't be shorter than, by what sets that limit; see `ncc.tasks.gpus.floors`.
-        assumed_floors_ms: The same if what follows from the sizes of the launch alone is right: the time is not below
-            it, but the interval's lower end may be.
-        raised_by: Which of these the time was raised to; empty where what was learnt is above all.
-        uncounted: What the kernel does that no count has.
-        conflicts: Sizes of the launch that the host code has another value for.
-        estimated_from: Blocks that counts were estimated from; 0 where they are those of all.
+        assumed: Arguments inferred from the sizes of the launch alone, by name.
+        unbounded: Lines of loops whose trip count depends on data; assumed 8.
+        unbounded_places: Locations of these loops as text, with the file if it is not the source.
+        limits_ms: Time of each part of the work at the card's peaks.
+        floors_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.columns.time_bounds`.
+        assumed_floors_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
+            interval's lower end may be.
+        raised_by: The bound that the time was raised to; empty if the learned time is above all.
+        uncounted: Operations that are not counted.
+        conflicts: Sizes of the launch for which host code has another value.
+        estimated_from: Blocks that counts were estimated from; 0 if all were counted.
     """
 
     kernel: str
@@ -100,7 +103,7 @@ class GpuPrediction:
     estimated_from: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """JSON fields."""
         return {"demangled": source_name(self.kernel), **asdict(self)}
 
     def __str__(self) -> str:
@@ -118,9 +121,9 @@ class GpuPrediction:
         )
 
     def explanation(self) -> str:
-        """What the answer rests on, in lines."""
+        """The evidence for the answer, as lines."""
         parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
-        lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_SHOWN])]
+        lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_NUM_SHOWN])]
         flops, traffic = _amount(round(self.flops)), decimal_bytes(self.traffic_bytes)
         lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
         for title, floors in (("", self.floors_ms), (", as the launch's sizes tell", self.assumed_floors_ms)):
@@ -191,35 +194,34 @@ def predict_gpu(
 
 
 def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
-    measured = CARDS[head.card]
-    columns = columns_of(work, measured)
+    measured = find_card(head.card)
+    columns = launch_columns(work, measured)
     missing = [name for name in head.columns if name not in columns]
     if missing:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
-    said = head.answer(columns)
-    log_time, half, odds = float(said.log_time[0]), float(said.half_width[0]), float(said.even_probability[0])
-    floors, assumed = (floors_of(one, work.known.buffers, card) for one in (work.least, work.assumed))
-    common = float(said.probability[0])
+    estimate = head.predict(columns)
+    log_time, half = float(estimate.log_time[0]), float(estimate.half_width[0])
+    even, common = float(estimate.even_probability[0]), float(estimate.probability[0])
+    bounds, assumed = (time_bounds(least, work.known.buffers, card) for least in (work.least, work.assumed))
     if card != measured:
-        log_time += columns_of(work, card)["physics"] - columns["physics"]
-        half += _FAR
+        log_time += launch_columns(work, card)["physics"] - columns["physics"]
+        half += _EXTRAPOLATED_WIDTH
         shift = math.log(_balance(work, card) / _balance(work, measured))
-        odds, common = (1 / (1 + (1 - one) / max(one, 1e-9) * math.exp(-shift)) for one in (odds, common))
-    least, most = (math.log10(one.seconds[one.highest]) for one in (floors, assumed))
-    raised_by, log_time = (assumed.highest, most) if log_time <= most else ("", log_time)
+        even, common = (1 / (1 + (1 - odds) / max(odds, 1e-9) * math.exp(-shift)) for odds in (even, common))
+    least, most = (math.log10(each.seconds[each.binding_bound]) for each in (bounds, assumed))
+    raised_by, log_time = (assumed.binding_bound, most) if log_time <= most else ("", log_time)
     launched, launch = work.launched, work.launch
     limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
-    learnt = "compute" if odds > 0.5 else "bandwidth"
-    bound = raised_by if raised_by in _BOUNDS else learnt
-    if assumed.highest == "chain" and log_time - most < _CLOSE:
-        bound = assumed.highest
-    elif max(limits_ms.values()) < 1e3 * floors.seconds[OVERHEAD]:
+    learned = "compute" if even > 0.5 else "bandwidth"
+    bound = raised_by if raised_by in _BOUNDS else learned
+    if assumed.binding_bound == "chain" and log_time - most < _CLOSE:
+        bound = assumed.binding_bound
+    elif max(limits_ms.values()) < 1e3 * bounds.seconds[OVERHEAD]:
         bound = OVERHEAD
     names = launched.arguments
     given = {**{str(number): value for number, value in work.known.values.items()}, **launch.arguments}
     numbered = {str(number): name for number, name in enumerate(names)}
-    told = {name: value for name, value in given.items() if name in numbered or not name.isdigit()}
-    arguments = {numbered.get(name, name): float(value) for name, value in told.items()}
+    valid = {name: value for name, value in given.items() if name in numbered or not name.isdigit()}
     return GpuPrediction(
         kernel=launched.name,
         gpu=card.name,
@@ -228,19 +230,19 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
         time_ms=10 ** (log_time + 3),
         interval_ms=(10 ** (max(log_time - half, least) + 3), 10 ** (log_time + half + 3)),
         bound=bound,
-        bound_probability=1.0 if bound != learnt else common if bound == "compute" else 1 - common,
+        bound_probability=1.0 if bound != learned else common if bound == "compute" else 1 - common,
         compute_probability=common,
-        traffic_bytes=max(10 ** float(said.log_traffic[0]), assumed.num_bytes),
+        traffic_bytes=max(10 ** float(estimate.log_traffic[0]), assumed.num_bytes),
         flops=work.total("flops"),
-        familiar=bool(said.distance[0] <= 1) and not launched.uncounted and raised_by in ("", OVERHEAD),
+        familiar=bool(estimate.distance[0] <= 1) and not launched.uncounted and raised_by in ("", OVERHEAD),
         extrapolated=card != measured,
-        arguments=arguments,
+        arguments={numbered.get(name, name): float(value) for name, value in valid.items()},
         buffers_bytes={names[n]: size for n, size in work.known.buffers.items() if n < len(names)},
         assumed={**work.known.solved, **launched.guessed},
         unbounded=tuple(loop.line for loop in launched.unbounded),
         unbounded_places=tuple(loop.place for loop in launched.unbounded),
         limits_ms=limits_ms,
-        floors_ms={name: 1e3 * time for name, time in floors.seconds.items()},
+        floors_ms={name: 1e3 * time for name, time in bounds.seconds.items()},
         assumed_floors_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
         raised_by=raised_by,
         uncounted=launched.uncounted,
@@ -250,12 +252,47 @@ def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
 
 
 def _amount(value: float) -> str:
-    """A number with all digits where it is a whole one that can be read."""
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _LONGEST else f"{value:.6g}"
+    """All digits of a whole number, unless it is too large to be read."""
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _MAX_PRINTED else f"{value:.6g}"
 
 
 def _balance(work: Work, card: Card) -> float:
-    """Time of operations over that of bytes, at a card's peaks."""
+    """Time of operations over time of bytes at a card's peaks."""
     times = roofline_times(work, card)
     operations = max(times[name] for name in ("single", "double", "integer"))
     return max(operations, 1e-15) / max(times["memory"], 1e-15)
+
+
+def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
+    """Draw kernels by operational intensity and speed below the roofline; those without such operations are named."""
+    path = check_picture(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
+    axes = figure.add_subplot()
+    card = find_card(answers[0].gpu)
+    shown = [one for one in answers if one.flops > 0]
+    left = [one.flops / one.traffic_bytes for one in shown]
+    low, high = min([0.05, *left]) / 2, max([200.0, *left]) * 2
+    intensity = np.geomspace(low, high, 200)
+    for name, peak in (("single", card.single), ("double", card.double)):
+        axes.plot(intensity, np.minimum(peak, intensity * card.bandwidth), color="#222222", linewidth=1.2)
+        axes.annotate(f"{name} precision, {peak / 1e12:.3g} TFLOP/s", (high, peak), ha="right", va="bottom", fontsize=8)
+    for one, place in zip(shown, left, strict=True):
+        speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
+        ends = [[speed - one.flops / slow * 1e3], [one.flops / fast * 1e3 - speed]]
+        axes.errorbar(
+            [place], [speed], yerr=ends, fmt="o", color=_COLORS.get(one.bound, _NEITHER), capsize=3, linewidth=1
+        )
+        name = printable(plain_kernel_name(one.kernel), lines=False)
+        axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("operational intensity (FLOP per byte of DRAM traffic)")
+    axes.set_ylabel("FLOP/s")
+    without = [printable(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
+    below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
+    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
+    axes.set_title(title, loc="left", fontsize=9, parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    save_picture(figure, path)

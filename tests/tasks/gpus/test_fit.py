@@ -35,7 +35,7 @@ def head():
 
 def test_a_head_knows_what_it_did_not_see(head):
     asked = _launches(seed=1)
-    said = head.answer(asked.values)
+    said = head.predict(asked.values)
     found = figures_of(asked, Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1))
     assert found["factor"]["value"] < 1.3
     assert found["accuracy"]["value"] > 0.95
@@ -47,8 +47,8 @@ def test_a_head_knows_what_it_did_not_see(head):
 
 def test_far_launches_are_unfamiliar(head):
     near, far = _launches().values[:20], _launches().values[:20] + 50
-    assert (head.answer(near).distance <= 1).all()
-    assert (head.answer(far).distance > 1).all()
+    assert (head.predict(near).distance <= 1).all()
+    assert (head.predict(far).distance > 1).all()
 
 
 def test_bound_and_traffic_may_be_unknown():
@@ -57,7 +57,7 @@ def test_bound_and_traffic_may_be_unknown():
     launches = Launches(
         **{**{n: getattr(known, n) for n in known.__dataclass_fields__}, "compute": nothing, "log_traffic": nothing}
     )
-    said = fit_gpus(launches, "A100").answer(known.values)
+    said = fit_gpus(launches, "A100").predict(known.values)
     assert said.log_traffic == pytest.approx(known.values[:, 1])
     rooflines = known.values[:, 3:6].max(axis=1) > known.values[:, 6]
     assert np.mean((said.even_probability > 0.5) == rooflines) > 0.9
