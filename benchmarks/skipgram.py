@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from ncc.learning.embedding.config import SkipGramConfig
 from ncc.learning.embedding.counts import CorpusCounts
-from ncc.learning.embedding.skipgram import train_skipgram
-from ncc.learning.embedding.skipgram_loss import skipgram_loss
+from ncc.learning.embedding.skipgram import skipgram_loss, train_skipgram
 from ncc.learning.embedding.train import load_corpora
 from ncc.learning.embedding.vocabulary import build_vocabulary
 from ncc.system.files.provenance import command_line, environment
@@ -113,7 +112,7 @@ def run_gensim(train: Pairs, test: Pairs, words: Sequence[str], dim: int) -> dic
 
 
 def run_ours(train: Pairs, test: Pairs, words: Sequence[str], dim: int, epochs: int) -> dict:
-    config = SkipGramConfig(dim=dim, epochs=epochs, learning_rate=0.03, subsample=0.0, share_parts=False)
+    config = SkipGramConfig(dim=dim, epochs=epochs, learning_rate=0.03, subsample=0.0, subwords=False)
     start = time.perf_counter()
     result = train_skipgram(*train.ordered(), words, config)
     seconds = time.perf_counter() - start
@@ -123,7 +122,7 @@ def run_ours(train: Pairs, test: Pairs, words: Sequence[str], dim: int, epochs: 
 def measure(counts: CorpusCounts, number: int, dim: int, min_count: int, earlier: list[dict]) -> dict:
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
     words = vocabulary.words
-    train, test = draw(len(words), counts.over(vocabulary), number, 204)
+    train, test = draw(len(words), counts.restrict(vocabulary), number, 204)
     about = {"pairs": number, "words": len(words), "distinct_pairs": len(train.count), "dim": dim}
     same = [row["gensim"] for row in earlier if about.items() <= row.items()]
     gensim = same[0] if same else run_gensim(train, test, words, dim)

@@ -20,7 +20,7 @@ from ncc.errors import NccError
 from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.files import find_files
 from ncc.learning.corpus.recipe import load_recipe
-from ncc.learning.embedding.backoff import generalise
+from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.kept import Compiler
@@ -52,7 +52,7 @@ def seconds_of(texts: list[bytes], work: Any, rounds: int) -> float:
     """Median over rounds of the processor's time for all texts; a round before these is not counted."""
     times = []
     for _ in range(rounds + 1):
-        generalise.cache_clear()
+        generalize.cache_clear()
         begin = time.process_time()
         for text in texts:
             work(text)

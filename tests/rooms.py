@@ -58,18 +58,27 @@ from ncc.learning.data import registry as data
 from ncc.learning.data.archives import extract_archive, iter_members
 from ncc.learning.data.cards import DatasetCard, DatasetFile
 from ncc.learning.data.registry import FileState, Registry, extracted, locate, verify
-from ncc.learning.embedding.backoff import BackoffLevel, generalise, in_newer_steps, of_any_version, opcode_of
-from ncc.learning.embedding.config import SkipGramConfig
-from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, load_counts, save_counts, width_folder
+from ncc.learning.embedding.backoff import (
+    BackoffLevel,
+    generalize,
+    opcode_of,
+    split_constant_offset,
+    strip_inferred_flags,
+)
+from ncc.learning.embedding.config import GensimConfig, SkipGramConfig
+from ncc.learning.embedding.counts import (
+    CorpusCounts,
+    CountsBuilder,
+    load_counts,
+    merge_counts,
+    save_counts,
+    width_folder,
+)
 from ncc.learning.embedding.embedding import Embedding, compose_missing, load_embedding, normalised, save_embedding
 from ncc.learning.embedding.extend import extend_embedding
-from ncc.learning.embedding.gensim import GensimConfig, PairStream, train_gensim
-from ncc.learning.embedding.merge import merge_counts
-from ncc.learning.embedding.pairs import WeightedPairs, pair_weights
-from ncc.learning.embedding.skipgram import train_skipgram
-from ncc.learning.embedding.skipgram_loss import Blocks, skipgram_loss
-from ncc.learning.embedding.skipgram_model import _add_gradients
-from ncc.learning.embedding.subwords import part_matrix, parts_of
+from ncc.learning.embedding.gensim import PairStream, train_gensim
+from ncc.learning.embedding.skipgram import Tiling, WeightedPairs, add_gradients, skipgram_loss, train_skipgram
+from ncc.learning.embedding.subwords import subword_matrix, subwords_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, encode_programs, network_outputs

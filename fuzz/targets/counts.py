@@ -10,8 +10,7 @@ from fuzz.targets import Target
 from fuzz.targets.models import saved
 from ncc.errors import NccError
 from ncc.ir.reader.reader import read_module
-from ncc.learning.embedding.counts import load_counts, save_counts
-from ncc.learning.embedding.merge import merge_counts
+from ncc.learning.embedding.counts import load_counts, merge_counts, save_counts
 from ncc.learning.embedding.train import load_abstraction
 from ncc.learning.embedding.vocabulary import build_vocabulary
 
@@ -32,7 +31,7 @@ def _load(data: bytes) -> None:
     counts = load_counts(put(unpack(data)))
     assert len(counts.statements) == len(counts.texts)
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), 2)
-    center, context, count = counts.over(vocabulary)
+    center, context, count = counts.restrict(vocabulary)
     assert count.sum() == counts.count.sum()
     assert len(center) == len(context) == len(count)
 

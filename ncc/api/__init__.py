@@ -9,7 +9,7 @@ from typing import Any
 
 _HOMES = {
     "ncc.api.many": ("embed_many",),
-    "ncc.api.training": (
+    "ncc.learning.embedding.train": (
         "load_counts",
         "train_embedding",
     ),

@@ -21,15 +21,13 @@ def train_embedding(
     ] = "exact",
     dim: Annotated[int, typer.Option(help="Number of dimensions.")] = 200,
     epochs: Annotated[int, typer.Option(help="Passes over the counts, or over gensim's pairs.")] = 20,
-    steps: Annotated[int, typer.Option(help="Steps per epoch, each with its share of the centre words.")] = 8,
+    steps_per_epoch: Annotated[int, typer.Option(help="Steps per epoch, each with other center words.")] = 8,
     learning_rate: Annotated[float, typer.Option(help="Learning rate of Adam.")] = 0.02,
     subsample: Annotated[float, typer.Option(help="Share of pairs above which a word is subsampled; 0: off.")] = 1e-3,
-    share_parts: Annotated[
-        bool, typer.Option("--share-parts/--no-share-parts", help="Statements share vectors of their parts.")
+    subwords: Annotated[
+        bool, typer.Option("--subwords/--no-subwords", help="Statements share vectors of their parts.")
     ] = True,
-    own_decay: Annotated[
-        float, typer.Option(help="Weight decay of statements' own vectors, if they share parts.")
-    ] = 2.0,
+    word_decay: Annotated[float, typer.Option(help="Weight decay of whole-word vectors, with subwords.")] = 2.0,
     num_pairs: Annotated[int, typer.Option(help="Pairs that gensim streams per epoch.")] = 20_000_000,
     seed: Seed = 204,
     threads: Annotated[int, typer.Option(help="Threads for matrix products.")] = 1,

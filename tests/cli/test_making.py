@@ -89,7 +89,7 @@ def test_a_scheduler_needs_dask(ncc, code, tmp_path, monkeypatch):
 
 def test_vectors_are_trained_on_a_corpus_and_used(ncc, code, corpus, tmp_path):
     out = tmp_path / "embedding"
-    arguments = ["--dim", "8", "--epochs", "2", "--steps", "2", "--min-count", "3", "--subsample", "0"]
+    arguments = ["--dim", "8", "--epochs", "2", "--steps-per-epoch", "2", "--min-count", "3", "--subsample", "0"]
     finished = ncc("train", "embedding", corpus, "-o", out, *arguments)
     assert finished.code == 0, finished.err
     assert "epoch 2: " in finished.err
@@ -135,7 +135,7 @@ def test_what_fails_says_why_without_a_traceback(ncc, tmp_path, monkeypatch, arg
     [
         ["--dim", "0"],
         ["--epochs", "0"],
-        ["--steps", "0"],
+        ["--steps-per-epoch", "0"],
         ["--learning-rate", "-1"],
         ["--min-count", "0"],
         ["--width", "1"],

@@ -48,8 +48,8 @@ SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("embedding", ["--steps", "3", "--subsample", "0"]),
-        pytest.param("embedding-whole", ["--steps", "2", "--no-share-parts"], marks=pytest.mark.full),
+        ("embedding", ["--steps-per-epoch", "3", "--subsample", "0"]),
+        pytest.param("embedding-whole", ["--steps-per-epoch", "2", "--no-subwords"], marks=pytest.mark.full),
         ("embedding-gensim", ["--engine", "gensim", "--num-pairs", "5000"]),
     ],
 )

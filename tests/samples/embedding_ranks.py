@@ -16,7 +16,7 @@ from ncc.learning.training.ranks import process_group
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))
 CASES = {
-    "plain": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, share_parts=False),
+    "plain": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, subwords=False),
     "shared": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01),
     "blocks": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, rows=2, columns=7),
     "one word a step": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=100, subsample=0.01),

@@ -19,8 +19,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Recipe, load_recipe
-from ncc.learning.embedding.counts import width_folder
-from ncc.learning.embedding.merge import merge_counts
+from ncc.learning.embedding.counts import merge_counts, width_folder
 from ncc.system.files.columns import aligned
 from ncc.system.files.models import write_atomically
 from ncc.system.files.pages import html_table

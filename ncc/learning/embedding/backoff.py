@@ -1,6 +1,6 @@
-"""Back-off: ever more general forms of a statement, so that none is ever without a vector.
+"""Back-off: more and more general forms of a statement, so that every statement has a vector.
 
-The paper maps every statement outside the vocabulary to one UNK; here it takes the nearest form that is known.
+The paper maps all statements outside the vocabulary to one UNK; here each takes its nearest form in the vocabulary.
 """
 
 import functools
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class BackoffLevel(IntEnum):
-    """How far a statement had to be generalised before it was known."""
+    """Generalization after which a statement is in the vocabulary."""
 
     EXACT = 0
     FLAGS = 1
@@ -51,7 +51,7 @@ _OPERATION = re.compile(
     r"(?: (?P<predicate>(?:[us]?(?:gt|ge|lt|le)|eq|ne|o(?:eq|gt|ge|lt|le|ne)|ord|uno|u(?:eq|ne)))\b)?"
 )
 _CALLEE = re.compile(r"(@[\w.$]+|<@ID>|<%ID>|\basm)(?:\(| …)")
-_SAME_FUNCTION = {
+_GPU_NAMES = {
     "get_sub_group_local_id": r"nvvm\.read\.ptx\.sreg\.lane|amdgcn\.mbcnt\.|spirv_BuiltInSubgroupLocalInvocationId",
     "get_sub_group_size": r"nvvm\.read\.ptx\.sreg\.warpsize|amdgcn\.wavefrontsize|spirv_BuiltInSubgroupSize",
     "get_local_id": r"nvvm\.read\.ptx\.sreg\.tid\.|amdgcn\.workitem\.id\.|spirv_BuiltInLocalInvocationI",
@@ -80,11 +80,11 @@ _SAME_FUNCTION = {
     "fmax": r"nvvm\.fmax\.|amdgcn\.fmed3",
     "fmin": r"nvvm\.fmin\.",
 }
-"""OpenCL's name of what other GPU languages call otherwise → beginnings of their names behind ``@llvm.`` or ``@__``."""
-_OF_GPU = re.compile(
-    r"@(?:llvm\.|__)(?:" + "|".join(f"(?P<{name}>{names})" for name, names in _SAME_FUNCTION.items()) + ")"
+"""OpenCL's name → prefixes of other GPU languages' names of the same, after ``@llvm.`` or ``@__``."""
+_GPU_NAME = re.compile(
+    r"@(?:llvm\.|__)(?:" + "|".join(f"(?P<{name}>{names})" for name, names in _GPU_NAMES.items()) + ")"
 )
-_RELATED = {
+_NEAREST = {
     "get_sub_group_local_id": "call @get_local_id …",
     "get_sub_group_size": "call @get_local_size …",
     "sub_group_barrier": "call @barrier …",
@@ -94,15 +94,15 @@ _RELATED = {
     "sub_group_reduce": "call @llvm.vector.reduce.add …",
     "sub_group_ballot": "call @all …",
 }
-"""What stands for a GPU's operation in an embedding that has not seen it: of a work-group or a vector, the same."""
-_OF_OPENCL = re.compile(r"(?:call|invoke|load) @(\w+) …")
+"""Nearest form of a GPU's operation, for embeddings that lack it: the same of a work-group or a vector."""
+_OPENCL_OPERATION = re.compile(r"(?:call|invoke|load) @(\w+) …")
 _CALLS = frozenset({"call", "invoke", "callbr"})
 
 
-def of_any_version(text: str) -> str:
-    """A statement, or lines of them, without what depends on the LLVM that wrote it: flags that only newer ones infer.
+def strip_inferred_flags(text: str) -> str:
+    """Strip flags that only newer versions of LLVM infer, from a statement or from lines of them.
 
-    >>> of_any_version("<%ID> = getelementptr inbounds nuw i32, ptr <%ID>, i64 <%ID>")
+    >>> strip_inferred_flags("<%ID> = getelementptr inbounds nuw i32, ptr <%ID>, i64 <%ID>")
     '<%ID> = getelementptr inbounds i32, ptr <%ID>, i64 <%ID>'
     """
     for flag in _INFERRED:
@@ -110,47 +110,47 @@ def of_any_version(text: str) -> str:
     return text.replace("trunc nsw ", "trunc ").replace(" undef", " poison")
 
 
-def in_newer_steps(text: str) -> str:
-    """An address as LLVM computes it since version 19: constant distances in bytes, in a step of their own.
+def split_constant_offset(text: str) -> str:
+    """Write an address as LLVM does since version 19, with constant offsets in bytes and in a step of their own.
 
-    Of an address that takes two steps then, the first; other statements as they are.
+    Of two steps, return the first; return other statements unchanged.
 
-    >>> in_newer_steps("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i32 <INT>, i32 <INT>")
+    >>> split_constant_offset("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i32 <INT>, i32 <INT>")
     '<%ID> = getelementptr inbounds nuw i8, ptr <%ID>, i64 <INT>'
-    >>> in_newer_steps("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>, i32 <INT>")
+    >>> split_constant_offset("<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>, i32 <INT>")
     '<%ID> = getelementptr inbounds { ptr, i32 }, ptr <%ID>, i64 <%ID>'
 
-    An element of an array of structures is where it is however their members are gathered in others:
+    The address of an element of an array of structures does not depend on their nesting:
 
-    >>> in_newer_steps("<%ID> = getelementptr inbounds { { { ptr }, i8 } }, ptr <%ID>, i64 <%ID>, i32 <INT>")
+    >>> split_constant_offset("<%ID> = getelementptr inbounds { { { ptr }, i8 } }, ptr <%ID>, i64 <%ID>, i32 <INT>")
     '<%ID> = getelementptr inbounds { ptr, i8 }, ptr <%ID>, i64 <%ID>'
     """
-    found = _CONSTANT_OFFSET.fullmatch(text)
-    if not found:
-        return _ELEMENT.sub(lambda one: one[1] + one[2].replace("{ ", "").replace(" }", "") + one[3], text)
-    address, type_, base, variable, constant = found.groups()
+    match = _CONSTANT_OFFSET.fullmatch(text)
+    if not match:
+        return _ELEMENT.sub(lambda part: part[1] + part[2].replace("{ ", "").replace(" }", "") + part[3], text)
+    address, type_, base, variable, constant = match.groups()
     if variable:
-        return in_newer_steps(f"{address} {type_}{base}{variable}")
-    of_a_field = " nuw" if "inbounds" in address and constant.count(",") > 1 else ""  # never before its structure
-    return f"{address}{of_a_field} i8{base}, i64 <INT>"
+        return split_constant_offset(f"{address} {type_}{base}{variable}")
+    nuw = " nuw" if "inbounds" in address and constant.count(",") > 1 else ""  # a field is not before its structure
+    return f"{address}{nuw} i8{base}, i64 <INT>"
 
 
-def _without_flags(text: str) -> str:
-    """Without flags, and integers without the buckets that `Abstraction.keep_immediates` gives them."""
+def _strip_flags(text: str) -> str:
+    """Strip flags, and the buckets of integers that `Abstraction.keep_immediates` makes."""
     return _BUCKET.sub("<INT>", _TAIL.sub("", _FLAGS.sub("", text)))
 
 
-def _without_alignment(text: str) -> str:
+def _strip_alignment(text: str) -> str:
     return _ADDRESS_SPACE.sub("", _ALIGNMENT.sub("", text))
 
 
-def _without_sizes(text: str) -> str:
-    """Arrays of any length are ``[N x …]``."""
+def _strip_lengths(text: str) -> str:
+    """Replace lengths of arrays with N."""
     return _LENGTH.sub("[N x ", text)
 
 
-def _without_types(text: str) -> str:
-    """Integers of any width are ``int``, floats ``fp``; aggregates lose what is inside them, vectors their length."""
+def _generalize_types(text: str) -> str:
+    """Replace integer types with int, floats with fp; drop the members of aggregates and the lengths of vectors."""
     text = _PLACEHOLDER.sub(r"\\\1\\", text)
     text = _FLOAT.sub("fp", _INTEGER.sub("int", text))
     previous = ""
@@ -162,59 +162,57 @@ def _without_types(text: str) -> str:
 
 
 def _operation(text: str) -> str:
-    """The opcode with its predicate, or with the function that it calls: of a GPU's registers, as OpenCL calls it."""
-    found = _OPERATION.match(text)
-    if not found:
+    """The opcode with its predicate or callee; GPU registers and functions under their OpenCL names."""
+    match = _OPERATION.match(text)
+    if not match:
         return text
-    opcode = found["opcode"]
-    if opcode == "load" and (register := _OF_GPU.search(text)):  # SPIR-V's are variables
+    opcode, predicate = match["opcode"], match["predicate"]
+    if opcode == "load" and (register := _GPU_NAME.search(text)):  # SPIR-V's are variables
         return f"load @{register.lastgroup} …"
     if opcode in _CALLS:
         callee = _CALLEE.search(text)
         name = callee[1] if callee else "<@ID>"
-        of_gpu = _OF_GPU.match(name)
-        return f"{opcode} {f'@{of_gpu.lastgroup}' if of_gpu else name} …"
-    return f"{opcode} {found['predicate']} …" if found["predicate"] else f"{opcode} …"
+        gpu = _GPU_NAME.match(name)
+        return f"{opcode} {f'@{gpu.lastgroup}' if gpu else name} …"
+    return f"{opcode} {predicate} …" if predicate else f"{opcode} …"
 
 
-def related_operation(form: str) -> str:
-    """What a GPU's operation is most like, for an embedding that lacks it; other forms as they are.
+def nearest_opencl_operation(form: str) -> str:
+    """The nearest OpenCL form of a GPU's operation; other forms unchanged.
 
-    >>> related_operation("call @sub_group_shuffle …"), related_operation("load @get_global_id …")
+    >>> nearest_opencl_operation("call @sub_group_shuffle …"), nearest_opencl_operation("load @get_global_id …")
     ('shufflevector …', 'call @get_global_id …')
     """
-    found = _OF_OPENCL.fullmatch(form)
-    return _RELATED.get(found[1], f"call @{found[1]} …") if found else form
+    match = _OPENCL_OPERATION.fullmatch(form)
+    return _NEAREST.get(match[1], f"call @{match[1]} …") if match else form
 
 
 def opcode_of(text: str) -> str:
-    """The opcode of a statement or of any of its generalisations."""
-    found = _OPERATION.match(_without_flags(text))
-    return found["opcode"] if found else text
+    """The opcode of a statement or of one of its generalizations."""
+    match = _OPERATION.match(_strip_flags(text))
+    return match["opcode"] if match else text
 
 
-def generalisations(text: str) -> Iterator[str]:
-    """The forms of `generalise` one by one, so that a search can stop at the first that it knows."""
+def generalizations(text: str) -> Iterator[str]:
+    """Yield the forms of `generalize`, so that a search can stop at the first in a vocabulary."""
     yield text
-    text = _without_flags(text)
+    text = _strip_flags(text)
     yield text
-    text = _without_alignment(text)
+    text = _strip_alignment(text)
     yield text
     bare = text
-    text = _without_sizes(text)
+    text = _strip_lengths(text)
     yield text
-    yield _without_types(text)
+    yield _generalize_types(text)
     yield _operation(bare)
     yield opcode_of(bare)
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def generalise(text: str) -> tuple[str, ...]:
-    """An abstracted statement and its generalisations, one for each `BackoffLevel`.
+def generalize(text: str) -> tuple[str, ...]:
+    """An abstracted statement and its generalizations, one per `BackoffLevel`; adjacent forms may be equal.
 
-    Neighbouring levels may agree: a statement without flags is its own form without flags.
-
-    >>> for form in generalise("<%ID> = add nsw i32 <%ID>, <INT>"): print(form)
+    >>> for form in generalize("<%ID> = add nsw i32 <%ID>, <INT>"): print(form)
     <%ID> = add nsw i32 <%ID>, <INT>
     <%ID> = add i32 <%ID>, <INT>
     <%ID> = add i32 <%ID>, <INT>
@@ -223,4 +221,4 @@ def generalise(text: str) -> tuple[str, ...]:
     add …
     add
     """
-    return tuple(generalisations(text))
+    return tuple(generalizations(text))

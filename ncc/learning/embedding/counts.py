@@ -1,44 +1,48 @@
-"""Co-occurrence counts of a corpus (statements, pairs of statements in context): adding and storing them.
+"""Co-occurrence counts of a corpus: sparse matrices that add up over files, processes and machines.
 
-Counts add up over files, processes and machines, which is what makes training independent of the corpus's size.
+A folder holds ``counts.json`` (the card) and ``counts.safetensors`` (the matrix as three columns, sorted).
 """
 
 import itertools
 import json
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from msgspec import Meta, convert
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints, Ints32
-from ncc.errors import AssetError
+from ncc.arrays import Ints, Ints32, offsets
+from ncc.errors import AssetError, OutputError
 from ncc.learning.embedding.vocabulary import Vocabulary
+from ncc.system.files.models import read_json, read_tensors, write_atomically
+from ncc.system.files.writing import only_writer
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FORMAT_VERSION = 1
 
 Pairs = tuple[Ints32, Ints32, Ints]
-"""Pairs of statements or words by their numbers, and how often each was seen: three columns."""
+"""Center, context and count of distinct pairs, sorted: (num_pairs,) int32, int32 and int64."""
 
 Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
-_COLUMNS = ("statements", "center", "context", "count")
+_COLUMNS = {"center": "I32", "context": "I32", "count": "I64"}
+_TENSORS = {"statements": "I64"} | _COLUMNS
+_COMPACT_AT = 1 << 22
+"""Pairs added before they are summed: 64 MB."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountsCard:
-    """What ``counts.json`` says of a corpus.
-
-    Attributes:
-        texts: Distinct abstracted statements.
-        width: Context size in hops.
-        num_files: Files read.
-        num_lines: Lines of IR in them.
-    """
+    """The card of a corpus: its distinct statements in alphabetical order, context width in hops, and size."""
 
     texts: tuple[str, ...]
     width: Count
@@ -48,230 +52,297 @@ class CountsCard:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CorpusCounts(CountsCard):
-    """What a corpus comes to: its card, and the counts.
+    """Counts of a corpus.
 
     Attributes:
-        statements: (num_texts,) int64 times that each statement was seen.
-        center: (num_pairs,) int32 indices into ``texts``; pairs are sorted, each there once.
-        context: (num_pairs,) int32, as ``center``.
-        count: (num_pairs,) int64 times that the pair was seen.
+        texts: Distinct abstracted statements, in alphabetical order.
+        width: Context size in hops.
+        num_files: Files read.
+        num_lines: Lines of IR in them.
+        statements: (num_texts,) int64 occurrences of each statement.
+        matrix: (num_texts, num_texts) sparse int64 occurrences of each statement in the context of another.
     """
 
     statements: Ints
-    center: Ints32
-    context: Ints32
-    count: Ints
+    matrix: "csr_array"
 
     def __repr__(self) -> str:
-        counted = f"{len(self.texts)} statements, {len(self.count)} pairs within {self.width} hop(s)"
+        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs within {self.width} hop(s)"
         return f"CorpusCounts({counted}, from {self.num_files} files)"
 
     @property
-    def pairs(self) -> Pairs:
-        """The three columns of pairs."""
-        return self.center, self.context, self.count
+    def center(self) -> Ints32:
+        """(num_pairs,) int32 index of each pair's statement, sorted."""
+        return np.repeat(np.arange(len(self.texts), dtype=np.int32), np.diff(self.matrix.indptr))
 
-    def over(self, vocabulary: Vocabulary) -> Pairs:
-        """The pairs between words of a vocabulary, statements outside it taking the word that they back off to."""
+    @property
+    def context(self) -> Ints32:
+        """(num_pairs,) int32 index of the statement in its context, sorted for each center."""
+        return np.asarray(self.matrix.indices, np.int32)
+
+    @property
+    def count(self) -> Ints:
+        """(num_pairs,) int64 occurrences of the pair."""
+        return np.asarray(self.matrix.data, np.int64)
+
+    def restrict(self, vocabulary: Vocabulary) -> Pairs:
+        """Pairs between words; a statement outside the vocabulary counts for the word that it backs off to."""
         word, _ = vocabulary.encode(self.texts)
-        return sum_pairs((word[self.center], word[self.context], self.count))
+        return _columns(_matrix([(word[self.center], word[self.context], self.count)], len(vocabulary)))
+
+
+def _matrix(pairs: Iterable[Pairs], size: int, first: int = 0, last: int | None = None) -> "csr_array":
+    """(last - first, size) sum of pairs with centers from ``first`` on, sorted, each once; default all centers."""
+    from scipy.sparse import csr_array
+
+    center, context, count = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
+    center -= np.int32(first)
+    shape = ((size if last is None else last) - first, size)
+    matrix = csr_array((count, (center, context)), shape=shape, dtype=np.int64)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _columns(matrix: "csr_array", first: int = 0) -> Pairs:
+    """Columns of a matrix whose first row has some number."""
+    center = np.repeat(np.arange(first, first + matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+    return center, np.asarray(matrix.indices, np.int32), np.asarray(matrix.data, np.int64)
 
 
 class CountsBuilder:
-    """Adds up the counts of files in bounded memory; texts are numbered in the order in which they arrive."""
+    """Sum of the counts of files, in bounded memory."""
 
-    def __init__(self, width: int, *, compact_at: int = 1 << 22) -> None:
-        """Counts contexts of ``width`` hops; sums repeated pairs whenever ``compact_at`` have gathered."""
+    def __init__(self, width: int, *, compact_at: int = _COMPACT_AT) -> None:
         self.width = width
-        self.num_files = 0
-        self.num_lines = 0
+        self.num_files = self.num_lines = 0
         self._compact_at = compact_at
         self._index: dict[str, int] = {}
         self._statements: list[int] = []
-        self._pairs: Pairs = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
-        self._pending: list[Pairs] = []
+        nothing = np.zeros(0, np.int32)
+        self._pairs: list[Pairs] = [(nothing, nothing, np.zeros(0, np.int64))]
         self._num_pending = 0
 
     def add(
-        self,
-        texts: Sequence[str],
-        statements: Ints,
-        pairs: Pairs,
-        *,
-        num_files: int = 1,
-        num_lines: int = 0,
+        self, texts: Sequence[str], statements: Ints, pairs: Pairs, *, num_files: int = 1, num_lines: int = 0
     ) -> None:
-        """Adds one file's counts: pairs of indices into its own ``texts``, with how often each occurs."""
+        """Add one file's counts: occurrences of its texts, and pairs of indices into them."""
         number = np.empty(len(texts), np.int32)
         for i, (text, times) in enumerate(zip(texts, statements.tolist(), strict=True)):
-            at = self._index.setdefault(text, len(self._statements))
-            if at == len(self._statements):
+            number[i] = row = self._index.setdefault(text, len(self._statements))
+            if row == len(self._statements):
                 self._statements.append(0)
-            self._statements[at] += times
-            number[i] = at
+            self._statements[row] += times
         center, context, count = pairs
-        self._pending.append((number[center], number[context], count))
+        self._pairs.append((number[center], number[context], count))
         self._num_pending += len(count)
         self.num_files += num_files
         self.num_lines += num_lines
-        if self._num_pending >= max(self._compact_at, len(self._pairs[2])):
-            self._compact()
+        if self._num_pending >= max(self._compact_at, len(self._pairs[0][2])):
+            self._pairs = [_columns(_matrix(self._pairs, len(self._statements)))]
+            self._num_pending = 0
 
     def add_counts(self, counts: CorpusCounts) -> None:
-        """Adds what was counted before."""
-        added = {"num_files": counts.num_files, "num_lines": counts.num_lines}
-        self.add(counts.texts, counts.statements, counts.pairs, **added)
-
-    def _compact(self) -> None:
-        self._pairs = sum_pairs(self._pairs, *self._pending)
-        self._pending, self._num_pending = [], 0
+        """Add earlier counts."""
+        self.add(
+            counts.texts,
+            counts.statements,
+            (counts.center, counts.context, counts.count),
+            num_files=counts.num_files,
+            num_lines=counts.num_lines,
+        )
 
     def finish(self) -> CorpusCounts:
-        """The sum, with texts in alphabetical order, so that it does not depend on the order of the files."""
-        self._compact()
+        """The sum; texts are sorted, so that it does not depend on the order of files."""
         texts = sorted(self._index)
         rank = np.empty(len(texts), np.int32)
         rank[[self._index[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
-        center, context, count = sum_pairs((rank[self._pairs[0]], rank[self._pairs[1]], self._pairs[2]))
         statements = np.zeros(len(texts), np.int64)
         statements[rank] = self._statements
         return CorpusCounts(
             texts=tuple(texts),
-            statements=statements,
-            center=center,
-            context=context,
-            count=count,
             width=self.width,
             num_files=self.num_files,
             num_lines=self.num_lines,
+            statements=statements,
+            matrix=_matrix(((rank[a], rank[b], count) for a, b, count in self._pairs), len(texts)),
         )
 
 
-def sum_pairs(*pieces: Pairs) -> Pairs:
-    """Pairs sorted and each once, their counts added."""
-    center, context, count = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
-    if not len(count):
-        return center, context, count
-    key = center.astype(np.int64) << 32 | context
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    summed = np.add.reduceat(count[order], first)
-    return (key[first] >> 32).astype(np.int32), (key[first] & 0xFFFFFFFF).astype(np.int32), summed
-
-
 def width_folder(corpus: str | Path, width: int) -> Path:
-    """Where a corpus keeps its counts for a context width."""
+    """Folder in which a corpus keeps its counts for a context width."""
     return Path(corpus) / f"width-{width}"
 
 
 def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
-    """Writes ``counts.safetensors`` and ``counts.json`` into a folder, each in one step."""
+    """Write ``counts.safetensors`` and ``counts.json`` into a folder, each in one step."""
     from safetensors.numpy import save
 
-    from ncc.system.files.models import write_atomically
-    from ncc.system.files.writing import only_writer
-
     folder = Path(folder)
-    arrays: dict[str, NDArray[Any]] = {name: getattr(counts, name) for name in _COLUMNS}
     with only_writer(folder):
-        write_atomically(folder / "counts.safetensors", save(arrays))
-        write_atomically(folder / "counts.json", counts_card(counts))
+        write_atomically(folder / "counts.safetensors", save({name: getattr(counts, name) for name in _TENSORS}))
+        _write_card(counts, folder)
 
 
-def counts_card(counts: CountsCard) -> bytes:
-    """The JSON file beside the arrays."""
-    about = {
-        "format_version": FORMAT_VERSION,
-        "width": counts.width,
-        "num_files": counts.num_files,
-        "num_lines": counts.num_lines,
-        "texts": counts.texts,
-    }
-    return json.dumps(about, ensure_ascii=False).encode()
+def _write_card(card: CountsCard, folder: Path) -> None:
+    fields = {name: getattr(card, name) for name in ("width", "num_files", "num_lines", "texts")}
+    text = json.dumps({"format_version": FORMAT_VERSION} | fields, ensure_ascii=False)
+    write_atomically(folder / "counts.json", text.encode())
 
 
-def read_counts_card(folder: Path) -> CountsCard:
-    """Reads ``counts.json``.
-
-    Raises:
-        AssetError: The file is missing or damaged, or of another format version.
-    """
-    from ncc.system.files.models import read_json
-
+def _read_card(folder: Path) -> CountsCard:
     path = folder / "counts.json"
-    about = read_json(path, FORMAT_VERSION)
+    content = read_json(path, FORMAT_VERSION)
     try:
-        card = convert(about, CountsCard)
+        card = convert(content, CountsCard)
         "".join(card.texts).encode()
-    except ValueError as error:  # UnicodeEncodeError: a half of a surrogate pair
+    except ValueError as error:  # UnicodeEncodeError: half of a surrogate pair
         raise AssetError(f"{path}: not a card of counts ({error}); it is damaged") from error
-    if any(one >= other for one, other in itertools.pairwise(card.texts)):
+    if any(text >= following for text, following in itertools.pairwise(card.texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
     return card
 
 
 def load_counts(folder: str | Path) -> CorpusCounts:
-    """Reads what `save_counts` wrote.
-
-    Raises:
-        AssetError: A file is missing or damaged, or of another format version.
-    """
-    from ncc.system.files.models import read_tensors
+    """Read counts; raise AssetError if a file is missing, damaged or of another format version."""
+    from scipy.sparse import csr_array
 
     folder = Path(folder)
-    card = read_counts_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", _COLUMNS, kinds="i", most_bytes=sys.maxsize)
-    statements, *columns = (arrays[name] for name in _COLUMNS)
-    check_columns(folder, len(card.texts), statements, *columns)
-    center, context, count = columns
-    return CorpusCounts(
-        **vars(card),
-        statements=statements.astype(np.int64, copy=False),
-        center=center.astype(np.int32, copy=False),
-        context=context.astype(np.int32, copy=False),
-        count=count.astype(np.int64, copy=False),
-    )
+    card = _read_card(folder)
+    arrays = read_tensors(folder / "counts.safetensors", tuple(_TENSORS), kinds="i", most_bytes=sys.maxsize)
+    start = _check(folder, len(card.texts), arrays)
+    columns = arrays["count"].astype(np.int64, copy=False), arrays["context"].astype(np.int32, copy=False), start
+    matrix = csr_array(columns, shape=(len(card.texts), len(card.texts)))
+    return CorpusCounts(**vars(card), statements=arrays["statements"].astype(np.int64, copy=False), matrix=matrix)
 
 
-def check_columns(
-    path: Path,
-    num_texts: int,
-    statements: NDArray[Any],
-    center: NDArray[Any],
-    context: NDArray[Any],
-    count: NDArray[Any],
-) -> None:
-    """Refuses columns of whole numbers that are not counts.
-
-    Args:
-        path: What they were read from.
-        num_texts: Distinct statements of the corpus.
-        statements: See `CorpusCounts`.
-        center: As ``statements``.
-        context: As ``statements``.
-        count: As ``statements``.
-
-    Raises:
-        AssetError: They are none.
-    """
-
-    def refuse(why: str) -> NoReturn:
-        raise AssetError(f"{path}: {why}; build the corpus again")
-
-    if any(column.ndim != 1 for column in (statements, center, context, count)):
-        refuse("the counts are not columns")
-    if len({len(center), len(context), len(count)}) != 1 or len(statements) != num_texts:
-        refuse("the columns of the counts differ in length")
-    if any(len(column) and not 0 <= column.min() <= column.max() < num_texts for column in (center, context)):
-        refuse("a pair names a statement that is not there")
-    if not _are_counts(statements) or not _are_counts(count):
-        refuse("a count is below 0 or beyond all measure")
+def _check(path: Path, num_texts: int, arrays: Mapping[str, NDArray[Any]]) -> Ints:
+    """(num_texts + 1,) int64 offsets of centers; raise AssetError if the columns are not counts."""
+    statements, center, context, count = (arrays[name] for name in _TENSORS)
     same = center[1:] == center[:-1]
-    if not np.all((center[1:] > center[:-1]) | (same & (context[1:] > context[:-1]))):
-        refuse("pairs are not in order, each once")
+    if any(column.ndim != 1 for column in arrays.values()):
+        reason = "the counts are not columns"
+    elif len({len(center), len(context), len(count)}) != 1 or len(statements) != num_texts:
+        reason = "the columns of the counts differ in length"
+    elif any(len(column) and not 0 <= column.min() <= column.max() < num_texts for column in (center, context)):
+        reason = "a pair names a statement that is not there"
+    elif any(
+        len(column) and not (column.min() >= 0 and column.sum(dtype=float) < 2.0**59) for column in (statements, count)
+    ):
+        reason = "a count is below 0 or out of range"
+    elif not np.all((center[1:] > center[:-1]) | (same & (context[1:] > context[:-1]))):
+        reason = "pairs are not in order, each once"
+    else:
+        return offsets(np.bincount(center, minlength=num_texts))
+    raise AssetError(f"{path}: {reason}; build the corpus again")
 
 
-def _are_counts(column: NDArray[Any]) -> bool:
-    """Whether whole numbers are 0 or more, and so small that their sum is right."""
-    return not len(column) or (column.min() >= 0 and float(column.sum(dtype=np.float64)) < 2.0**59)
+@dataclass(frozen=True)
+class Merged:
+    """Size of a sum of counts: distinct statements, and occurrences of pairs."""
+
+    num_texts: int
+    num_pairs: int
+
+
+def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 << 24) -> Merged:
+    """Write the sum of the counts in folders without holding it, by ranges of centers.
+
+    At most ``max_pairs`` pairs are held at a time, at about 80 bytes each, unless one statement has more. Raises
+    AssetError if a folder holds damaged counts or counts of another context width, OutputError if ``output`` can't be
+    written.
+    """
+    cards = [_read_card(folder) for folder in folders]
+    widths = {card.width for card in cards}
+    if len(widths) != 1:
+        raise AssetError(f"{output}: the parts were counted with context widths {sorted(widths)}; expected one width")
+    texts = tuple(sorted(set().union(*(card.texts for card in cards))))
+    index = {text: row for row, text in enumerate(texts)}
+    statements, size = (np.zeros(len(texts), np.int64) for _ in range(2))
+    num_pairs = 0
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for abandoned in output.glob(".merge-*"):  # by a process that was killed
+            shutil.rmtree(abandoned)
+        with ExitStack() as stack:
+            scratch = Path(stack.enter_context(TemporaryDirectory(dir=output, prefix=".merge-")))
+            parts = []
+            for folder, card in zip(folders, cards, strict=True):
+                part = _Part.open(stack, folder, np.array([index[text] for text in card.texts], np.int32))
+                statements[part.number] += part.tensors.get_tensor("statements")
+                size[part.number] += np.diff(part.start)
+                parts.append(part)
+            files = [stack.enter_context((scratch / name).open("w+b")) for name in _COLUMNS]
+            for first, last in _ranges(size, max_pairs):
+                pieces = [part.read(first, last) for part in parts]
+                merged: Sequence[NDArray[Any]] = _columns(_matrix(pieces, len(texts), first, last), first)
+                num_pairs += int(merged[2].sum())
+                for file, column in zip(files, merged, strict=True):
+                    file.write(column.tobytes())
+            _assemble(scratch / "whole", statements, files)
+            (scratch / "whole").replace(output / "counts.safetensors")
+    except OSError as error:
+        raise OutputError(f"{output}: can't be written: {error.strerror or error}") from error
+    num_files, num_lines = (sum(getattr(card, name) for card in cards) for name in ("num_files", "num_lines"))
+    _write_card(CountsCard(texts=texts, width=widths.pop(), num_files=num_files, num_lines=num_lines), output)
+    return Merged(len(texts), num_pairs)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Counts on disk: an open safetensors file, rows of its texts in the sum, and offsets of its centers."""
+
+    tensors: Any
+    number: Ints32
+    start: Ints
+
+    @classmethod
+    def open(cls, stack: ExitStack, folder: Path, number: Ints32) -> "_Part":
+        from safetensors import SafetensorError, safe_open
+
+        path = folder / "counts.safetensors"
+        try:
+            tensors = stack.enter_context(safe_open(path, framework="numpy"))
+            types = {name: tensors.get_slice(name).get_dtype() for name in _TENSORS}
+            if types != _TENSORS:
+                raise AssetError(f"{path}: has numbers of types {types}; build the corpus again")
+            arrays = {name: tensors.get_tensor(name) for name in types}
+        except (OSError, TypeError, ValueError, SafetensorError) as error:
+            raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
+        return cls(tensors, number, _check(path, len(number), arrays))
+
+    def read(self, first: int, last: int) -> Pairs:
+        """Pairs of the centers from ``first`` to ``last - 1`` of the sum."""
+        start, end = self.start[np.searchsorted(self.number, [first, last])].tolist()
+        center, context, count = (  # an empty slice may be out of bounds for safetensors
+            self.tensors.get_slice(name)[start:end] if start < end else np.zeros(0, np.int64) for name in _COLUMNS
+        )
+        return self.number[center], self.number[context], count
+
+
+def _ranges(size: Ints, max_pairs: int) -> Iterator[tuple[int, int]]:
+    """Ranges of centers with at most ``max_pairs`` pairs together, or of one center."""
+    end = np.cumsum(size)
+    first = 0
+    while first < len(size):
+        before = int(end[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(end, before + max_pairs, side="right")))
+        yield first, last
+        first = last
+
+
+def _assemble(path: Path, statements: Ints, files: Sequence[IO[bytes]]) -> None:
+    """Write one safetensors file from columns: a header with every tensor's offsets, then their bytes."""
+    header: dict[str, Any] = {}
+    offset = 0
+    lengths = [statements.nbytes, *(file.tell() for file in files)]
+    for (name, dtype), length in zip(_TENSORS.items(), lengths, strict=True):
+        shape = [length // (int(dtype[1:]) // 8)]
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + length]}
+        offset += length
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as whole:
+        whole.write(len(text).to_bytes(8, "little") + text + statements.tobytes())
+        for file in files:
+            file.seek(0)
+            shutil.copyfileobj(file, whole, 1 << 20)

@@ -7,19 +7,19 @@ import functools
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from msgspec import Meta, convert
+from msgspec import Meta, Struct, convert
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.native import OPCODES
-from ncc.learning.embedding.backoff import BackoffLevel, generalise
+from ncc.learning.embedding.backoff import BackoffLevel, generalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.system.files.pages import html_table
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     import gensim.models
 
 FORMAT_VERSION = 1
-_LARGEST = 1e18
+_MAX_COORDINATE = 1e18
+"""Larger numbers have no finite squares in float32."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """Which words stand for some statements.
+    """Rows of statements in an embedding, and how far they backed off.
 
     Attributes:
         word: (num_statements,) int32 rows of the embedding.
-        level: (num_statements,) uint8 `BackoffLevel` at which each was found.
+        level: (num_statements,) uint8 `BackoffLevel` of each.
     """
 
     word: Ints32
@@ -47,22 +48,22 @@ class Lookup:
 
     @property
     def unknown_rate(self) -> float:
-        """Share of statements that are not in the vocabulary as they stand; 0 where there are none."""
+        """Fraction of statements that are not in the vocabulary as they stand; 0 without statements."""
         return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
 
     def over(self, text_id: Ints32) -> "Lookup":
-        """From distinct statements to all statements: (num_statements,) indices of the distinct ones."""
+        """Expand distinct statements to all, by (num_statements,) int32 indices of the distinct ones."""
         return Lookup(self.word[text_id], self.level[text_id])
 
     def count_by_level(self) -> dict[str, int]:
-        """How many statements were found at each level, by its name."""
+        """Name of each level → statements that backed off to it."""
         counts = np.bincount(self.level, minlength=len(BackoffLevel))
         return {level.name.lower(): int(counts[level]) for level in BackoffLevel}
 
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A word near another, with their cosine similarity and how often the word was seen."""
+    """A word near another, with their cosine similarity and its count in the corpus."""
 
     text: str
     similarity: float
@@ -74,18 +75,18 @@ class Neighbors(list[Neighbor]):
 
     Attributes:
         text: The statement.
-        word: The word of the vocabulary that stands for it.
-        level: How far it had to be generalised; "exact" where it is a word itself.
+        word: The word of the vocabulary that it backed off to.
+        level: Generalization that this took; "exact" if the statement is a word.
     """
 
     def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: BackoffLevel) -> None:
-        """Keeps the neighbours and how their statement was found."""
+        """Neighbors of a statement that backed off to a word."""
         super().__init__(neighbors)
         self.text, self.word, self.level = text, word, level.name.lower()
 
     @property
     def caption(self) -> str:
-        """Whose neighbours they are."""
+        """The statement, and how it was looked up."""
         if self.level == "exact":
             return f"nearest to {self.text}"
         return f"{self.text} is not in the vocabulary; it backed off ({self.level}) to {self.word}, and nearest to that"
@@ -98,54 +99,72 @@ class Neighbors(list[Neighbor]):
         return html_table(self.caption, ("statement", "similarity", "times seen"), rows)
 
 
-@dataclass(frozen=True, eq=False)
 class Embedding:
     """Vectors of statements.
 
     Attributes:
         vocabulary: The words.
-        vectors: (num_words, dim) float32, rows of length 1.
         abstraction: How statements must be abstracted to be looked up.
-        about: Corpus, command, configuration and scores, as the card in the JSON file.
+        about: Model card: corpus, command, configuration and scores.
     """
 
-    vocabulary: Vocabulary
-    vectors: Floats32
-    abstraction: Abstraction = field(default_factory=Abstraction)
-    about: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        vectors: Floats32,
+        abstraction: Abstraction | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> None:
+        """Check that there is one finite vector for each word.
 
-    def __post_init__(self) -> None:
-        """Checks that there is one finite vector for each word."""
-        if self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary):
-            raise InputError(f"vectors of shape {self.vectors.shape} for {len(self.vocabulary)} words")
-        if not np.isfinite(self.vectors).all():
+        Args:
+            vocabulary: The words.
+            vectors: (num_words, dim) float32, rows of length 1.
+            abstraction: How statements must be abstracted to be looked up; default as ncc does.
+            about: Model card.
+
+        Raises:
+            InputError: Vectors and words do not fit together.
+        """
+        if vectors.ndim != 2 or len(vectors) != len(vocabulary):
+            raise InputError(f"vectors of shape {vectors.shape} for {len(vocabulary)} words")
+        if not _are_finite(vectors):
             raise InputError("vectors are not all finite")
+        self.vocabulary = vocabulary
+        self.abstraction = abstraction or Abstraction()
+        self.about = {} if about is None else about
+        self._stored = vectors
+
+    @functools.cached_property
+    def vectors(self) -> Floats32:
+        """(num_words, dim) float32, rows of length 1."""
+        return self._stored
 
     def __repr__(self) -> str:
         return f"Embedding({len(self.vocabulary)} statements, dim={self.dim})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """For pickle: the shipped one is read again where it is wanted."""
+        """Pickle the shipped embedding as a call that reads it again."""
         is_shipped = _load_shipped.cache_info().currsize and self is _load_shipped()
         return (load_embedding, ()) if is_shipped else super().__reduce_ex__(protocol)
 
     @property
     def dim(self) -> int:
         """Number of dimensions."""
-        return int(self.vectors.shape[1])
+        return int(self._stored.shape[1])
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A short hash of words and vectors, by which a head knows the embedding that it was trained on."""
+        """Short hash of words and vectors; heads store that of the embedding that they were trained on."""
         digest = hashlib.sha256("\0".join(self.vocabulary.words).encode())
         digest.update(self.vectors.astype(np.float16).tobytes())
         return digest.hexdigest()[:16]
 
     def version(self, fingerprint: str) -> "Embedding":
-        """This embedding as the one of a fingerprint knows it: itself, or less the words that extensions added.
+        """This embedding, or an earlier version without added words, that has a fingerprint.
 
         Raises:
-            AssetError: It is neither that one nor an extension of it.
+            AssetError: The fingerprint is neither this embedding's nor that of one that it extends.
         """
         older = self
         for entry in reversed(self.about.get("extensions", [])):
@@ -160,7 +179,7 @@ class Embedding:
         return self
 
     def _without_last(self, num_words: int) -> "Embedding":
-        """Without the words that the last extension added, which stand before the last of all."""
+        """Drop the words that the last extension added, which stand before the last of all."""
         words, counts = self.vocabulary.words, self.vocabulary.counts
         kept = np.append(np.arange(len(words) - 1 - num_words), len(words) - 1)
         vocabulary = Vocabulary(tuple(words[row] for row in kept.tolist()), counts[kept])
@@ -168,18 +187,18 @@ class Embedding:
         return Embedding(vocabulary, self.vectors[kept], self.abstraction, about)
 
     def look_up(self, texts: Iterable[str]) -> Lookup:
-        """Finds the words that stand for abstracted statements."""
+        """Look up abstracted statements, backing off."""
         return Lookup(*self.vocabulary.encode(texts))
 
     def vector(self, text: str) -> Floats32:
-        """The (dim,) float32 vector of one abstracted statement, by back-off where it has none of its own."""
+        """The (dim,) float32 vector of an abstracted statement, or of the form that it backs off to."""
         return self.vectors[self.vocabulary.find(text)[0]]
 
     def nearest(self, text: str, k: int = 10) -> Neighbors:
-        """The ``k`` statements of the corpus nearest to one, by cosine; generalised forms are left out.
+        """The ``k`` nearest statements of the corpus by cosine, without generalized forms.
 
         Raises:
-            InputError: It is not a statement.
+            InputError: ``text`` is not a statement.
         """
         row, level = self.vocabulary.find(text)
         if self.vocabulary.words[row] == UNKNOWN != text and not set(OPCODES).intersection(text.split()):
@@ -195,7 +214,7 @@ class Embedding:
         return Neighbors(found, text, words[row], level)
 
     def to_keyed_vectors(self) -> "gensim.models.KeyedVectors":
-        """The words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
+        """Words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
         from gensim.models import KeyedVectors
 
         keyed = KeyedVectors(self.dim)  # with a count, gensim would put as many nameless zero vectors first
@@ -205,34 +224,37 @@ class Embedding:
         return keyed
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Extension:
-    """What the card must say of each extension.
+class _StoredEmbedding(Embedding):
+    """An embedding as its file has it; its vectors are scaled to length 1 when they are first asked for."""
 
-    Attributes:
-        extends: Fingerprint of the embedding that was extended.
-        num_new_words: Words that it got, which stand before the last of all.
-    """
+    @functools.cached_property
+    def vectors(self) -> Floats32:
+        return normalised(self._stored.astype(np.float32))
+
+
+class _Extension(Struct):
+    """What the card must say of an extension: the extended embedding's fingerprint, and its new words."""
 
     extends: str
     num_new_words: Annotated[int, Meta(ge=1)]
 
 
+def _are_finite(vectors: NDArray[Any]) -> bool:
+    if vectors.dtype == np.float16:  # exponents of ones, five times as fast
+        return not ((vectors.view(np.uint16) & 0x7C00) == 0x7C00).any()
+    return bool(np.isfinite(vectors).all())
+
+
 def normalised(vectors: Floats32) -> Floats32:
-    """Rows scaled to length 1; rows of zeros stay zero."""
+    """Scale rows to length 1; rows of zeros stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.maximum(length, 1e-12)).astype(np.float32)
 
 
 def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
-    """Gives every word without a trained vector the mean of the words under it, weighted by count.
+    """(num_words, dim) float32 rows of length 1, in which zero rows are means over words that generalize to them.
 
-    Args:
-        vocabulary: The words; those with a count of 0 are only there to be fallen back to.
-        vectors: (num_words, dim), zero rows where nothing was trained.
-
-    Returns:
-        (num_words, dim) float32 with rows of length 1; a word with nothing under it gets the mean of all.
+    Weights are square roots of counts; a word to which no trained word generalizes gets the mean of all.
     """
     vectors = normalised(vectors)
     trained = np.linalg.norm(vectors, axis=1) > 0
@@ -240,7 +262,7 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
     row_of = {word: row for row, word in enumerate(vocabulary.words)}
     weight = np.sqrt(np.maximum(vocabulary.counts, 1)).astype(np.float32)
     for row in np.flatnonzero(trained).tolist():
-        for form in set(generalise(vocabulary.words[row])[1:]):
+        for form in set(generalize(vocabulary.words[row])[1:]):
             above = row_of.get(form)
             if above is not None and not trained[above]:
                 total[above] += weight[row] * vectors[row]
@@ -251,11 +273,11 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
 
 
 def save_embedding(embedding: Embedding, folder: str | Path) -> None:
-    """Writes an embedding, with its vectors as float16.
+    """Write an embedding, with vectors as float16.
 
     Args:
-        embedding: To be written.
-        folder: Gets ``embedding.safetensors`` and ``embedding.json``.
+        embedding: The embedding.
+        folder: Folder that gets ``embedding.safetensors`` and ``embedding.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -277,15 +299,15 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
 
 
 AnyEmbedding = Embedding | str | os.PathLike[str]
-"""An embedding, or the folder that it is in."""
+"""An embedding, or its folder."""
 
 
 def load_embedding(folder: AnyEmbedding | None = None) -> Embedding:
-    """Reads an embedding.
+    """Read an embedding.
 
     Args:
-        folder: Written by `save_embedding` or ``ncc train embedding``; default the one that ships with ncc, which is
-            read once a process. An embedding is returned as it is.
+        folder: Folder that `save_embedding` or ``ncc train embedding`` wrote; default the shipped embedding, which is
+            read once per process. An embedding is returned as it is.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -311,21 +333,19 @@ def _load(folder: Path) -> Embedding:
         vectors = arrays["vectors"]
         if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind != "f":
             raise ValueError(f"vectors are {vectors.dtype} of shape {vectors.shape}")
-        with np.errstate(over="ignore", invalid="ignore"):
-            vectors = vectors.astype(np.float32)
-        if not -_LARGEST < vectors.min() <= vectors.max() < _LARGEST:
+        if not _are_finite(vectors) or (vectors.dtype != np.float16 and np.abs(vectors).max() >= _MAX_COORDINATE):
             raise ValueError("vectors are not all finite, with finite squares")
         about = convert(card["about"], dict[str, Any])
         added = sum(entry.num_new_words for entry in convert(about.get("extensions", []), list[_Extension]))
         if added >= len(vocabulary):
             raise ValueError(f"{added} of {len(vocabulary)} words are said to be extensions")
-        return Embedding(vocabulary, normalised(vectors), read_abstraction(card["abstraction"]), about)
+        return _StoredEmbedding(vocabulary, vectors, read_abstraction(card["abstraction"]), about)
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
 
 
 def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
-    """A vocabulary whose words are texts that can be written, and whose counts are counts."""
+    """A vocabulary of texts that can be written, and of counts."""
     texts = convert(words, tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
     "".join(texts).encode()  # halves of surrogate pairs are not text
     if not texts or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
@@ -334,11 +354,7 @@ def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
 
 
 def read_abstraction(table: dict[str, Any]) -> Abstraction:
-    """An abstraction from what JSON holds of it.
-
-    Raises:
-        AttributeError, ValueError, InputError: It is none, or has values of a wrong type.
-    """
+    """An abstraction from JSON; raise AttributeError, ValueError or InputError if it has wrong fields."""
     if unknown := table.keys() - Abstraction.__dataclass_fields__.keys():
         raise ValueError(f"abstraction has unknown fields {sorted(unknown)!s:.80}")
     return convert(table, Abstraction)

@@ -1,11 +1,11 @@
-"""Adds words to a trained embedding: vectors for statements that it lacks, while its own stay unchanged.
+"""Extension of a trained embedding: vectors for statements that it lacks; its own do not change.
 
-A word's vector is induced from where it stands and what it is made of: a linear map, fitted on the words that both the
-embedding and the new corpus have, takes the mean of the vectors around a word and the mean of the vectors with its
-parts to the word's own vector. So heads, indices and encoders that know the old words stay as good as they were.
+A word's vector is induced from its contexts and its subwords: a linear map, fitted on the words that both the embedding
+and the new corpus have, takes the mean vector around a word and the mean vector of words with its subwords to its own
+vector. Heads, indices and encoders of the old words stay valid.
 
 Reference: Khodak et al. 2018, "A La Carte Embedding: Cheap but Effective Induction of Semantic Feature Vectors",
-section 3; the parts beside the contexts are ours.
+section 3; subwords are our addition.
 """
 
 import logging
@@ -19,14 +19,16 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.counts import CorpusCounts
 from ncc.learning.embedding.embedding import Embedding, compose_missing, normalised
-from ncc.learning.embedding.subwords import part_matrix
+from ncc.learning.embedding.subwords import subword_matrix
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 
 logger = logging.getLogger(__name__)
 
 _PENALTIES = tuple(10.0 ** np.arange(-3, 5))
-_FEWEST = 50
-_HELD_OUT = 10
+"""Ridge penalties to choose from, by leaving one out."""
+
+_MIN_SHARED_WORDS = 50
+_NUM_FOLDS = 10
 
 
 def extend_embedding(
@@ -37,23 +39,11 @@ def extend_embedding(
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
 ) -> Embedding:
-    """Adds the words of a new corpus that an embedding lacks.
+    """Add the words of a new corpus that an embedding lacks, seen ``min_count`` times or more.
 
-    Args:
-        embedding: Whose words and vectors stay as they are.
-        counts: Of the new corpus.
-        min_count: Times that a statement must be seen there to be a word of its own; see `build_vocabulary`.
-        abstraction: The one that the corpus was counted with.
-        about: What else the card should say of the extension, such as the command.
-
-    Returns:
-        The larger embedding. Its ``about`` is the old one's, with an entry in ``extensions``: the fingerprint of the
-        embedding that was extended, the number of new words, and ``induced_cosine``, the mean cosine between the
-        trained vector of a word and what the map gives for it when fitted without it (on a tenth of the words at once).
-
-    Raises:
-        InputError: The corpus was counted with another abstraction, has nothing new, or shares too few words with the
-            embedding.
+    The card gets an entry in ``extensions``: the fingerprint of the extended embedding, the number of new words, and
+    ``induced_cosine``, the mean cosine of known words' vectors with what the map predicts for them in ten folds. Raise
+    InputError if the corpus was counted with another abstraction, has nothing new, or shares too few words.
     """
     if abstraction not in (None, embedding.abstraction):
         raise InputError(f"the corpus was counted with {abstraction}; the embedding has {embedding.abstraction}")
@@ -63,21 +53,23 @@ def extend_embedding(
     vectors = np.zeros((len(vocabulary), embedding.dim), np.float32)
     old = np.append(np.arange(len(embedding.vocabulary) - 1), last)
     vectors[old] = embedding.vectors
-    center, context, count = counts.over(vocabulary)
+    center, context, count = counts.restrict(vocabulary)
     seen = np.zeros(len(vocabulary), bool)
     seen[center] = True
     is_new = np.ones(len(vocabulary), bool)
     is_new[old] = False
     inducing, induced = np.flatnonzero(seen & ~is_new), np.flatnonzero(seen & is_new)
-    if len(inducing) < _FEWEST:
-        raise InputError(f"the corpus shares {len(inducing)} words with the embedding; expected {_FEWEST} or more")
-    parts = _of_parts(vocabulary.words, vectors, old)
+    if len(inducing) < _MIN_SHARED_WORDS:
+        raise InputError(
+            f"the corpus shares {len(inducing)} words with the embedding; expected {_MIN_SHARED_WORDS} or more"
+        )
+    subwords = _subword_features(vocabulary.words, vectors, old)
     cosine = 0.0
     for _ in range(2):  # the second time with the new words among the contexts
-        features = np.hstack([_of_contexts(center, context, count, vectors), parts])
+        features = np.hstack([_context_features(center, context, count, vectors), subwords])
         if not cosine:
             cosine = _held_out_cosine(features[inducing], vectors[inducing])
-        vectors[induced] = normalised(_mapped(features[inducing], vectors[inducing], features[induced]))
+        vectors[induced] = normalised(_predict(features[inducing], vectors[inducing], features[induced]))
     vectors = compose_missing(vocabulary, vectors)
     vectors[old] = embedding.vectors
     entry = {
@@ -97,7 +89,7 @@ def extend_embedding(
 
 
 def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) -> Vocabulary:
-    """The old words, in their order, then the new, the most frequent first, then the last of all."""
+    """The old words in their order, then the new ones, most frequent first, then the last of all."""
     _, level = old.encode(counts.texts)
     unknown = np.flatnonzero(level != BackoffLevel.EXACT).tolist()
     new = build_vocabulary({counts.texts[i]: int(counts.statements[i]) for i in unknown}, min_count)
@@ -110,8 +102,8 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
     return Vocabulary(words, np.array([*old.counts[:-1], *(count for _, count in added), old.counts[-1]], np.int64))
 
 
-def _of_contexts(center: Ints32, context: Ints32, count: Ints, vectors: Floats32) -> Floats32:
-    """(num_words, dim) mean vectors around words, scaled to length 1; a pair weighs the square root of its count."""
+def _context_features(center: Ints32, context: Ints32, count: Ints, vectors: Floats32) -> Floats32:
+    """(num_words, dim) mean vectors around words, of length 1; weights of pairs are square roots of counts."""
     from scipy.sparse import csr_matrix
 
     weight = np.sqrt(count).astype(np.float32)
@@ -119,42 +111,40 @@ def _of_contexts(center: Ints32, context: Ints32, count: Ints, vectors: Floats32
     return normalised(around @ vectors)
 
 
-def _of_parts(words: tuple[str, ...], vectors: Floats32, known: Ints) -> Floats32:
-    """(num_words, dim) sums of the vectors of words' parts, scaled to length 1.
-
-    A part's vector is the mean of the known words that have it, the word itself left out: what is to be learned is how
-    far others tell of it.
-    """
+def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> Floats32:
+    """(num_words, dim) sums over subwords of the mean vector of other old words with them, of length 1."""
     from scipy.sparse import csr_matrix
 
-    some = part_matrix(words)
-    is_known = np.zeros(some.num_words, bool)
-    is_known[known] = True
-    has = csr_matrix((some.weight * is_known[some.row], (some.column, some.row)), (some.num_parts, some.num_words))
+    matrix = subword_matrix(words)
+    is_old = np.zeros(matrix.num_words, bool)
+    is_old[old] = True
+    has = csr_matrix(
+        (matrix.weight * is_old[matrix.row], (matrix.column, matrix.row)), (matrix.num_subwords, matrix.num_words)
+    )
     total, weight = has @ vectors, np.asarray(has.sum(axis=1)).ravel()
     sums = np.zeros_like(vectors)
-    for entries in np.array_split(np.arange(len(some.row)), max(len(some.row) >> 14, 1)):
-        word, part = some.row[entries], some.column[entries]
-        own = some.weight[entries] * is_known[word]
+    for entries in np.array_split(np.arange(len(matrix.row)), max(len(matrix.row) >> 14, 1)):
+        word, part = matrix.row[entries], matrix.column[entries]
+        own = matrix.weight[entries] * is_old[word]
         left = np.maximum(weight[part] - own, 1e-6)
         mean = (total[part] - own[:, None] * vectors[word]) / left[:, None]
-        np.add.at(sums, word, some.weight[entries, None] * mean * (left > 1e-3)[:, None])
+        np.add.at(sums, word, matrix.weight[entries, None] * mean * (left > 1e-3)[:, None])
     return normalised(sums)
 
 
-def _mapped(features: Floats32, vectors: Floats32, wanted: Floats32) -> Floats32:
-    """What the linear map from features to vectors gives for wanted features; its penalty by leaving one out."""
+def _predict(features: Floats32, vectors: Floats32, queries: Floats32) -> Floats32:
+    """Vectors that a ridge regression from features to vectors predicts for other features."""
     from sklearn.linear_model import RidgeCV
 
-    predicted = RidgeCV(alphas=_PENALTIES).fit(features, vectors).predict(wanted)
+    predicted = RidgeCV(alphas=_PENALTIES).fit(features, vectors).predict(queries)
     return np.asarray(predicted, np.float32)
 
 
 def _held_out_cosine(features: Floats32, vectors: Floats32) -> float:
-    """The mean cosine of known vectors with what the map gives for them, fitted on the other nine tenths."""
-    fold = np.random.default_rng(204).permutation(len(features)) % _HELD_OUT
-    guessed = np.zeros_like(vectors)
-    for number in range(_HELD_OUT):
+    """Mean cosine of known vectors with predictions of a map fitted on the other folds."""
+    fold = np.random.default_rng(204).permutation(len(features)) % _NUM_FOLDS
+    predicted = np.zeros_like(vectors)
+    for number in range(_NUM_FOLDS):
         out = fold == number
-        guessed[out] = normalised(_mapped(features[~out], vectors[~out], features[out]))
-    return float((guessed * vectors).sum(axis=1).mean())
+        predicted[out] = normalised(_predict(features[~out], vectors[~out], features[out]))
+    return float((predicted * vectors).sum(axis=1).mean())

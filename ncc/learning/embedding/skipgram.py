@@ -1,12 +1,17 @@
 """Exact skip-gram on counts: full softmax over the vocabulary, as matrix products over the distinct pairs.
 
 With counts C the likelihood of a corpus is the sum of C[i, j] log softmax(U V^T)[i, j]; an epoch costs what the
-distinct pairs cost, however often each was seen. Pairs are never sampled and negatives never drawn: a step takes some
-of the centre words with all their contexts. Ranks share the tables of both (see
-`ncc.learning.embedding.skipgram_model`).
+distinct pairs cost, however often each was seen. Nothing is sampled: a step takes some center words with all their
+contexts.
 
-Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases", sections 2 (skip-gram, full softmax)
-and 2.3 (subsampling); Ben-Nun et al. 2018, section 4.2.
+Of W ranks each holds the rows of every W-th word. A step's center vectors are gathered from all ranks, and each rank
+multiplies them by its own contexts. Ranks then send each other the softmax's denominators and the gradients of these
+vectors, never a table or its gradient: memory falls with the number of ranks, and bytes do not grow with the
+vocabulary. The vectors of subwords, which are few, are on all ranks.
+
+References: Mikolov et al. 2013, "Distributed Representations of Words and Phrases", sections 2 and 2.3; Ben-Nun et al.
+2018, section 4.2; Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithm 3; Shoeybi et al.
+2019, "Megatron-LM", section 3, for sharded softmax; Rajbhandari et al. 2020, "ZeRO", for sharded moments.
 """
 
 import hashlib
@@ -15,26 +20,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.config import SkipGramConfig
-from ncc.learning.embedding.pairs import WeightedPairs
-from ncc.learning.training.ranks import check_consistent, rank_and_world
+from ncc.learning.embedding.subwords import SubwordMatrix, subword_matrix
+from ncc.learning.training.ranks import all_gather_rows, check_consistent, rank_and_world, sum_over_ranks
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class SkipGramResult:
-    """The trained vectors and how the training went.
+    """Trained vectors and losses.
 
     Attributes:
-        vectors: (num_words, dim) float32 centre vectors; zero for words without a pair.
+        vectors: (num_words, dim) float32 center vectors; zero for words without a pair.
         contexts: (num_words, dim) float32 context vectors.
-        losses: (epochs,) float64 cross-entropy in nats a pair, each step's before it.
+        losses: (epochs,) float64 cross-entropy in nats per pair, of each step before it.
         loss: Cross-entropy at the end.
-        entropy: The least that any model could reach on these counts, in nats a pair.
+        entropy: Lower bound of the cross-entropy of any model on these counts, in nats per pair.
     """
 
     vectors: Floats32
@@ -54,48 +60,336 @@ def train_skipgram(
     device: str = "cpu",
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
-    """Trains vectors on the counts of distinct pairs, sorted by centre.
+    """Train vectors on (num_pairs,) distinct pairs of words, sorted by center, with their counts.
 
-    Deterministic on a CPU for a seed and a number of threads. Inside a process group, every rank holds its part of the
-    tables and ends with the result that one rank alone would have had, to rounding.
-
-    Args:
-        center: (num_pairs,) int32 words in the middle.
-        context: (num_pairs,) int32 words near them.
-        count: (num_pairs,) int64.
-        words: The vocabulary.
-        config: How to train.
-        device: A torch device.
-        progress: Called with the number of epochs done and the loss.
-
-    Raises:
-        InputError: There are no pairs.
+    Deterministic on a CPU for a seed and a number of threads. Ranks end with the result of one rank, up to rounding.
     """
-    from ncc.learning.embedding.skipgram_model import SkipGramModel
-
     config = config or SkipGramConfig()
     if not len(count):
         raise InputError("there are no pairs of statements to train on")
-    pairs = WeightedPairs.weighted(center, context, count, len(words), config.subsample)
+    pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     if rank_and_world()[1] > 1:
-        check_consistent({"counts, words and options of digest": _fingerprint(pairs, words, config)})
-    model = SkipGramModel(words, pairs, replace(config, steps_per_epoch=num_steps), device)
+        text = "\0".join((repr(replace(config, rows=1, columns=1)), *words))
+        digest = hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
+        check_consistent({"counts, words and options of digest": digest})
+    model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device)
     losses: list[float] = []
-    while len(losses) < config.epochs:
-        rng = np.random.default_rng((config.seed, len(losses)))
+    for epoch in range(config.epochs):
+        rng = np.random.default_rng((config.seed, epoch))
         losses.append(sum(map(model.step, np.array_split(rng.permutation(pairs.centers), num_steps))))
         if progress:
             progress(len(losses), losses[-1])
     vectors, contexts = model.numpy()
-    vectors[pairs.mass == 0] = 0
-    final = model.loss()
-    entropy = pairs.entropy()
+    vectors[pairs.marginal == 0] = 0
+    final, entropy = model.loss(), pairs.entropy()
     logger.info("skip-gram: loss %.4f after %d epochs, entropy %.4f", final, config.epochs, entropy)
     return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
 
 
-def _fingerprint(pairs: WeightedPairs, words: Sequence[str], config: SkipGramConfig) -> str:
-    """A digest of what ranks must have in common; how products are cut into blocks does not matter."""
-    text = "\0".join((repr(replace(config, rows=1, columns=1)), *words))
-    return hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
+class WeightedPairs:
+    """Pairs of words sorted by center, with weights that add up to 1.
+
+    Attributes:
+        center, context, weight: (num_pairs,) int32, int32 and float64.
+        marginal: (num_words,) float64 weight of all pairs of a center.
+        start: (num_words + 1,) int64 offsets of centers.
+        centers: int64 words that have pairs.
+    """
+
+    def __init__(self, center: Ints32, context: Ints32, weight: Floats, num_words: int) -> None:
+        self.center, self.context, self.weight = center, context, weight
+        self.marginal = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
+        self.start = np.searchsorted(center, np.arange(num_words + 1))
+        self.centers = np.flatnonzero(self.marginal > 0)
+        self._on_device: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    @classmethod
+    def from_counts(
+        cls, center: Ints32, context: Ints32, count: Ints, num_words: int, subsample: float
+    ) -> "WeightedPairs":
+        """Pairs weighted by their expected counts after subsampling frequent words (Mikolov et al., equation 5)."""
+        weight = count.astype(np.float64)
+        if subsample:
+            marginal = np.bincount(center, weights=weight, minlength=num_words)
+            keep = np.minimum(1.0, np.sqrt(subsample / np.maximum(marginal / marginal.sum(), 1e-300)))
+            weight = weight * keep[center] * keep[context]
+        return cls(center, context, weight / weight.sum(), num_words)
+
+    def of_rank(self, rank: int, world_size: int) -> "WeightedPairs":
+        """Pairs whose contexts a rank holds, renumbered; centers keep their marginals."""
+        if world_size == 1:
+            return self
+        mask = self.context % world_size == rank
+        pairs = WeightedPairs(
+            self.center[mask], self.context[mask] // world_size, self.weight[mask], len(self.marginal)
+        )
+        pairs.marginal, pairs.centers = self.marginal, self.centers
+        return pairs
+
+    def entropy(self) -> float:
+        """Lower bound of the cross-entropy of any model, in nats per pair."""
+        return float(-(self.weight * np.log(self.weight / self.marginal[self.center])).sum())
+
+    def digest(self) -> bytes:
+        """Hash of all pairs."""
+        digest = hashlib.sha256()
+        for column in (self.center, self.context, self.weight):
+            digest.update(np.ascontiguousarray(column).data)
+        return digest.digest()
+
+    def tile(self, centers: Ints, device: str) -> "_Tile":
+        """All pairs of some centers, on a device."""
+        if device not in self._on_device:
+            arrays = self.context, self.weight.astype(np.float32)
+            self._on_device[device] = torch.tensor(arrays[0], device=device), torch.tensor(arrays[1], device=device)
+        contexts, weights = self._on_device[device]
+        length = self.start[centers + 1] - self.start[centers]
+        number, skipped = int(length.sum()), self.start[centers] - (np.cumsum(length) - length)
+        rows, lengths, before = (torch.from_numpy(array).to(device) for array in (centers, length, skipped))
+        row = torch.repeat_interleave(lengths, output_size=number)
+        position = torch.arange(number, device=device) + before[row]
+        marginal = torch.from_numpy(self.marginal[centers]).float().to(device)
+        return _Tile(rows, row, contexts[position].long(), weights[position], marginal)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tile:
+    """Center words with their pairs: rows of the count matrix, sparse.
+
+    Attributes:
+        rows: (n,) int64 center words.
+        row, context, weight: (num_pairs,) int64 index into `rows`, int64 and float32.
+        marginal: (n,) float32 weight of all pairs of a center.
+    """
+
+    rows: torch.Tensor
+    row: torch.Tensor
+    context: torch.Tensor
+    weight: torch.Tensor
+    marginal: torch.Tensor
+
+    def within(self, words: slice) -> "_Tile":
+        """Pairs whose contexts are in a range of words, renumbered from 0."""
+        mask = (self.context >= words.start) & (self.context < words.stop)
+        return replace(self, row=self.row[mask], context=self.context[mask] - words.start, weight=self.weight[mask])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiling:
+    """Division of the products of a softmax over all words, and their precision.
+
+    Attributes:
+        columns: Context words at a time, to bound memory.
+        low: Multiply in bfloat16 and add in float32; CUDA devices only.
+        world_size: Ranks with contexts of their own, which all compute the softmax of the same centers.
+    """
+
+    columns: int = 32768
+    low: bool = False
+    world_size: int = 1
+
+    def parts(self, num_words: int) -> list[slice]:
+        """All context words in parts of nearly equal size."""
+        number = -(-num_words // self.columns)
+        return [slice(num_words * i // number, num_words * (i + 1) // number) for i in range(number)]
+
+    def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """Product of two float32 matrices, in float32."""
+        if not self.low:
+            return left @ right
+        return torch.mm(left.bfloat16(), right.bfloat16(), out_dtype=torch.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Softmax:
+    """Denominators of the softmax of n centers over all contexts.
+
+    Attributes:
+        loss: () this rank's part of the cross-entropy, times the tile's weight.
+        max_logit: (n, 1) largest logit over this rank's words.
+        scale: (n, 1) factor from exponentials of logits minus the largest to probabilities.
+        exp_logits: (n, words) these exponentials for the last part of the words.
+    """
+
+    loss: torch.Tensor
+    max_logit: torch.Tensor
+    scale: torch.Tensor
+    exp_logits: torch.Tensor
+
+    @classmethod
+    def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, tiling: Tiling) -> "_Softmax":
+        """Compute one pass over all context words for (n, dim) center vectors."""
+        max_logit, total = torch.full_like(u[:, :1], -torch.inf), torch.zeros_like(u[:, :1])
+        observed = torch.zeros((), device=u.device)
+        exp_logits = max_logit
+        parts = tiling.parts(len(contexts))
+        for part in parts:
+            pairs = tile if len(parts) == 1 else tile.within(part)
+            logits = tiling.product(u, contexts[part].T)
+            observed = observed + (pairs.weight * logits[pairs.row, pairs.context]).sum()
+            before, max_logit = max_logit, torch.maximum(max_logit, logits.amax(dim=1, keepdim=True))
+            exp_logits = logits.sub_(max_logit).exp_()
+            total = total * (before - max_logit).exp() + exp_logits.sum(dim=1, keepdim=True)
+        top, whole = max_logit, total
+        if tiling.world_size > 1:
+            sizes = [len(u)] * tiling.world_size
+            gathered = all_gather_rows(torch.cat([max_logit, total], dim=1), sizes)
+            gathered = gathered.view(tiling.world_size, len(u), 2)
+            top = gathered[:, :, :1].amax(dim=0)
+            whole = (gathered[:, :, 1:] * (gathered[:, :, :1] - top).exp()).sum(dim=0)
+        loss = (tile.marginal * (top + whole.log())[:, 0]).sum() / tiling.world_size - observed
+        return cls(loss, max_logit, (max_logit - top).exp() / whole, exp_logits)
+
+
+def skipgram_loss(
+    center: Ints32,
+    context: Ints32,
+    weight: Floats,
+    vectors: Floats32,
+    contexts: Floats32,
+    *,
+    rows: int = 2048,
+    columns: int = 32768,
+    device: str = "cpu",
+) -> float:
+    """Cross-entropy of contexts given centers, in nats per pair, for weighted pairs sorted by center."""
+    pairs = WeightedPairs(center, context, weight / weight.sum(), len(vectors))
+    u, v = (torch.from_numpy(matrix).to(device) for matrix in (vectors, contexts))
+    total = 0.0
+    for start in range(0, len(pairs.centers), rows):
+        tile = pairs.tile(pairs.centers[start : start + rows], device)
+        total += float(_Softmax.of(tile, u[tile.rows], v, Tiling(columns=columns)).loss)
+    return total
+
+
+def add_gradients(
+    tile: _Tile,
+    vectors: torch.Tensor,
+    contexts: torch.Tensor,
+    gradient: torch.Tensor,
+    context_gradient: torch.Tensor,
+    tiling: Tiling,
+) -> torch.Tensor:
+    """Add the gradients of a tile, computed by hand so that only one matrix of logits is held; return its loss."""
+    u = vectors[tile.rows]
+    softmax = _Softmax.of(tile, u, contexts, tiling)
+    parts = tiling.parts(len(contexts))
+    for part in reversed(parts):  # the last part's exponentials are at hand, others are computed again
+        exp_logits = softmax.exp_logits
+        if part is not parts[-1]:
+            exp_logits = tiling.product(u, contexts[part].T).sub_(softmax.max_logit).exp_()
+        # d loss / d logits = marginal * softmax - counts, written over the logits
+        slope = exp_logits.mul_(tile.marginal[:, None] * softmax.scale)
+        pairs = tile if len(parts) == 1 else tile.within(part)
+        slope.index_put_((pairs.row, pairs.context), -pairs.weight, accumulate=True)
+        gradient.index_add_(0, tile.rows, tiling.product(slope, contexts[part]))
+        context_gradient[part] += tiling.product(slope.T, u)
+    return softmax.loss
+
+
+class _Model:
+    """This rank's rows of the tables, with gradients and optimizer; all ranks call the same methods."""
+
+    def __init__(self, words: Sequence[str], pairs: WeightedPairs, config: SkipGramConfig, device: str) -> None:
+        self.config, self.device = config, device
+        self._rank, self._world_size = rank_and_world()
+        self._order = self._by_rank(np.arange(len(words)))
+        self._pairs = pairs.of_rank(self._rank, self._world_size)
+        generator = torch.Generator().manual_seed(config.seed)
+
+        def matrix(rows: int, scale: float) -> torch.Tensor:
+            return torch.randn(rows, config.dim, generator=generator) * scale * config.dim**-0.5
+
+        tables = matrix(len(words), 1.0), matrix(len(words), 0.1 if config.subwords else 1.0)
+        self.contexts, self.words = (table[self._rank :: self._world_size].contiguous().to(device) for table in tables)
+        groups = [{"params": [self.contexts]}, {"params": [self.words]}]
+        self.subwords = None
+        if config.subwords:
+            self._has = subword_matrix(words)
+            self.subwords = matrix(self._has.num_subwords, 1.0).to(device)
+            groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
+            groups.append({"params": [self.subwords]})
+        has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
+        low = config.mixed_precision and has_bfloat16
+        self._tiling = Tiling(columns=config.columns, low=low, world_size=self._world_size)
+        self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
+        for group in groups:
+            group["params"][0].grad = torch.zeros_like(group["params"][0])
+        self._num_steps = 0
+
+    def _by_rank(self, words: Ints) -> Ints:
+        """Words in the order in which ranks hold them."""
+        return words[np.lexsort((words, words % self._world_size))]
+
+    def _sizes(self, words: Ints) -> list[int]:
+        return np.bincount(words % self._world_size, minlength=self._world_size).tolist()
+
+    def _vectors(self, centers: Ints) -> torch.Tensor:
+        """(n, dim) vectors of words ordered by rank: sums of the words' own and their subwords' vectors."""
+        mine = centers[centers % self._world_size == self._rank]
+        vectors = self.words[torch.from_numpy(mine // self._world_size)]
+        if self.subwords is not None:
+            vectors = vectors + torch.sparse.mm(_rows(self._has, mine, self.device), self.subwords)
+        return all_gather_rows(vectors, self._sizes(centers))
+
+    def step(self, centers: Ints) -> float:
+        """Take one step on center words; return their part of the loss."""
+        centers = self._by_rank(centers)
+        with torch.no_grad():
+            vectors = self._vectors(centers)
+            gradient, context_gradient = torch.zeros_like(vectors), _zeroed_grad(self.contexts)
+            loss = torch.zeros(1, dtype=torch.float64, device=self.device)
+            for start in range(0, len(centers), self.config.rows):
+                tile = self._pairs.tile(centers[start : start + self.config.rows], self.device)
+                tile = replace(tile, rows=torch.arange(start, start + len(tile.rows), device=self.device))
+                loss += add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
+            sum_over_ranks((gradient, loss))
+            mine = centers % self._world_size == self._rank
+            word_rows = torch.from_numpy(centers[mine] // self._world_size)
+            _zeroed_grad(self.words)[word_rows] = gradient[torch.from_numpy(mine)]
+            if self.subwords is not None:
+                has = _rows(self._has, centers, self.device)
+                self.subwords.grad = torch.sparse.mm(has.t().coalesce(), gradient)
+        last = max(self.config.epochs * self.config.steps_per_epoch - 1, 1)
+        decay = 0.55 + 0.45 * np.cos(np.pi * min(self._num_steps / last, 1.0))  # half a cosine to a tenth
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.config.learning_rate * decay
+        self._optimizer.step()
+        self._num_steps += 1
+        return float(loss)
+
+    @torch.no_grad()
+    def loss(self) -> float:
+        """Cross-entropy of all pairs in nats per pair, in float32."""
+        centers, tiling = self._by_rank(self._pairs.centers), replace(self._tiling, low=False)
+        total = torch.zeros(1, dtype=torch.float64, device=self.device)
+        for start in range(0, len(centers), self.config.rows):
+            batch = centers[start : start + self.config.rows]
+            total += _Softmax.of(self._pairs.tile(batch, self.device), self._vectors(batch), self.contexts, tiling).loss
+        sum_over_ranks([total])
+        return float(total)
+
+    def numpy(self) -> tuple[Floats32, Floats32]:
+        """(num_words, dim) center and context vectors, on all ranks."""
+        by_rank = self._vectors(self._order), all_gather_rows(self.contexts, self._sizes(self._order))
+        tables = np.empty((2, *by_rank[0].shape), np.float32)
+        for table, gathered in zip(tables, by_rank, strict=True):
+            table[self._order] = gathered.detach().cpu().numpy()
+        return tables[0], tables[1]
+
+
+def _rows(has: SubwordMatrix, words: Ints, device: str) -> torch.Tensor:
+    """Rows of a matrix of subwords, sparse."""
+    start = np.searchsorted(has.row, [words, words + 1])
+    length = start[1] - start[0]
+    row = np.repeat(np.arange(len(words)), length)
+    position = np.arange(len(row)) + (start[0] - (np.cumsum(length) - length))[row]
+    entries, weight = torch.from_numpy(np.stack([row, has.column[position]])), torch.from_numpy(has.weight[position])
+    shape = (len(words), has.num_subwords)
+    return torch.sparse_coo_tensor(entries, weight, shape, check_invariants=False).to(device).coalesce()
+
+
+def _zeroed_grad(matrix: torch.Tensor) -> torch.Tensor:
+    assert matrix.grad is not None
+    return matrix.grad.zero_()

@@ -1,11 +1,11 @@
-"""The parts of a statement, so that statements can share what is learned about their parts.
+"""Subwords of a statement, so that statements share what is learned about their parts.
 
-A statement's vector is a sum: a vector for each of its parts (opcode, types, flags, callee, kinds of operands) and one
-of its own. What ``i64`` or ``fast`` means is then learned from all statements that have it, and a rare statement starts
-from what its parts mean.
+A statement's vector is the sum of one vector per subword (opcode, types, flags, callee, kinds of operands) and its own.
+The meaning of ``i64`` or ``fast`` is then learned from all statements that have it, and a rare statement starts from
+the meaning of its parts.
 
-Reference: Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information", section 3.2, with the parts of a
-statement in place of a word's n-grams.
+Reference: Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information", section 3.2, with parts of a
+statement instead of n-grams.
 """
 
 import re
@@ -17,69 +17,61 @@ import numpy as np
 
 from ncc.arrays import Floats32, Ints
 
-_PART = re.compile(
+_SUBWORD = re.compile(
     r"align \d+|@[\w.$]+|<(?:%ID|@ID|LABEL|FLOAT|STRING|INT[^>]*)>|\{\.\.\.\}|\d+ x|N x|[A-Za-z_][\w.]*|-?\d+|…|[{\[]"
 )
 _RESULT = "<%ID> ="
 _CALL_MARKERS = frozenset({"tail", "musttail", "notail"})
-_MOST_REPEATS = 4
+_MAX_REPEATS = 4
 _OPCODE_WEIGHT = 2.0
+"""An opcode weighs twice another part, as in IR2Vec (VenkataKeerthy et al. 2020, section 4.1: 1 and 0.5)."""
 
 
-def parts_of(text: str) -> tuple[str, ...]:
-    """The distinct parts of an abstracted statement, its opcode first.
+def subwords_of(text: str) -> tuple[str, ...]:
+    """The distinct parts of an abstracted statement, its opcode first; up to four occurrences count as parts.
 
-    The second, third and later occurrences of a part are parts of their own, up to the fourth.
-
-    >>> parts_of("<%ID> = add nsw i32 <%ID>, <INT>")
+    >>> subwords_of("<%ID> = add nsw i32 <%ID>, <INT>")
     ('opcode add', 'nsw', 'i32', '<%ID>', '<INT>', '<%ID> =')
-    >>> parts_of("store <4 x float> <%ID>, ptr <%ID>, align 16")
+    >>> subwords_of("store <4 x float> <%ID>, ptr <%ID>, align 16")
     ('opcode store', '4 x', 'float', '<%ID>', 'ptr', '<%ID> 2', 'align 16')
     """
     has_result = text.startswith(_RESULT)
-    found = _PART.findall(text[len(_RESULT) :] if has_result else text)
-    if not found:
+    tokens = _SUBWORD.findall(text[len(_RESULT) :] if has_result else text)
+    if not tokens:
         return ()
-    if found[0] in _CALL_MARKERS:
-        found[:2] = found[1::-1]  # "tail call" is a call
+    if tokens[0] in _CALL_MARKERS:
+        tokens[:2] = tokens[1::-1]  # "tail call" is a call
     seen: Counter[str] = Counter()
-    parts = [f"opcode {found[0]}"]
-    for part in found[1:]:
-        seen[part] += 1
-        if seen[part] <= _MOST_REPEATS:
-            parts.append(part if seen[part] == 1 else f"{part} {seen[part]}")
+    parts = [f"opcode {tokens[0]}"]
+    for token in tokens[1:]:
+        seen[token] += 1
+        if seen[token] <= _MAX_REPEATS:
+            parts.append(token if seen[token] == 1 else f"{token} {seen[token]}")
     if has_result:
         parts.append(_RESULT)
     return tuple(dict.fromkeys(parts))
 
 
 @dataclass(frozen=True, eq=False)
-class PartMatrix:
-    """Which words have which parts: a sparse (num_words, num_parts) matrix.
+class SubwordMatrix:
+    """Sparse (num_words, num_subwords) matrix: (num_entries,) row and column int64, weight float32.
 
-    Attributes:
-        row, column: (num_entries,) int64.
-        weight: (num_entries,) float32; the squares of a row add up to 1. An opcode weighs twice another part, as in
-            IR2Vec, where an opcode weighs 1 and a type 0.5.
-        num_words, num_parts: the shape.
+    The squares of a row's weights add up to 1.
     """
 
     row: Ints
     column: Ints
     weight: Floats32
     num_words: int
-    num_parts: int
+    num_subwords: int
 
 
-def part_matrix(words: Sequence[str]) -> PartMatrix:
-    """The parts of all words of a vocabulary; parts are numbered in alphabetical order.
-
-    Reference: VenkataKeerthy et al. 2020, "IR2Vec", section 4.1 (weights of opcodes and types).
-    """
-    parts = [parts_of(word) for word in words]
-    number = {part: i for i, part in enumerate(sorted({part for some in parts for part in some}))}
-    row = np.repeat(np.arange(len(words)), [len(some) for some in parts])
-    column = np.array([number[part] for some in parts for part in some], np.int64)
-    weight = np.array([_OPCODE_WEIGHT if i == 0 else 1.0 for some in parts for i in range(len(some))], np.float64)
+def subword_matrix(words: Sequence[str]) -> SubwordMatrix:
+    """Subwords of all words of a vocabulary; columns are in alphabetical order."""
+    subwords = [subwords_of(word) for word in words]
+    index = {part: column for column, part in enumerate(sorted({part for parts in subwords for part in parts}))}
+    row = np.repeat(np.arange(len(words)), [len(parts) for parts in subwords])
+    column = np.array([index[part] for parts in subwords for part in parts], np.int64)
+    weight = np.array([1.0 if i else _OPCODE_WEIGHT for parts in subwords for i in range(len(parts))], np.float64)
     length = np.sqrt(np.bincount(row, weights=weight**2, minlength=len(words)))
-    return PartMatrix(row, column, (weight / length[row]).astype(np.float32), len(words), len(number))
+    return SubwordMatrix(row, column, (weight / length[row]).astype(np.float32), len(words), len(index))

@@ -1,64 +1,78 @@
-"""Trains an `Embedding` on the counts of corpora: vocabulary, skip-gram, and the forms to fall back to."""
+"""Training an `Embedding` on the counts of corpora: vocabulary, vectors of words, and of the forms to back off to."""
 
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ncc.errors import AssetError, InputError
+from ncc.errors import AssetError, InputError, NccError, check_positive
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
-from ncc.learning.embedding.config import SkipGramConfig
-from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, load_counts, width_folder
-from ncc.learning.embedding.embedding import Embedding, compose_missing, read_abstraction
-from ncc.learning.embedding.gensim import GensimConfig, train_gensim
-from ncc.learning.embedding.skipgram import train_skipgram
+from ncc.learning.embedding.config import GensimConfig, SkipGramConfig
+from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, width_folder
+from ncc.learning.embedding.counts import load_counts as load_folder
+from ncc.learning.embedding.embedding import (
+    AnyEmbedding,
+    Embedding,
+    compose_missing,
+    load_embedding,
+    read_abstraction,
+    save_embedding,
+)
 from ncc.learning.embedding.vocabulary import build_vocabulary
+from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
+from ncc.system.files.writing import check_folder
 
 logger = logging.getLogger(__name__)
 
+OnEpoch = Callable[[int, float], None]
 
-def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
-    """Reads the counts of corpora for a context width and adds them up.
+
+def load_counts(corpus: str | Path, *, width: int = 2) -> CorpusCounts:
+    """Read the counts of a corpus: its distinct statements, their occurrences, and the pairs within a context.
+
+    Args:
+        corpus: Folder that `build_corpus` made.
+        width: Context size in hops, one that the corpus was counted for.
 
     Raises:
-        AssetError: A folder holds no counts, or damaged ones.
-        InputError: A corpus was not counted for this width.
+        AssetError: There are none for that width, or they are damaged.
     """
+    return load_folder(width_folder(corpus, width))
+
+
+def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
+    """The sum of the counts of corpora for a context width."""
     for folder in folders:
         counted = sorted(int(path.name.removeprefix("width-")) for path in Path(folder).glob("width-[0-9]*"))
         if counted and width not in counted:
             raise InputError(f"{folder}: was counted for context widths {counted}; expected {width} among them")
     if len(folders) == 1:
-        return load_counts(width_folder(folders[0], width))
+        return load_counts(folders[0], width=width)
     builder = CountsBuilder(width)
     for folder in folders:
-        builder.add_counts(load_counts(width_folder(folder, width)))
+        builder.add_counts(load_counts(folder, width=width))
     return builder.finish()
 
 
 def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
-    """The abstraction that corpora were counted with.
-
-    Raises:
-        AssetError: A folder holds no corpus.
-        InputError: The corpora differ in it.
-    """
-    found = set()
+    """The abstraction that all corpora were counted with; raise InputError if they differ."""
+    abstractions = set()
     for folder in folders:
         path = Path(folder) / "report.json"
         try:
-            found.add(read_abstraction(json.loads(path.read_bytes())["abstraction"]))
+            abstractions.add(read_abstraction(json.loads(path.read_bytes())["abstraction"]))
         except OSError as error:
             raise AssetError(f"{path}: can't be read: {error.strerror}; 'ncc corpus build' writes it last") from error
         except (InputError, AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise AssetError(f"{path}: does not say how statements were abstracted ({error!r})") from error
-    if len(found) != 1:
-        raise InputError(f"the corpora were counted with {len(found)} different abstractions; expected one")
-    return found.pop()
+    if len(abstractions) != 1:
+        raise InputError(f"the corpora were counted with {len(abstractions)} different abstractions; expected one")
+    return abstractions.pop()
 
 
 def fit_embedding(
@@ -69,33 +83,24 @@ def fit_embedding(
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
     device: str = "cpu",
-    progress: Callable[[int, float], None] | None = None,
+    progress: OnEpoch | None = None,
 ) -> Embedding:
-    """Trains an embedding on counts.
+    """Train an embedding on counts.
 
-    Args:
-        counts: Of a corpus.
-        min_count: Times that a statement must be seen to be a word of its own; see `build_vocabulary`.
-        config: Of the exact skip-gram, or of gensim's.
-        abstraction: The one that the corpus was counted with.
-        about: What else the card should say, such as the command.
-        device: A torch device.
-        progress: Called with the number of epochs done and the loss.
-
-    Returns:
-        The embedding; its ``about`` has the corpus's figures, the configuration, the loss and the entropy of the
-        data in nats a pair, and the share of the corpus's statements that are words as they stand.
-
-    Raises:
-        InputError: There are no pairs, or a value is out of its range.
+    Its card has the corpus's size, the configuration, the loss and the entropy of the data in nats per pair, and the
+    fraction of the corpus's statements that are words as they stand.
     """
     config = config or SkipGramConfig()
     start = time.perf_counter()
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
-    pairs = counts.over(vocabulary)
+    pairs = counts.restrict(vocabulary)
     if isinstance(config, GensimConfig):
+        from ncc.learning.embedding.gensim import train_gensim
+
         result = train_gensim(*pairs, vocabulary.words, config, progress=progress)
     else:
+        from ncc.learning.embedding.skipgram import train_skipgram
+
         result = train_skipgram(*pairs, vocabulary.words, config, device=device, progress=progress)
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
@@ -118,3 +123,135 @@ def fit_embedding(
         "seconds": round(time.perf_counter() - start, 1),
     }
     return Embedding(vocabulary, vectors, abstraction or Abstraction(), card | (about or {}))
+
+
+def train_embedding(
+    corpora: Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    width: int = 2,
+    min_count: int = 10,
+    engine: Literal["exact", "gensim"] = "exact",
+    dim: int = 200,
+    epochs: int = 20,
+    steps_per_epoch: int = 8,
+    learning_rate: float = 0.02,
+    subsample: float = 1e-3,
+    subwords: bool = True,
+    word_decay: float = 2.0,
+    num_pairs: int = 20_000_000,
+    seed: int = 204,
+    threads: int = 1,
+    device: str = "cpu",
+    tensorboard: str | Path | None = None,
+    extend: AnyEmbedding | None = None,
+    about: dict[str, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Embedding:
+    """Train statement vectors on the counts of corpora. Under torchrun the ranks share the work.
+
+    Args:
+        corpora: Folders that `build_corpus` made.
+        output: Folder that gets the embedding.
+        width: Context size in hops, one that the corpora were counted for.
+        min_count: Minimum number of occurrences for a statement to become a word.
+        engine: "exact" (skip-gram on the counts), or "gensim" (Word2Vec on pairs drawn from them).
+        dim: Number of dimensions.
+        epochs: Passes over the counts, or over gensim's pairs.
+        steps_per_epoch: Steps of an epoch, each with other center words.
+        learning_rate: Learning rate of Adam.
+        subsample: Fraction of pairs above which a word is thinned; 0 thins none.
+        subwords: Whether statements share vectors of their parts.
+        word_decay: Weight decay of whole-word vectors, with ``subwords``.
+        num_pairs: Pairs that gensim streams in an epoch.
+        seed: Random seed.
+        threads: Threads of the matrix products.
+        device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
+        tensorboard: Folder for curves for TensorBoard.
+        extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
+            that it lacks, and keep its own; see `extend_embedding`. Of the other arguments only ``width`` and
+            ``min_count`` matter.
+        about: Additional fields of the card, such as the command.
+        progress: Called with a line of text after each epoch, on rank 0.
+
+    Returns:
+        The embedding, on all ranks.
+
+    Raises:
+        InputError: A value is out of its range, or the corpora can't be used together.
+        AssetError: A folder holds no corpus, or a damaged one.
+        OutputError: A folder can't be written.
+
+    Reference: Ben-Nun et al. 2018, section 4.
+    """
+    folder = None if output is None else Path(output)
+    check_positive(threads=threads)
+    check_folder(folder)
+    about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
+    shared = {"dim": dim, "epochs": epochs, "subsample": subsample, "seed": seed}
+    config: SkipGramConfig | GensimConfig
+    if extend is not None:
+        from ncc.learning.embedding.extend import extend_embedding
+
+        embedding = extend_embedding(
+            load_embedding(None if extend == "shipped" else extend),
+            load_corpora(corpora, width),
+            min_count=min_count,
+            abstraction=load_abstraction(corpora),
+            about=about,
+        )
+        if folder:
+            save_embedding(embedding, folder)
+        return embedding
+    if engine == "gensim":
+        config = GensimConfig(**shared, num_pairs=num_pairs, threads=threads)  # type: ignore[arg-type]
+    elif engine == "exact":
+        exact = {"steps_per_epoch": steps_per_epoch, "learning_rate": learning_rate}
+        config = SkipGramConfig(**shared, **exact, subwords=subwords, word_decay=word_decay)  # type: ignore[arg-type]
+    else:
+        raise InputError(f"engine is {engine!r}; expected exact or gensim")
+    with (
+        process_group(device) as rank_device,
+        training_lock(folder),
+        torch_threads(threads),
+        _curves(tensorboard, progress) as report,
+    ):
+        rank, world_size = rank_and_world()
+        if world_size > 1 and engine == "gensim":
+            raise InputError("gensim trains in one process; leave torchrun out")
+        embedding = fit_embedding(
+            load_corpora(corpora, width),
+            min_count=min_count,
+            config=config,
+            abstraction=load_abstraction(corpora),
+            device=rank_device,
+            about=about,
+            progress=None if rank else report,
+        )
+        if rank == 0 and folder:
+            save_embedding(embedding, folder)
+    return embedding
+
+
+@contextmanager
+def _curves(folder: str | Path | None, progress: Callable[[str], None] | None) -> Iterator[OnEpoch]:
+    """Report epochs and losses, also to TensorBoard if a folder is given."""
+    writer = None
+    if folder and rank_and_world()[0] == 0:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise NccError("--tensorboard needs TensorBoard: pip install tensorboard") from error
+        writer = SummaryWriter(str(folder))
+
+    def report(epoch: int, loss: float) -> None:
+        if progress:
+            progress(f"epoch {epoch}: {loss:.4f}")
+        if writer:
+            writer.add_scalar("loss", loss, epoch)
+
+    try:
+        yield report
+    finally:
+        if writer:
+            writer.close()

@@ -1,4 +1,4 @@
-"""The vocabulary: which forms of statements have a row, and which row any other statement falls back to.
+"""The vocabulary: forms of statements that have a row, and the row that any other statement backs off to.
 
 Reference: Ben-Nun et al. 2018, section 4.1 (vocabulary); the back-off is ours.
 """
@@ -16,11 +16,11 @@ from ncc.errors import InputError
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import (
     BackoffLevel,
-    generalisations,
-    generalise,
-    in_newer_steps,
-    of_any_version,
-    related_operation,
+    generalizations,
+    generalize,
+    nearest_opencl_operation,
+    split_constant_offset,
+    strip_inferred_flags,
 )
 
 UNKNOWN = "<unknown>"
@@ -28,12 +28,12 @@ UNKNOWN = "<unknown>"
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words (forms of statements at any `BackoffLevel`) and how often each stood for a statement of the corpus.
+    """Words, which are forms of statements at any `BackoffLevel`, and their counts.
 
     Attributes:
-        words: Distinct forms; the last stands for opcodes that are not known.
-        counts: (num_words,) int64 statements of the corpus that this word stands for; 0 for words that are there
-            only to be fallen back to.
+        words: Distinct forms; the last one is for unknown opcodes.
+        counts: (num_words,) int64 statements of the corpus that look up this word; 0 for words that are only forms to
+            back off to.
     """
 
     words: tuple[str, ...]
@@ -41,7 +41,6 @@ class Vocabulary:
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Checks that words and counts agree, and indexes the words."""
         index = {word: row for row, word in enumerate(self.words)}
         if len(index) != len(self.words) or len(self.counts) != len(self.words):
             raise InputError("a vocabulary needs distinct words and one count for each")
@@ -57,7 +56,7 @@ class Vocabulary:
         return text in self._index
 
     def find(self, text: str) -> tuple[int, BackoffLevel]:
-        """The word that stands for a statement, and how far it had to be generalised.
+        """Find the row of a statement, and the generalization that it took.
 
         A statement that differs from a word only by the version of LLVM that wrote it is that word.
 
@@ -65,47 +64,39 @@ class Vocabulary:
         >>> vocabulary.find("ret i32 <INT>")
         (1, <BackoffLevel.OPCODE: 6>)
         """
-        for form in (text, in_newer_steps(text)):
-            plain = of_any_version(form)
-            for row in (self._index.get(form), self._index.get(plain), self._of_any_version.get(plain)):
+        for form in (text, split_constant_offset(text)):
+            plain = strip_inferred_flags(form)
+            for row in (self._index.get(form), self._index.get(plain), self._version_rows.get(plain)):
                 if row is not None:
                     return row, BackoffLevel.EXACT
-        for level, form in zip(BackoffLevel, generalisations(text), strict=True):
+        for level, form in zip(BackoffLevel, generalizations(text), strict=True):
             row = self._index.get(form)
             if row is None and level == BackoffLevel.OPERATION:
-                row = self._index.get(related_operation(form))
+                row = self._index.get(nearest_opencl_operation(form))
             if row is not None:
                 return row, level
         return len(self.words) - 1, BackoffLevel.OPCODE
 
     @cached_property
-    def _of_any_version(self) -> dict[str, int]:
-        """Rows of the words that depend on the version of LLVM, by what `of_any_version` leaves of them."""
+    def _version_rows(self) -> dict[str, int]:
+        """Words with inferred flags stripped → their rows."""
         lines = [word.replace("\n", " ") for word in self.words]
-        plain = of_any_version("\n".join(lines)).split("\n")  # at once, since there are many
+        plain = strip_inferred_flags("\n".join(lines)).split("\n")  # at once, since there are many
         rows = [row for row, (line, form) in enumerate(zip(lines, plain, strict=True)) if line != form]
         return {plain[row]: row for row in sorted(rows, key=lambda row: (len(self.words[row]), self.words[row]))}
 
     def encode(self, texts: Iterable[str]) -> tuple[Ints32, NDArray[np.uint8]]:
-        """Words and back-off levels of statements: (n,) int32 and (n,) uint8."""
+        """Rows and back-off levels of statements: (n,) int32 and (n,) uint8."""
         found = [self.find(text) for text in texts]
-        rows = np.array([row for row, _ in found], np.int32)
-        return rows, np.array([level for _, level in found], np.uint8)
+        return np.array([row for row, _ in found], np.int32), np.array([level for _, level in found], np.uint8)
 
 
 def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) -> Vocabulary:
-    """Chooses the words for a corpus.
+    """Choose the words for a corpus from its statements and their counts.
 
-    A statement seen often enough is a word. The rarer ones are gathered, level by level, under their generalisations,
-    which become words where the statements under them are frequent enough together; so that these words stand in the
-    corpus for real statements, in real contexts. Every word's generalisations are words too, and every opcode.
-
-    Args:
-        statement_counts: Abstracted statement → times seen in the corpus.
-        min_count: Times that a statement, or the rare statements under one generalisation, must be seen.
-
-    Raises:
-        InputError: ``min_count`` is below 1.
+    A frequent statement is a word. Rarer ones are gathered, level by level, under their generalizations, which become
+    words if they are frequent together: these words have real contexts in the corpus. Generalizations of words are
+    words too, and so are all opcodes.
     """
     if min_count < 1:
         raise InputError(f"min_count is {min_count}; expected 1 or more")
@@ -116,9 +107,9 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         rarer: Counter[str] = Counter()
         rarer_example: dict[str, str] = {}
         for form, count in pending.items():
-            forms = generalise(example[form])[level:]
+            forms = generalize(example[form])[level:]
             if form in chosen or count >= min_count or level == BackoffLevel.OPCODE:
-                # its generalisations at once: the rarer ones must stop at the first word, as `find` does
+                # its generalizations at once: the rarer ones must stop at the first word, as `find` does
                 chosen.update({general: 0 for general in forms if general not in chosen})
                 chosen[form] += count
                 continue

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.rooms import OPCODES, BackoffLevel, generalise, opcode_of
+from tests.rooms import OPCODES, BackoffLevel, generalize, opcode_of
 
 # statement, then its forms from FLAGS to OPCODE; None where the form is the one above it
 TABLE = [
@@ -143,7 +143,7 @@ TABLE = [
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
 def test_each_level_drops_what_its_name_says(row):
     expected: list[str] = []
-    forms = generalise(row[0])
+    forms = generalize(row[0])
     for form in row:
         expected.append(expected[-1] if form is None else form)
     assert list(forms) == expected
@@ -156,31 +156,31 @@ def _statements(modules):
 
 def test_a_form_is_its_own_form_at_its_level_and_shares_all_that_is_above(modules):
     for text in _statements(modules):
-        forms = generalise(text)
+        forms = generalize(text)
         for low, high in itertools.product(list(BackoffLevel)[:-1], BackoffLevel):
-            again = generalise(forms[low])[high]
+            again = generalize(forms[low])[high]
             assert again == forms[max(low, high)], (text, low.name, high.name)
 
 
 def test_every_real_statement_ends_at_an_opcode_that_the_reader_knows(modules):
     for module in modules:
         for number, text in zip(module.opcode.tolist(), module.text_id.tolist(), strict=True):
-            assert generalise(module.texts[text])[BackoffLevel.OPCODE] == OPCODES[number], module.texts[text]
+            assert generalize(module.texts[text])[BackoffLevel.OPCODE] == OPCODES[number], module.texts[text]
 
 
 def test_levels_never_meet_across_opcodes(modules):
     home: dict[str, str] = {}
     for text in _statements(modules):
-        for form in generalise(text):
+        for form in generalize(text):
             assert home.setdefault(form, opcode_of(text)) == opcode_of(text), form
 
 
 def test_placeholders_are_not_mistaken_for_vectors_or_types():
-    assert generalise("store i1 <INT>, ptr <@ID>")[BackoffLevel.TYPES] == "store int <INT>, ptr <@ID>"
-    assert "<STRING>" in generalise("call void asm sideeffect <STRING>(<4 x i32> <%ID>)")[BackoffLevel.TYPES]
+    assert generalize("store i1 <INT>, ptr <@ID>")[BackoffLevel.TYPES] == "store int <INT>, ptr <@ID>"
+    assert "<STRING>" in generalize("call void asm sideeffect <STRING>(<4 x i32> <%ID>)")[BackoffLevel.TYPES]
 
 
 def test_a_name_that_holds_a_flag_or_a_type_is_kept():
     text = "<%ID> = call double @fast_length(<2 x double> <%ID>)"
-    assert generalise(text)[BackoffLevel.OPERATION] == "call @fast_length …"
-    assert "@fast_length(" in generalise(text)[BackoffLevel.TYPES]
+    assert generalize(text)[BackoffLevel.OPERATION] == "call @fast_length …"
+    assert "@fast_length(" in generalize(text)[BackoffLevel.TYPES]

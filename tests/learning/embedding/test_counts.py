@@ -88,7 +88,7 @@ def test_no_file_is_an_empty_corpus(tmp_path):
 
 def test_over_a_vocabulary_no_pair_is_lost(counts):
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), 10)
-    center, context, count = counts.over(vocabulary)
+    center, context, count = counts.restrict(vocabulary)
     assert count.sum() == counts.count.sum()
     assert len(count) < len(counts.count)
     rows, _ = vocabulary.encode(counts.texts)

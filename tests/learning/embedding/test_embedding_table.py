@@ -17,7 +17,7 @@ from tests.rooms import (
     Vocabulary,
     compose_missing,
     fit_embedding,
-    generalise,
+    generalize,
     load_embedding,
     normalised,
     save_embedding,
@@ -135,7 +135,7 @@ def test_fit_is_deterministic(small, counts):
 
 def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
     exact = ("<%ID> = add nsw i32 <%ID>, <INT>", "<%ID> = add nuw i32 <%ID>, <INT>")
-    form = generalise(exact[0])[BackoffLevel.FLAGS]
+    form = generalize(exact[0])[BackoffLevel.FLAGS]
     vocabulary = Vocabulary((*exact, form, "ret", "<unknown>"), np.array([16, 9, 0, 0, 0]))
     vectors = np.array([[2, 0], [0, 5], [0, 0], [0, 0], [0, 0]], np.float32)
     composed = compose_missing(vocabulary, vectors)
@@ -149,7 +149,7 @@ def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
 
 def test_compose_leaves_trained_forms_alone():
     exact = "<%ID> = add nsw i32 <%ID>, <INT>"
-    vocabulary = Vocabulary((exact, generalise(exact)[BackoffLevel.FLAGS]), np.array([4, 4]))
+    vocabulary = Vocabulary((exact, generalize(exact)[BackoffLevel.FLAGS]), np.array([4, 4]))
     composed = compose_missing(vocabulary, np.array([[1, 0], [0, 1]], np.float32))
     assert np.array_equal(composed, np.eye(2, dtype=np.float32))
 

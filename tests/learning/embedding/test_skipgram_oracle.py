@@ -26,9 +26,9 @@ def test_the_loss_is_that_of_a_softmax_over_all_words(rows: int, columns: int, p
     assert found == pytest.approx(expected, abs=1e-5)  # of sums in float32
 
 
-@pytest.mark.parametrize("share_parts", [False, True])
-def test_the_loss_of_a_training_is_that_of_its_vectors(share_parts: bool) -> None:
-    config = SkipGramConfig(dim=DIM, epochs=3, steps_per_epoch=4, subsample=0, share_parts=share_parts)
+@pytest.mark.parametrize("subwords", [False, True])
+def test_the_loss_of_a_training_is_that_of_its_vectors(subwords: bool) -> None:
+    config = SkipGramConfig(dim=DIM, epochs=3, steps_per_epoch=4, subsample=0, subwords=subwords)
     result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
     shares = pair_matrix(CENTER, CONTEXT, COUNT.astype(float), NUM_WORDS)
     assert result.loss == pytest.approx(dense_loss(shares, result.vectors, result.contexts)[0], abs=1e-5)
@@ -41,7 +41,7 @@ def test_training_ends_where_autograd_finds_no_slope() -> None:
     slopes = []
     for epochs in (1, 400):
         config = SkipGramConfig(
-            dim=4, epochs=epochs, steps_per_epoch=1, subsample=0, share_parts=False, learning_rate=0.05
+            dim=4, epochs=epochs, steps_per_epoch=1, subsample=0, subwords=False, learning_rate=0.05
         )
         result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
         _, by_vectors, by_contexts = dense_loss(shares, result.vectors, result.contexts)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.rooms import generalise, opcode_of, part_matrix, parts_of
+from tests.rooms import generalize, opcode_of, subword_matrix, subwords_of
 
 # statement, then its parts: those of an instruction first, then forms that statements are generalised to
 TABLE = [
@@ -77,18 +77,18 @@ TABLE = [
 
 @pytest.mark.parametrize(("text", "parts"), TABLE, ids=[text or "nothing" for text, _ in TABLE])
 def test_the_parts_of_a_statement(text, parts):
-    assert list(parts_of(text)) == parts
+    assert list(subwords_of(text)) == parts
 
 
 @pytest.mark.parametrize("times", range(1, 9))
 def test_a_part_that_repeats_is_told_apart_up_to_the_fourth(times):
     text = f"call void <@ID>({', '.join(['i32 <%ID>'] * times)})"
     repeats = ["i32", "<%ID>", "i32 2", "<%ID> 2", "i32 3", "<%ID> 3", "i32 4", "<%ID> 4"][: 2 * times]
-    assert list(parts_of(text)) == ["opcode call", "void", "<@ID>", *repeats]
+    assert list(subwords_of(text)) == ["opcode call", "void", "<@ID>", *repeats]
 
 
 def test_every_part_of_a_shorter_call_is_one_of_a_longer():
-    calls = [set(parts_of(f"call void <@ID>({', '.join(['ptr <%ID>'] * n)})")) for n in range(1, 5)]
+    calls = [set(subwords_of(f"call void <@ID>({', '.join(['ptr <%ID>'] * n)})")) for n in range(1, 5)]
     for shorter, longer in itertools.pairwise(calls):
         assert shorter < longer
 
@@ -96,13 +96,13 @@ def test_every_part_of_a_shorter_call_is_one_of_a_longer():
 def test_every_real_statement_has_its_opcode_first(modules):
     for module in modules:
         for text in module.texts:
-            for form in generalise(text):
-                assert parts_of(form)[0] == f"opcode {opcode_of(form)}", form
+            for form in generalize(text):
+                assert subwords_of(form)[0] == f"opcode {opcode_of(form)}", form
 
 
 def test_real_statements_that_differ_rarely_have_the_same_parts(modules):
     texts = {text for module in modules for text in module.texts}
-    assert len({parts_of(text) for text in texts}) > 0.98 * len(texts)
+    assert len({subwords_of(text) for text in texts}) > 0.98 * len(texts)
 
 
 # tokens, halves of tokens, and what might be taken for the second occurrence of another
@@ -117,9 +117,9 @@ _PIECES = st.sampled_from([
 @example("ret align align, align 2")  # a second "align" beside an alignment
 @example("2 opcode opcode")
 def test_any_text_has_distinct_parts_with_one_opcode(text):
-    parts = parts_of(text)
+    parts = subwords_of(text)
     assert len(set(parts)) == len(parts)
-    assert parts == parts_of(text)
+    assert parts == subwords_of(text)
     assert parts[:1] == () or parts[0].startswith("opcode ")
     assert all(parts)
 
@@ -127,15 +127,15 @@ def test_any_text_has_distinct_parts_with_one_opcode(text):
 @settings(max_examples=50, deadline=None, database=None, derandomize=True)
 @given(st.lists(st.lists(_PIECES, max_size=12).map(" ".join), max_size=6))
 def test_any_texts_have_a_matrix_with_rows_of_length_1(words):
-    matrix = part_matrix(words)
-    assert len(matrix.row) == len(matrix.column) == len(matrix.weight) == sum(len(parts_of(word)) for word in words)
+    matrix = subword_matrix(words)
+    assert len(matrix.row) == len(matrix.column) == len(matrix.weight) == sum(len(subwords_of(word)) for word in words)
     squares = np.bincount(matrix.row, weights=matrix.weight**2, minlength=len(words))
-    assert squares == pytest.approx([float(bool(parts_of(word))) for word in words])
+    assert squares == pytest.approx([float(bool(subwords_of(word))) for word in words])
 
 
 def _dense(words):
-    matrix = part_matrix(words)
-    dense = np.zeros((matrix.num_words, matrix.num_parts))
+    matrix = subword_matrix(words)
+    dense = np.zeros((matrix.num_words, matrix.num_subwords))
     np.add.at(dense, (matrix.row, matrix.column), matrix.weight)
     return dense
 
@@ -148,7 +148,7 @@ def test_rows_of_the_matrix_have_length_1(modules):
 def test_an_opcode_weighs_twice_another_part():
     dense = _dense(["ret i32 <INT>"])
     assert np.sort(dense[0]) == pytest.approx(np.array([1, 1, 2]) / np.sqrt(6))
-    matrix = part_matrix(["ret i32 <INT>", "<%ID> = fadd float <%ID>, <%ID>"])
+    matrix = subword_matrix(["ret i32 <INT>", "<%ID> = fadd float <%ID>, <%ID>"])
     first = np.flatnonzero(np.diff(matrix.row, prepend=-1))
     others = np.setdiff1d(np.arange(len(matrix.row)), first)
     assert matrix.weight[others] == pytest.approx(matrix.weight[first][matrix.row[others]] / 2)
@@ -156,11 +156,11 @@ def test_an_opcode_weighs_twice_another_part():
 
 def test_columns_are_in_alphabetical_order():
     words = ["store i8 <INT>, ptr <%ID>", "<%ID> = add i64 <%ID>, <%ID>", "ret i8 <INT>"]
-    names = sorted({part for word in words for part in parts_of(word)})
-    matrix = part_matrix(words)
-    assert matrix.num_parts == len(names)
+    names = sorted({part for word in words for part in subwords_of(word)})
+    matrix = subword_matrix(words)
+    assert matrix.num_subwords == len(names)
     found = [(int(row), names[column]) for row, column in zip(matrix.row, matrix.column, strict=True)]
-    assert found == [(row, part) for row, word in enumerate(words) for part in parts_of(word)]
+    assert found == [(row, part) for row, word in enumerate(words) for part in subwords_of(word)]
 
 
 def test_the_order_of_the_words_does_not_matter_to_the_columns():
@@ -169,14 +169,14 @@ def test_the_order_of_the_words_does_not_matter_to_the_columns():
 
 
 def test_the_matrix_has_the_types_that_torch_wants():
-    matrix = part_matrix(["ret void", "", "unreachable"])
+    matrix = subword_matrix(["ret void", "", "unreachable"])
     assert [part.dtype for part in (matrix.row, matrix.column, matrix.weight)] == [np.int64, np.int64, np.float32]
     assert matrix.row.tolist() == [0, 0, 2]
-    assert (matrix.num_words, matrix.num_parts) == (3, 3)
+    assert (matrix.num_words, matrix.num_subwords) == (3, 3)
 
 
 @pytest.mark.parametrize("words", [[], ["", ","]])
 def test_nothing_has_an_empty_matrix(words):
-    matrix = part_matrix(words)
-    assert len(matrix.row) == len(matrix.column) == len(matrix.weight) == matrix.num_parts == 0
+    matrix = subword_matrix(words)
+    assert len(matrix.row) == len(matrix.column) == len(matrix.weight) == matrix.num_subwords == 0
     assert matrix.num_words == len(words)

@@ -11,10 +11,10 @@ from tests.rooms import (
     BackoffLevel,
     Vocabulary,
     build_vocabulary,
-    generalise,
-    in_newer_steps,
+    generalize,
     load_embedding,
-    of_any_version,
+    split_constant_offset,
+    strip_inferred_flags,
 )
 
 
@@ -64,21 +64,21 @@ def test_every_opcode_and_every_form_of_a_word_is_there(seen, min_count):
     vocabulary = build_vocabulary(seen, min_count)
     assert set(OPCODES) <= set(vocabulary.words)
     for word in set(vocabulary.words[:-1]) - set(OPCODES):
-        level = min(level for level, form in zip(BackoffLevel, generalise(word), strict=True) if form == word)
-        assert all(form in vocabulary for form in generalise(word)[level:])
+        level = min(level for level, form in zip(BackoffLevel, generalize(word), strict=True) if form == word)
+        assert all(form in vocabulary for form in generalize(word)[level:])
 
 
 def test_any_statement_is_found_at_the_lowest_level_that_is_known(seen):
     vocabulary = build_vocabulary(dict(list(seen.items())[::2]), 3)
     for text in seen:
         row, level = vocabulary.find(text)
-        forms = generalise(text)
+        forms = generalize(text)
         assert not any(form in vocabulary for form in forms[:level])
         if level > BackoffLevel.EXACT:
             assert vocabulary.words[row] == forms[level]
         elif vocabulary.words[row] != text:
-            spelled = {of_any_version(form) for form in (text, in_newer_steps(text))}
-            assert of_any_version(vocabulary.words[row]) in spelled
+            spelled = {strip_inferred_flags(form) for form in (text, split_constant_offset(text))}
+            assert strip_inferred_flags(vocabulary.words[row]) in spelled
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
     for one, other in ((older, newer), (newer, older)):
         vocabulary = build_vocabulary({one: 9, **others}, 5)
         row, level = vocabulary.find(other)
-        if one == older and in_newer_steps(older) != older:
+        if one == older and split_constant_offset(older) != older:
             assert level > BackoffLevel.EXACT  # a number of bytes tells of no structure
         else:
             assert level == BackoffLevel.EXACT
-            assert vocabulary.words[row] in (one, generalise(one)[BackoffLevel.FLAGS])
+            assert vocabulary.words[row] in (one, generalize(one)[BackoffLevel.FLAGS])
 
 
 @pytest.mark.parametrize(
