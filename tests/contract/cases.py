@@ -390,14 +390,14 @@ TRAINERS = (
         "train_embedding", "train embedding", inputs=(["@corpus"],), settings=EMBEDDING_OPTIONS,
         changes={
             "corpora": (["@corpus"], ["@small_corpus"]), "min_count": (3, 20), "dim": (8, 6), "epochs": (2, 1),
-            "steps": (2, 1),
-            "learning_rate": (0.01, 0.02), "subsample": (0.0, 1e-4), "share_parts": (True, False), "own_decay": (0, 9),
+            "steps_per_epoch": (2, 1),
+            "learning_rate": (0.01, 0.02), "subsample": (0.0, 1e-4), "subwords": (True, False), "word_decay": (0, 9),
             "seed": (1, 2), **ABOUT,
         },
         refuses={
             **NO_OUTPUT, "corpora": ([NOWHERE], []), "width": (3, 0), "min_count": (0,), "engine": ("magic",),
             "dim": (0,),
-            "epochs": (0,), "steps": (0,), "learning_rate": (-1,), "subsample": (-1,), "own_decay": (-1,),
+            "epochs": (0,), "steps_per_epoch": (0,), "learning_rate": (-1,), "subsample": (-1,), "word_decay": (-1,),
             "threads": (0,),
             "device": ("tpu",), "extend": (NOWHERE,),
         },
