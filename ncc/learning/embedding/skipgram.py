@@ -88,14 +88,7 @@ def train_skipgram(
 
 
 class WeightedPairs:
-    """Pairs of words sorted by center, with weights that add up to 1.
-
-    Attributes:
-        center, context, weight: (num_pairs,) int32, int32 and float64.
-        marginal: (num_words,) float64 weight of all pairs of a center.
-        start: (num_words + 1,) int64 offsets of centers.
-        centers: int64 words that have pairs.
-    """
+    """(num_pairs,) pairs of words sorted by center, with weights that add up to 1, and (num_words,) marginals."""
 
     def __init__(self, center: Ints32, context: Ints32, weight: Floats, num_words: int) -> None:
         self.center, self.context, self.weight = center, context, weight

@@ -32,12 +32,7 @@ FORMAT_VERSION = 3
 
 
 class EpochRng:
-    """A rank's random generators in an epoch.
-
-    Attributes:
-        rng: Depends on seed and epoch only, so that all ranks order samples alike. torch's generators, which dropout
-            draws from, are seeded from it and the rank.
-    """
+    """A rank's generators in an epoch: NumPy's, equal on all ranks, and torch's for dropout, seeded with the rank."""
 
     def __init__(self, seed: int, epoch: int, rank: int, device: torch.device) -> None:
         self.rng = np.random.default_rng([seed, epoch])

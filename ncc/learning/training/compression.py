@@ -23,12 +23,7 @@ CHUNK = 2048
 
 
 class Collectives:
-    """Collectives over all ranks that count the bytes of rings and chains; alone they do nothing.
-
-    Attributes:
-        bytes_sent: Bytes sent by this rank: 2 (w - 1) / w of a tensor for a sum over w ranks, w - 1 messages for a
-            gathering.
-    """
+    """Collectives over all ranks that count the bytes this rank sends in rings and chains; alone they do nothing."""
 
     def __init__(self) -> None:
         self.rank, self.world_size = rank_and_world()
@@ -100,16 +95,10 @@ def views_like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 class Compressor(ABC):
-    """Sums flat gradients over ranks in fewer bytes.
+    """Sums flat gradients over ranks in fewer bytes; `step` counts from 1."""
 
-    Attributes:
-        needs_full_gradient: True if entries compete with all others, so that no rows of tables may be left out.
-        has_residual: True if the error of one step must be added to the gradient of the next.
-        step: Step of the gradient, from 1.
-    """
-
-    needs_full_gradient = False
-    has_residual = True
+    needs_full_gradient = False  # True if entries compete with all others, so that no rows may be left out
+    has_residual = True  # True if the error of one step must be added to the gradient of the next
 
     def __init__(self, collectives: Collectives) -> None:
         self.collectives = collectives

@@ -65,27 +65,17 @@ def train(
 
     Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored, central,
     and stale with a staleness of 0) these are those of one process up to rounding, if neither data nor model draw noise
-    and gradients are not compressed.
+    and gradients are not compressed. Given a ``checkpoint`` file, on all ranks or none, a run that finds it resumes:
+    one process ends with the bits that it would have had without the stop, as many ranks as before with the same up to
+    rounding. ``progress`` is called with the number of finished epochs and the last one's mean loss.
 
     A rank that dies takes the others with it, and ``torchrun --max-restarts N`` starts all of them again, from the
     checkpoint. torch 2.13 needs ``TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`` in torchrun's environment for that: otherwise
     restarted ranks find the addresses of dead ones.
 
-    Args:
-        model: Called with the inputs of ``data.batch``.
-        data: The samples.
-        loss: Mean loss of outputs and targets.
-        config: Options.
-        checkpoint: File for the state after each epoch, and inside epochs as configured, on all ranks or none. A run
-            that finds it resumes: one process ends with the bits that it would have had without the stop, as many ranks
-            as before with the same up to rounding.
-        progress: Called with the number of finished epochs and the last one's mean loss.
-        statistics: Filled with precision, bytes sent, steps and times.
-
     Raises:
         InputError: Ranks have different options or samples.
-        AssetError: The checkpoint is damaged, of another model, configuration, data or number of ranks, or in a
-            precision that this device lacks.
+        AssetError: The checkpoint is damaged or of another training, or in a precision that this device lacks.
         OutputError: The checkpoint can't be written.
     """
     statistics = statistics if statistics is not None else TrainingStatistics()

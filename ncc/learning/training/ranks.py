@@ -136,17 +136,9 @@ def share_files(paths: Sequence[Path]) -> None:
 
 @contextmanager
 def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[str]:
-    """Join the ranks that torchrun started, with gloo on CPUs and NCCL on GPUs; alone, do nothing.
+    """Join the ranks that torchrun started, if any, with gloo or NCCL, and yield this rank's device.
 
-    Args:
-        device: Device to compute on, "cpu" or "cuda".
-        init_method: Meeting point of the ranks, as in `torch.distributed.init_process_group`.
-
-    Yields:
-        This rank's device: a GPU of its own, if the machine has several.
-
-    Raises:
-        NccError: The device does not exist, or the machine has fewer GPUs than ranks.
+    Raises InputError or NccError if the device is unknown or absent, or the machine has fewer GPUs than ranks.
     """
     import torch
     import torch.distributed.nn.functional  # see below

@@ -82,11 +82,6 @@ class Strategy(ABC):
 
     For each batch the loop calls `rank_batch`, computes the gradients of its pieces, then calls `step`; after an epoch
     `end_epoch`. All ranks do so, even with no samples. Weights and buffers must be equal on all ranks at the start.
-
-    Attributes:
-        parameters: Trained parameters.
-        steps: Steps done, which determine the learning rate.
-        collectives: Sends tensors and counts bytes.
     """
 
     def __init__(

@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
 
 from ncc.errors import AssetError, InputError
 from tests.rooms import (
@@ -178,36 +177,3 @@ def test_a_damaged_report_is_named(tmp_path, content):
     (tmp_path / "report.json").write_bytes(content)
     with pytest.raises(AssetError, match=r"report\.json: does not say how statements were abstracted"):
         load_abstraction([tmp_path])
-
-
-@pytest.fixture
-def saved(counts, tmp_path):
-    save_counts(counts, tmp_path)
-    return tmp_path
-
-
-def _edit_arrays(folder, edit):
-    arrays = load_file(folder / "counts.safetensors")
-    edit(arrays)
-    save_file(arrays, folder / "counts.safetensors")
-
-
-def _shorter(name):
-    return lambda arrays: arrays.update({name: arrays[name][:-1].copy()})
-
-
-@pytest.mark.parametrize("name", ["statements", "center", "context", "count"])
-def test_a_column_of_another_length_is_refused(saved, name):
-    _edit_arrays(saved, _shorter(name))
-    with pytest.raises(AssetError, match="differ in length") as refusal:
-        load_counts(saved)
-    assert str(saved) in str(refusal.value)
-
-
-@pytest.mark.parametrize("name", ["center", "context"])
-@pytest.mark.parametrize("value", [-1, 10**6])
-def test_an_index_out_of_range_is_refused(saved, name, value):
-    _edit_arrays(saved, lambda arrays: arrays[name].__setitem__(0, value))
-    with pytest.raises(AssetError, match="names a statement that is not there") as refusal:
-        load_counts(saved)
-    assert str(saved) in str(refusal.value)

@@ -143,13 +143,6 @@ def test_gradients_of_some_centres_leave_the_others_alone():
     assert torch.allclose(context_gradient, again + 0.5, atol=1e-6)
 
 
-def test_the_loss_at_the_end_is_that_of_the_vectors():
-    center, context, count = _pairs()
-    result = train_skipgram(center, context, count, WORDS, _config(subsample=0.01))
-    weight = WeightedPairs.from_counts(center, context, count, 30, 0.01).weight
-    assert skipgram_loss(center, context, weight, result.vectors, result.contexts) == pytest.approx(result.loss)
-
-
 def test_large_logits_do_not_overflow():
     center, context, count = _pairs()
     u, v = 100 * np.random.default_rng(3).normal(0, 2, (2, 30, 6)).astype(np.float32)
