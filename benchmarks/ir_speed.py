@@ -37,7 +37,7 @@ from ncc.ir.frontend.compilers import find_compiler
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.xfg import build_xfg
 from ncc.ir.reader.reader import read_module
-from ncc.system.files.models import write_atomically
+from ncc.system.files.writing import write_atomically
 
 SOURCES = Path(__file__).with_name("sources")
 RESULT = Path(__file__).with_name("results") / "ir_speed.json"

@@ -19,8 +19,8 @@ import pyarrow
 
 from ncc.learning.embedding.embedding import normalised
 from ncc.learning.encoder.pooling import load_pooler
-from ncc.system.files.models import write_atomically
 from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.writing import write_atomically
 from ncc.tasks.search.index import Index
 from ncc.tasks.search.store import IndexCard, Store, writing
 

@@ -10,8 +10,8 @@ from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, FuzzResult, run_fuzzer
 from fuzz.targets import Target, all_targets, find_target
 from fuzz.trial import Problem, attempt
-from ncc.system.files.models import write_atomically
 from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.writing import write_atomically
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from fuzz.slot import Slot
 from fuzz.targets import find_target
 from fuzz.trial import Problem, attempt
-from ncc.system.workers.worker import Parent
+from ncc.system.workers.worker import ParentPipe
 
 __all__: list[str] = []
 
@@ -54,7 +54,7 @@ def run_block(slot: Slot, request: dict[str, Any], say: Callable[[dict[str, Any]
 
 def main(slot_path: str, memory_mib: int, names: str) -> None:
     """Serves blocks until the parent has no more."""
-    parent = Parent()
+    parent = ParentPipe()
 
     def say(answer: dict[str, Any]) -> None:
         parent.send(json.dumps(answer).encode())

@@ -114,23 +114,18 @@ from ncc.learning.training.strategies import ClippedAdamW, RankBatch, make_strat
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members
-from ncc.system.files.models import (
+from ncc.system.files.models import read_json, read_model, read_tensors, read_whole, write_model
+from ncc.system.files.reading import InputFile, read_input
+from ncc.system.files.tables import vector_table, write_vectors
+from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
+from ncc.system.files.writing import (
+    folder_lock,
     open_atomically,
     read_compressed,
-    read_json,
-    read_model,
-    read_tensors,
-    read_whole,
     write_atomically,
     write_compressed,
-    write_model,
     write_output,
 )
-from ncc.system.files.quantities import parse_bytes, readable_bytes
-from ncc.system.files.reading import FoundFile, read_file
-from ncc.system.files.tables import vector_table, write_vectors
-from ncc.system.files.text import printable, source_name
-from ncc.system.files.writing import only_writer
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox import limits
 from ncc.system.sandbox.confine import (
@@ -138,12 +133,12 @@ from ncc.system.sandbox.confine import (
     confine,
     describe_confinement,
     landlock_version,
-    quiet_environment,
+    minimal_environment,
     require_confinement,
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name, wait_for_answers
-from ncc.system.workers import parts
+from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification import train as fit

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import ncc
-from ncc.system.files.columns import aligned
-from ncc.system.files.quantities import parse_bytes
+from ncc.system.files.text import align_columns, parse_bytes
 
 HERE = Path(__file__).parent
 KERNELS = [HERE.parent / "samples" / "matmul.cl", *sorted(HERE.glob("*.cl"))]
@@ -28,7 +27,7 @@ def rows(platform: str) -> list[list[str]]:
 def main() -> None:
     """Prints a table for each platform."""
     for platform in ("amd", "nvidia"):
-        print("\n".join(aligned([[platform, *SIZES], *rows(platform)], left=range(4))))
+        print("\n".join(align_columns([[platform, *SIZES], *rows(platform)], left=range(4))))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.programs.table import EncodedProgram
-from ncc.system.files.quantities import LARGEST_BYTES
+from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.files import FILES as CLASSIFIERS
 from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
 from ncc.tasks.coarsening.head import LSTMHead
@@ -71,7 +71,7 @@ def _mappers() -> list[Files]:
 def _load_mapper(data: bytes) -> None:
     head = DEVICE_HEADS.load(put(unpack(data)))
     assert np.isfinite(head.transfer_range).all()
-    for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (LARGEST_BYTES, 65536.0)):
+    for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (MAX_BYTES, 65536.0)):
         given = np.array([[*(1.0 if size is None else size for size in sizes), np.nan]])
         [answer] = head.predict(samples.kernel_inputs(), given)
         assert np.isfinite([answer.log_ratio, *answer.interval]).all()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.heads.figures import Estimate
-from ncc.system.files.models import write_output
+from ncc.system.files.writing import write_output
 from ncc_lab.figures import SEED, estimate, show
 from ncc_lab.frame import Cell, CellKeys, Kind, Method, S, Task, run_cells
 from ncc_lab.tables import Picture, Table, Tabular, page

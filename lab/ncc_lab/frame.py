@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError, NccError
 from ncc.learning.data.registry import cache_folder
-from ncc.system.files.models import write_atomically
-from ncc.system.files.writing import check_folder
+from ncc.system.files.writing import check_folder, write_atomically
 from ncc_lab.figures import DRAWS, Columns, Figure
 
 Kind = Literal["control", "published", "ours"]

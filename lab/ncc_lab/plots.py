@@ -12,7 +12,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.system.files.text import printable
+from ncc.system.files.text import escape_control
 from ncc_lab.comparison import Result
 from ncc_lab.frame import Kind
 from ncc_lab.tables import Picture
@@ -53,7 +53,7 @@ _SETTINGS: Any = {
 
 def clip(name: str, length: int = _MAX_LETTERS) -> str:
     """Return a name for a label; if it is too long, its middle is left out, as variants differ at the end."""
-    name = printable(name).replace("\n", " ")
+    name = escape_control(name).replace("\n", " ")
     end = length // 3
     return name if len(name) <= length else f"{name[: length - 1 - end]}…{name[-end:]}"
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from ncc.system.files.columns import aligned
 from ncc.system.files.pages import html_table, render_page
-from ncc.system.files.text import printable
+from ncc.system.files.text import align_columns, escape_control
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class Table:
             ["", *names],
             *([str(name), *map(str, row)] for name, row in zip(self.frame.index, self.frame.to_numpy(), strict=True)),
         ]
-        lines = aligned([[printable(cell, lines=False) for cell in row] for row in rows], left={0})
+        lines = align_columns([[escape_control(cell, lines=False) for cell in row] for row in rows], left={0})
         return "\n".join([self.caption, *lines] if self.caption else lines)
 
     def to_html(self) -> str:
@@ -92,7 +91,9 @@ def text_of(parts: Iterable[Table | str]) -> str:
 
 def html_of(parts: Iterable[Table | str]) -> str:
     """Return tables and texts as HTML."""
-    return "\n".join(f"<p>{escape(printable(one))}</p>" if isinstance(one, str) else one.to_html() for one in parts)
+    return "\n".join(
+        f"<p>{escape(escape_control(one))}</p>" if isinstance(one, str) else one.to_html() for one in parts
+    )
 
 
 def page(title: str, parts: Iterable[Table | str], pictures: Mapping[str, Picture], about: Mapping[str, Any]) -> str:

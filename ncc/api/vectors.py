@@ -23,8 +23,8 @@ from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.learning.encoder.encoders import AnyEncoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
-from ncc.system.files.pages import SHOWN_ROWS, html_table
-from ncc.system.files.text import source_name
+from ncc.system.files.pages import MAX_ROWS, html_table
+from ncc.system.files.text import demangle
 
 if TYPE_CHECKING:
     import pandas
@@ -92,7 +92,7 @@ class EmbeddedModule:
         unknown = np.add.reduceat(self.lookup.level != BackoffLevel.EXACT, module.function_start[:-1], dtype=np.int64)
         sizes = np.diff(module.function_start)
         shares = (f"{share:.1%}" for share in unknown / sizes)
-        rows = zip(map(source_name, module.function_names[:SHOWN_ROWS]), sizes, shares, strict=False)
+        rows = zip(map(demangle, module.function_names[:MAX_ROWS]), sizes, shares, strict=False)
         return html_table(repr(self), ("function", "statements", "unknown"), rows)
 
     @cached_property

@@ -8,7 +8,7 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, loaded, run_over
-from ncc.system.files.text import printable
+from ncc.system.files.text import escape_control
 
 
 @takes_compile_options(without=("optimization",))
@@ -51,6 +51,6 @@ def _classify(name: Input, *, head: Path | None, embedding: Path | None, **how: 
 
     how |= {"head": loaded(api.load_classifier, head), "embedding": loaded(api.load_embedding, embedding)}
     answer = api.classify(name, **how)
-    classes = "; ".join(printable(str(share), lines=False) for share in answer.classes)
+    classes = "; ".join(escape_control(str(share), lines=False) for share in answer.classes)
     text = f"{name}: {classes}" if answer.fits else f"{name}: none of these, nearest: {classes}"
     return answer.to_dict(), text

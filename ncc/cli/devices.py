@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ncc.cli.output import print_answer, print_rows
-from ncc.system.files.quantities import readable_bytes
+from ncc.system.files.text import format_bytes
 
 
 def devices(
@@ -20,7 +20,7 @@ def devices(
             print_answer(device.to_dict())
         return
     rows = [
-        (str(number), one.name, one.kind, str(one.compute_units), str(one.max_wgsize), readable_bytes(one.memory_bytes),
+        (str(number), one.name, one.kind, str(one.compute_units), str(one.max_wgsize), format_bytes(one.memory_bytes),
          one.platform)
         for number, one in enumerate(found, 1)
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from ncc.cli.options import (
 )
 from ncc.cli.running import Input, Warned, loaded, run_over
 from ncc.errors import InputError, NccError
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 from ncc.system.files.writing import check_writable
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ncc.ir.inputs import ExpandedInput
-    from ncc.system.files.reading import FoundFile
-    from ncc.system.workers.parts import FileVectors
+    from ncc.system.files.reading import InputFile
+    from ncc.system.workers.shards import FileVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +94,10 @@ def embed(
         text = answer.text
         if not output and level != "statement":
             shown = zip(answer.labels, answer.vectors, strict=True)
-            text += "".join(f"\n  {source_name(label)}\t{_abridged(vector)}" for label, vector in shown)
+            text += "".join(f"\n  {demangle(label)}\t{_abridged(vector)}" for label, vector in shown)
         fields = {"vectors": vectors, "labels": list(answer.labels) if as_json else []}
         if as_json and level == "function":
-            fields["demangled"] = list(map(source_name, answer.labels))
+            fields["demangled"] = list(map(demangle, answer.labels))
         return answer.fields | fields | (answer.places if as_json else {}), text
 
     def finish() -> None:
@@ -147,9 +147,9 @@ def _parts_folder(output: Path | None) -> Path:
     return Path(f"{output}.parts")
 
 
-def _rows(file: "FoundFile", *, work: "Callable[[FoundFile], _Answer]") -> "FileVectors":
+def _rows(file: "InputFile", *, work: "Callable[[InputFile], _Answer]") -> "FileVectors":
     """What a batch keeps of an answer."""
-    from ncc.system.workers.parts import FileVectors
+    from ncc.system.workers.shards import FileVectors
 
     answer = work(file)
     return FileVectors(_columns(answer), answer.vectors, {"fields": answer.fields, "text": answer.text})
@@ -165,19 +165,19 @@ def _in_parts(
     scheduler: str | None,
 ) -> "Generator[Callable[[], Warned]]":
     """The answers about files by batches on disk, which a later run goes on from."""
-    from ncc.system.files.reading import FoundFile
-    from ncc.system.workers.parts import in_parts
+    from ncc.system.files.reading import InputFile
     from ncc.system.workers.pool import cluster_executor
+    from ncc.system.workers.shards import in_shards
     from ncc.tasks.search.build import fingerprint_of
 
     folder = _parts_folder(output).absolute()
     options = work.keywords["options"]
-    found = [item.source for item in inputs if isinstance(item.source, FoundFile) and not item.error]
+    found = [item.source for item in inputs if isinstance(item.source, InputFile) and not item.error]
     # workers of a cluster may stand in another folder
-    files = [FoundFile(os.path.abspath(one.path), one.folder and os.path.abspath(one.folder)) for one in found]  # noqa: PTH100
+    files = [InputFile(os.path.abspath(one.path), one.folder and os.path.abspath(one.folder)) for one in found]  # noqa: PTH100
     prints = [fingerprint_of(file, options) for file in files]
     with cluster_executor(scheduler) as executor:
-        parts = in_parts(
+        parts = in_shards(
             files,
             functools.partial(_rows, work=work),
             folder,
@@ -189,7 +189,7 @@ def _in_parts(
         with closing(parts):
             answers = (one for part in parts for one in part.by_file())
             for item in inputs:
-                if item.error or not isinstance(item.source, FoundFile):
+                if item.error or not isinstance(item.source, InputFile):
                     yield functools.partial(_refuse, item.error or f"{item.name}: can't be read by workers")
                 else:
                     yield functools.partial(_answer, item.name, *next(answers))
@@ -199,7 +199,7 @@ def _refuse(reason: str) -> Warned:
     raise NccError(reason)
 
 
-def _answer(name: str, file: "FoundFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> Warned:
+def _answer(name: str, file: "InputFile", about: dict[str, Any], rows: "pyarrow.Table | None") -> Warned:
     """An answer from what a batch kept, with the file's name as the user gave it."""
     if about["error"] or rows is None:
         raise NccError(str(about["error"]).replace(file.path, name))

@@ -33,7 +33,7 @@ def graph(
     from ncc.ir.graph.export import EXPORTERS, to_dict
     from ncc.ir.graph.xfg import EdgeKind
     from ncc.ir.inputs import expand_inputs
-    from ncc.system.files.models import write_output
+    from ncc.system.files.writing import write_output
 
     if output and output.suffix not in EXPORTERS:
         raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")

@@ -10,15 +10,14 @@ from typing import Any, NoReturn
 import typer
 
 from ncc.cli.streams import give_up_output
-from ncc.system.files.columns import aligned
 from ncc.system.files.provenance import command_line, environment
-from ncc.system.files.text import printable
+from ncc.system.files.text import align_columns, escape_control
 
 
 def say(message: str) -> None:
     """Prints a message to stderr, if that can be written."""
     with suppress(OSError):
-        print(printable(message), file=sys.stderr, flush=True)
+        print(escape_control(message), file=sys.stderr, flush=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
@@ -42,7 +41,7 @@ def now_and_then(tell: Callable[[str], None] = say, pause_s: float = 1.0) -> Cal
 
 def print_answer(answer: dict[str, Any] | str) -> bool:
     """Prints an answer; False where nobody reads them any more."""
-    text = printable(json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer)
+    text = escape_control(json.dumps(answer, ensure_ascii=False) if isinstance(answer, dict) else answer)
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # a name that the terminal's encoding lacks
@@ -70,9 +69,9 @@ def print_rows(rows: Sequence[Sequence[str]], heading: Sequence[str] = (), plain
         heading: Above the table, on a terminal alone.
         plain: Format of a line; default columns as wide as they have to be.
     """
-    rows = [[printable(cell) for cell in row] for row in rows]
+    rows = [[escape_control(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
-        for line in [plain.format(*row) for row in rows] if plain else aligned(rows, left=range(len(rows[0]))):
+        for line in [plain.format(*row) for row in rows] if plain else align_columns(rows, left=range(len(rows[0]))):
             print(line)
         return
     from rich.console import Console

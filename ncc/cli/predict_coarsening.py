@@ -9,7 +9,7 @@ import typer
 from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, loaded, run_over
 from ncc.errors import InputError
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 
 if TYPE_CHECKING:
     from ncc.tasks.coarsening.predict import CoarseningPrediction
@@ -59,4 +59,4 @@ def _sentence(answer: "CoarseningPrediction") -> str:
     expected = ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
     notes = "".join(f"; {warning}" for warning in answer.warnings)
     factor = f"factor {answer.factor}, {answer.speedup:.2f}x{spread}"
-    return f"{source_name(answer.kernel)}: {factor}; expected at {expected}{notes}"
+    return f"{demangle(answer.kernel)}: {factor}; expected at {expected}{notes}"

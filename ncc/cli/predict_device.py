@@ -10,8 +10,7 @@ import typer
 
 from ncc.cli.options import EmbeddingFolder, HeadFolder, InputJobs, Inputs, Json, takes_compile_options
 from ncc.cli.running import Input, check_plot, loaded, run_over
-from ncc.system.files.quantities import parse_bytes, parse_items, readable_bytes
-from ncc.system.files.text import printable, source_name
+from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes, parse_items
 
 if TYPE_CHECKING:
     from ncc.tasks.devices.predict import DevicePrediction, LineShare
@@ -112,7 +111,7 @@ def _predict(
 
 def _read_once(name: Input) -> Input | bytes:
     """A file by its name, but standard input or a pipe as what it holds, since several questions are asked about it."""
-    from ncc.system.files.streams import read_stream
+    from ncc.system.files.reading import read_stream
 
     text = read_stream(name)
     return name if text is None else text
@@ -120,16 +119,16 @@ def _read_once(name: Input) -> Input | bytes:
 
 def _sentence(answer: "DevicePrediction") -> str:
     unknown = f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
-    return f"{source_name(answer.kernel)}: {answer}; {unknown}"
+    return f"{demangle(answer.kernel)}: {answer}; {unknown}"
 
 
 def _sizes(flips: tuple[float, ...]) -> str:
-    return ", ".join(map(readable_bytes, flips)) or "no size of data from 1 KiB to 4 GiB"
+    return ", ".join(map(format_bytes, flips)) or "no size of data from 1 KiB to 4 GiB"
 
 
 def _reason(share: "LineShare") -> str:
     where = f"line {share.line}" if share.line else "statement"
-    shown = printable(share.statements[0], lines=False) + (
+    shown = escape_control(share.statements[0], lines=False) + (
         f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else ""
     )
     return f"\n    {math.exp(abs(share.effect)):5.2f}x for the {share.speaks_for}: {where}: {shown}"

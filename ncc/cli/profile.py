@@ -98,7 +98,7 @@ def parse_words(option: str, text: str) -> list[str]:
 
 
 def _table(found: "LaunchedKernel") -> str:
-    from ncc.system.files.columns import aligned
+    from ncc.system.files.text import align_columns
 
     launch = found.launch
     sampled = f", estimated from {found.estimated_from:,} of {launch.num_blocks:,} blocks"
@@ -107,7 +107,7 @@ def _table(found: "LaunchedKernel") -> str:
     rows = [
         [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(found.per_thread.items())
     ]
-    lines += aligned(rows, left=(0,))
+    lines += align_columns(rows, left=(0,))
     lines += [f"  {what} are not counted as floating-point operations" for what in found.uncounted]
     for name, value in found.guessed.items():
         lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")

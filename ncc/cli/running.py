@@ -13,8 +13,8 @@ import typer
 from ncc.cli.errors import reason_of, without_command
 from ncc.cli.output import fail, print_answer, say
 from ncc.errors import COMMAND_LINE, InputError, NccError, UnknownNameError
-from ncc.system.files.streams import is_own_stream
-from ncc.system.files.text import printable
+from ncc.system.files.reading import is_own_stream
+from ncc.system.files.text import escape_control
 from ncc.system.files.writing import check_writable
 from ncc.system.workers.failures import Warnings
 from ncc.system.workers.pool import ITEM_SECONDS, Pool
@@ -46,10 +46,10 @@ def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:
         OutputError: It can't be written.
     """
     from ncc.ir.inputs import expand_inputs
-    from ncc.system.files.pictures import check_picture
+    from ncc.system.files.pages import check_plot_path
 
     if plot is not None:
-        check_picture(plot)
+        check_plot_path(plot)
         if len(expand_inputs(arguments)) != 1:
             raise InputError("--plot takes one input")
         check_writable(plot)
@@ -105,7 +105,7 @@ def run_over(
     with _progress_bar(len(inputs), "inputs") as advance, closing(results) as done:
         for item, result in zip(inputs, done, strict=True):
             answer: dict[str, Any] | str | None = None
-            shown = item.name, printable(item.name, lines=False)
+            shown = item.name, escape_control(item.name, lines=False)
             try:
                 found, told = result()
                 values, text = tell(found) if tell else found

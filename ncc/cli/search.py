@@ -58,8 +58,7 @@ def search(
     ncc search code.index --duplicates -o similar.html
     """
     from ncc import api
-    from ncc.system.files.models import write_output
-    from ncc.system.files.writing import check_writable
+    from ncc.system.files.writing import check_writable, write_output
     from ncc.tasks.search.pages import similar_page
 
     if query is not None and duplicates:

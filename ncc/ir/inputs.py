@@ -21,9 +21,8 @@ from ncc.ir.reader.module import Module
 from ncc.ir.reader.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_bitcode, is_ir_path, modules_of
 from ncc.ir.reader.reader import read_module
 from ncc.system.files.archives import split_member
-from ncc.system.files.reading import FoundFile, read_file, refuse_link_out
-from ncc.system.files.streams import STDIN, read_stream
-from ncc.system.files.text import printable
+from ncc.system.files.reading import STDIN, InputFile, read_input, read_stream, refuse_link_out
+from ncc.system.files.text import escape_control
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ _NAMED = 3
 class ExpandedInput:
     """One thing to answer for: a file or "-" for standard input, or the reason why an argument led to none."""
 
-    source: str | FoundFile
+    source: str | InputFile
     error: str | None = None
 
     @property
@@ -97,9 +96,9 @@ def _may_hold_kernels(path: Path) -> bool:
 def _modules(path: str) -> list[ExpandedInput]:
     """What a file that the user named holds; an object without bitcode is refused when it is read."""
     if Path(path).suffix != ".a":
-        return [ExpandedInput(FoundFile(path))]
+        return [ExpandedInput(InputFile(path))]
     nothing = ExpandedInput(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
-    return [ExpandedInput(FoundFile(module)) for module in modules_of(path)] or [nothing]
+    return [ExpandedInput(InputFile(module)) for module in modules_of(path)] or [nothing]
 
 
 def _only_module(archive: str) -> str:
@@ -119,7 +118,7 @@ def _found(path: Path, folder: Path) -> list[ExpandedInput]:
     except OSError:  # reading it will say what is wrong
         mode = stat.S_IFREG
     if stat.S_ISREG(mode):
-        return [ExpandedInput(FoundFile(module, str(folder))) for module in modules_of(path, folder)]
+        return [ExpandedInput(InputFile(module, str(folder))) for module in modules_of(path, folder)]
     return [ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
 
 
@@ -173,7 +172,7 @@ def load_module(
             f"{path}: extension {path.suffix!r} is not one that ncc reads "
             f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
         )
-    if path.is_file() and not read_file(source).strip():
+    if path.is_file() and not read_input(source).strip():
         raise InputError(f"{path}: the file is empty; expected source code")
     return _read_compiled(compile_source(source, options, readable=readable), os.fspath(source), abstraction)
 
@@ -200,7 +199,7 @@ def load_program(
     if isinstance(source, bytes):
         name, blank = "<text>", not source.strip()
     else:
-        name, blank = os.fspath(source), Path(source).is_file() and not read_file(source).strip()
+        name, blank = os.fspath(source), Path(source).is_file() and not read_input(source).strip()
     if blank:
         raise InputError(f"{name}: is empty; expected source code")
     readable = () if isinstance(source, bytes) else _folder_of(source)
@@ -218,7 +217,7 @@ def _as_text(source: str | os.PathLike[str] | bytes, options: CompileOptions) ->
 
 def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     """The folder that a path was found in, if it was."""
-    if not isinstance(source, FoundFile) or source.folder is None:
+    if not isinstance(source, InputFile) or source.folder is None:
         return ()
     refuse_link_out(source, source.folder)
     return (source.folder,)
@@ -246,5 +245,5 @@ def _read_ir(
     """IR that was given as such; where nothing verified it, that is said if it can't be right."""
     module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
     if not options.verify and (mismatch := find_mismatch(module)):
-        logger.warning("%s: not verified: %s; --verify asks LLVM", printable(name, lines=False), mismatch)
+        logger.warning("%s: not verified: %s; --verify asks LLVM", escape_control(name, lines=False), mismatch)
     return module

@@ -15,7 +15,7 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import InputError, UnknownNameError
 from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 
 _MAX_COLUMNS = 4096
 _FEW_THREADS = 24
@@ -111,7 +111,7 @@ def check_arguments(module: Module, kernel: int, given: Mapping[str, float]) -> 
     names = list(argument_names(module, kernel).values())
     types = argument_types(module, kernel)
     index_of = {**{str(index): index for index in range(len(names))}, **{name: at for at, name in enumerate(names)}}
-    title, seen = f"{module.name}: {source_name(module.function_names[kernel])}", dict[int, str]()
+    title, seen = f"{module.name}: {demangle(module.function_names[kernel])}", dict[int, str]()
     for name, value in given.items():
         if name not in index_of:
             raise UnknownNameError(f"{title} has no argument {name!r}; it has {', '.join(names) or 'none'}")

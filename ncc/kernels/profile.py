@@ -15,7 +15,7 @@ from ncc.kernels.launch import Launch, Threads, argument_names, check_arguments,
 from ncc.kernels.reading import Source, load_kernels
 from ncc.kernels.sampling import sample_blocks
 from ncc.kernels.work import TENSOR_KIND, LaunchContext, count_work
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class LaunchedKernel:
         return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
 
     def __str__(self) -> str:
-        return source_name(self.name)
+        return demangle(self.name)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON fields."""

@@ -15,7 +15,7 @@ from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import Embedding, Lookup
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 
 Source = str | os.PathLike[str] | bytes
 
@@ -145,7 +145,7 @@ def find_kernel(module: Module, name: str) -> int:
         if module.function_names[number] == name:
             return number
     plain, arguments = split_kernel_name(name)
-    shown = {number: source_name(module.function_names[number]) for number in kernels}
+    shown = {number: demangle(module.function_names[number]) for number in kernels}
     fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
     if not fitting:
         for function, reason in module.left_out:
@@ -161,7 +161,7 @@ def find_kernel(module: Module, name: str) -> int:
 
 def split_kernel_name(name: str) -> tuple[str, str]:
     """A kernel's plain name, and its template arguments in one spelling, with their brackets."""
-    shown = source_name(name).replace("(anonymous namespace)::", "")
+    shown = demangle(name).replace("(anonymous namespace)::", "")
     found = _TEMPLATE.match(shown)
     plain, rest = (found[1], found[2] or "") if found else (shown, "")
     rest = _CAST.sub("", rest).replace(" ", "")

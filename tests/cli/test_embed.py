@@ -337,17 +337,17 @@ def test_batches_of_workers_give_the_table_of_one_process(ncc, code, tmp_path, l
 
 
 def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypatch):
-    from tests.rooms import Pool, parts, run_inline
+    from tests.rooms import Pool, run_inline, shards
 
-    monkeypatch.setattr(parts, "BATCH_FILES", 1)
-    real = parts._Batch.run
+    monkeypatch.setattr(shards, "SHARD_FILES", 1)
+    real = shards.Shard.run
     seen: list[str] = []
 
-    def run(batch, failed):
-        seen.append(batch.files[0].path)
+    def run(shard, failed):
+        seen.append(shard.files[0].path)
         if len(seen) == 3:
             raise KeyboardInterrupt
-        return real(batch, failed)
+        return real(shard, failed)
 
     def run_here(_, tasks):
         for task in tasks:
@@ -355,7 +355,7 @@ def test_batches_that_are_done_are_not_read_again(ncc, code, tmp_path, monkeypat
             yield
 
     monkeypatch.setattr(Pool, "run", run_here)
-    monkeypatch.setattr(parts._Batch, "run", run)
+    monkeypatch.setattr(shards.Shard, "run", run)
     arguments = ["embed", code, "--jobs", "2", "-o", tmp_path / "out.parquet"]
     assert ncc(*arguments).code != 0
     assert not (tmp_path / "out.parquet").exists()

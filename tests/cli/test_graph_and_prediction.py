@@ -9,7 +9,7 @@ import pytest
 
 import ncc as package
 from tests.fixtures.pages import data_of
-from tests.rooms import readable_bytes
+from tests.rooms import format_bytes
 
 
 def _rows(out):
@@ -208,7 +208,7 @@ def test_a_plot_is_drawn_and_says_where_the_answer_flips(ncc, kernels, tmp_path,
     assert len(lines) == len(curves) == 2
     for line, curve in zip(lines, curves, strict=True):
         *_, flips = line.partition("; flips at ")
-        expected = [readable_bytes(size) for size in curve.flips]
+        expected = [format_bytes(size) for size in curve.flips]
         assert flips == (", ".join(expected) if expected else "no size of data from 1 KiB to 4 GiB")
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from tests.rooms import (
     Abstraction,
+    folder_lock,
     load_abstraction,
     load_counts,
     load_device_head,
     load_embedding,
-    only_writer,
     train_head,
 )
 
@@ -202,7 +202,7 @@ def test_gensim_trains_on_the_same_counts(ncc, corpus, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
 @pytest.mark.parametrize("work", ["train embedding {corpus}", "corpus build {corpus}"])
 def test_a_folder_that_another_run_writes_to_is_refused(ncc, corpus, tmp_path, work):
-    with only_writer(tmp_path / "out"), ThreadPoolExecutor(1) as pool:
+    with folder_lock(tmp_path / "out"), ThreadPoolExecutor(1) as pool:
         (corpus / "a.c").write_text("int f(void) { return 1; }\n")
         arguments = [*work.format(corpus=corpus).split(), "-o", tmp_path / "out"]
         finished = pool.submit(lambda: ncc(*arguments)).result()

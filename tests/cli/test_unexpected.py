@@ -170,7 +170,7 @@ def test_a_pipe_with_an_extension_needs_no_language(tmp_path, ir):
 
 
 def test_a_pipe_without_end_is_refused_in_bounded_memory(ncc, tmp_path, monkeypatch):
-    monkeypatch.setattr("ncc.system.files.streams.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("ncc.system.files.reading.MAX_STREAM_BYTES", 1 << 30)
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["/bin/sh", "-c", f"exec yes > '{tmp_path}/pipe'"], stderr=subprocess.DEVNULL):
         finished = ncc("embed", tmp_path / "pipe")

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Compiler, CorpusFile, FoundFile, expand_inputs, found, load_module, read_file
+from tests.rooms import Compiler, CorpusFile, InputFile, expand_inputs, found, load_module, read_input
 from tests.support.refuses import refuses
 
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
@@ -52,10 +52,10 @@ def exchanged(tmp_path, monkeypatch):
 def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exchanged, what):
     code = tmp_path / "code"
     exchanged(code / what)
-    file = FoundFile(str(code / "sub" / "a.ll"), str(code))
+    file = InputFile(str(code / "sub" / "a.ll"), str(code))
     for read in (
         load_module,
-        read_file,
+        read_input,
         lambda one: Compiler(tmp_path).ir_of(CorpusFile(one.path, "", (), one.folder)),
     ):
         with pytest.raises(InputError, match=r"a.ll: (can't be read|is a link out of)"):
@@ -68,7 +68,7 @@ def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exch
 def test_what_becomes_a_pipe_does_not_hold_anybody_up(tmp_path):
     os.mkfifo(tmp_path / "a.ll")
     with refuses(InputError, "pipe", "device", "not a file"):
-        read_file(tmp_path / "a.ll", tmp_path)
+        read_input(tmp_path / "a.ll", tmp_path)
 
 
 def test_links_inside_of_a_folder_are_read(tmp_path):
@@ -77,4 +77,4 @@ def test_links_inside_of_a_folder_are_read(tmp_path):
     (tmp_path / "b.ll").symlink_to("sub/a.ll")
     (tmp_path / "link").symlink_to("sub")
     for name in ("b.ll", "link/a.ll"):
-        assert read_file(FoundFile(str(tmp_path / name), str(tmp_path))) == MODULE.encode()
+        assert read_input(InputFile(str(tmp_path / name), str(tmp_path))) == MODULE.encode()

@@ -23,8 +23,8 @@ from tests.rooms import (
     describe_confinement,
     find_compiler,
     landlock_version,
+    minimal_environment,
     print_module,
-    quiet_environment,
     require_confinement,
     stop_helper,
 )
@@ -158,10 +158,10 @@ def test_without_the_launcher_a_command_is_started_as_it_is(monkeypatch, tmp_pat
 @pytest.fixture
 def unconfined(monkeypatch, tmp_path):
     monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
-    confinement.tell_unconfined.cache_clear()
+    confinement.warn_unconfined.cache_clear()
     stop_helper()
     yield
-    confinement.tell_unconfined.cache_clear()
+    confinement.warn_unconfined.cache_clear()
     stop_helper()
 
 
@@ -224,5 +224,5 @@ def test_the_bundled_compiler_alone_may_be_started(tmp_path):
 
 def test_the_environment_keeps_passwords_back(monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "12345")
-    assert "12345" not in quiet_environment().values()
-    assert quiet_environment()["PATH"] == os.environ["PATH"]
+    assert "12345" not in minimal_environment().values()
+    assert minimal_environment()["PATH"] == os.environ["PATH"]

@@ -13,7 +13,8 @@ import pytest
 from tests.rooms import WatchedProcess, python_command, signal_name, wait_for_answers
 
 ECHO = (
-    "from ncc.system.workers.worker import Parent\nparent = Parent()\nwhile (m := parent.receive()) is not None:\n    "
+    "from ncc.system.workers.worker import ParentPipe\n"
+    "parent = ParentPipe()\nwhile (m := parent.receive()) is not None:\n    "
 )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import parse_bytes, readable_bytes
+from tests.rooms import format_bytes, parse_bytes
 from tests.support.refuses import refuses
 
 
@@ -15,5 +15,5 @@ def test_what_is_no_size_is_refused(text):
 
 @pytest.mark.parametrize("power", range(10, 41))
 def test_powers_of_two_are_read_as_they_are_shown(power):
-    assert parse_bytes(readable_bytes(2.0**power)) == 2.0**power
-    assert parse_bytes(readable_bytes(2.0**power * (1 - 1e-9))) == 2.0**power
+    assert parse_bytes(format_bytes(2.0**power)) == 2.0**power
+    assert parse_bytes(format_bytes(2.0**power * (1 - 1e-9))) == 2.0**power

@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
 from tests.rooms import (
-    only_writer,
+    folder_lock,
     open_atomically,
     read_json,
     read_model,
@@ -308,12 +308,12 @@ def test_a_folder_has_one_writer(tmp_path):
 
     def ask() -> None:
         try:
-            with only_writer(folder, wait_s=0.05):
+            with folder_lock(folder, wait_s=0.05):
                 pass
         except OutputError as error:
             refused.append(str(error))
 
-    with only_writer(folder), only_writer(folder / "..", wait_s=0), only_writer(folder, wait_s=0):
+    with folder_lock(folder), folder_lock(folder / "..", wait_s=0), folder_lock(folder, wait_s=0):
         other = threading.Thread(target=ask)
         other.start()
         other.join(30)
@@ -323,7 +323,7 @@ def test_a_folder_has_one_writer(tmp_path):
     assert len(refused) == 1
     assert list(folder.iterdir()) == []
     (tmp_path / "file").write_text("")
-    with refuses(OutputError, "file", "can't be written"), only_writer(tmp_path / "file"):
+    with refuses(OutputError, "file", "can't be written"), folder_lock(tmp_path / "file"):
         pass
 
 
@@ -369,9 +369,9 @@ def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
 
 
 def test_a_folder_that_got_nothing_is_not_left(tmp_path):
-    with pytest.raises(KeyError), only_writer(tmp_path / "made"):
+    with pytest.raises(KeyError), folder_lock(tmp_path / "made"):
         raise KeyError
     assert not (tmp_path / "made").exists()
-    with only_writer(tmp_path / "made"):
+    with folder_lock(tmp_path / "made"):
         (tmp_path / "made" / "file").touch()
     assert (tmp_path / "made" / "file").exists()

@@ -14,7 +14,7 @@ from ncc.learning.encoder.linear import pattern_values
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader
-from ncc.system.files.reading import FoundFile
+from ncc.system.files.reading import InputFile
 from ncc.tasks.classification.scoring import ScoringMethod
 
 
@@ -87,12 +87,12 @@ class PatternMachine(LinearMachine):
         """A bag for each sample; an empty one where the program can't be read again."""
         if self._bags is None:
             files, reader, abstraction = self._of
-            paths = (FoundFile(files.paths[row], files.folder) for row in samples.row.tolist())
+            paths = (InputFile(files.paths[row], files.folder) for row in samples.row.tolist())
             self._bags = tuple(_bag(reader, path, abstraction) for path in paths)
         return self._bags
 
 
-def _bag(reader: ProgramReader, path: FoundFile, abstraction: Abstraction) -> PatternCounts:
+def _bag(reader: ProgramReader, path: InputFile, abstraction: Abstraction) -> PatternCounts:
     try:
         module = read_module(reader.ir_of(path)[0], abstraction=abstraction)
     except NccError:

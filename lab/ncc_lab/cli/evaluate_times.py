@@ -49,7 +49,7 @@ def evaluate_times(
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
     if output:
-        from ncc.system.files.models import write_output
+        from ncc.system.files.writing import write_output
 
         _add(before, platform, found)
         write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())

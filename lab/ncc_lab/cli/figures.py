@@ -10,7 +10,7 @@ import typer
 from ncc.cli.output import print_answer, provenance
 from ncc.errors import AssetError, InputError
 from ncc.system.files.provenance import command_line
-from ncc.system.files.writing import only_writer
+from ncc.system.files.writing import folder_lock, write_atomically
 
 if TYPE_CHECKING:
     from ncc_lab.tables import Table
@@ -31,7 +31,7 @@ def print_figures(
     scores: Callable[[], dict[str, Any]] | None = None,
 ) -> None:
     """Print figures for people or machines, write them with their command and environment, and add them to a card."""
-    from ncc.system.files.models import write_output
+    from ncc.system.files.writing import write_output
     from ncc_lab.tables import text_of
 
     if into:
@@ -52,10 +52,10 @@ def card_of(folder: Path) -> Path:
 
 def add_scores(folder: Path, scores: dict[str, Any]) -> None:
     """Add scores to a model's card under ``scores``, with the command that measured them; all else stays as it is."""
-    from ncc.system.files.models import read_whole, write_atomically  # with NumPy
+    from ncc.system.files.models import read_whole  # with NumPy
 
     path = card_of(folder)
-    with only_writer(folder):
+    with folder_lock(folder):
         try:
             card = json.loads(read_whole(path))
             card["about"] |= {"scores": scores, "scores_command": command_line()}

@@ -20,7 +20,7 @@ from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.system.files.models import write_atomically
+from ncc.system.files.writing import write_atomically
 from ncc.tasks.coarsening.samples import (
     FACTORS,
     CoarseningSamples,

@@ -11,8 +11,8 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.vocabulary import Vocabulary
-from ncc.system.files.columns import aligned
 from ncc.system.files.pages import html_table
+from ncc.system.files.text import align_columns
 from ncc_lab.embedding.corpus_statements import count_statements
 
 
@@ -95,15 +95,15 @@ class Coverage:
         ]
         shares = {level: count / max(self.num_statements, 1) for level, count in self.by_level.items()}
         rows = [(f"  {level}", f"{count:,}", f"{shares[level]:.1%}") for level, count in self.by_level.items()]
-        lines += aligned(rows)
+        lines += align_columns(rows)
         if self.by_compiler:
             lines.append("words as they stand, by the compiler that made the code:")
             made = [(f"  {name}", f"{count:,}", f"{share:.1%}") for name, (count, share) in self.by_compiler.items()]
-            lines += aligned(made)
+            lines += align_columns(made)
         if self.misses:
             lines.append("most frequent statements that are not words, and what stands for them:")
             missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
-            lines += [f"  {line}" for line in aligned(missed, left=(1,))]
+            lines += [f"  {line}" for line in align_columns(missed, left=(1,))]
         return "\n".join(lines)
 
 

@@ -19,9 +19,8 @@ from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.backoff import opcode_of
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, normalised
-from ncc.system.files.models import write_output
 from ncc.system.files.pages import render_page
-from ncc.system.files.writing import check_writable
+from ncc.system.files.writing import check_writable, write_output
 from ncc_lab.embedding.statements import exact_rows
 
 _FEWEST = 5

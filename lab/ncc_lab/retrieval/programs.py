@@ -19,7 +19,7 @@ from ncc.learning.encoder.pooling import load_pooler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, load_programs
 from ncc.learning.programs.loading import choose_classes, labelled_files, programs_cache, tell_batches
 from ncc.learning.programs.reading import ProgramReader
-from ncc.system.files.reading import FoundFile
+from ncc.system.files.reading import InputFile
 from ncc.system.files.tables import check_format, write_vectors
 from ncc.system.files.writing import check_folder, check_writable
 from ncc_lab.comparison import Comparison, Result
@@ -168,7 +168,7 @@ def at_all_levels(
     def ir_at(level: int) -> Callable[[int], tuple[bytes, str | None]]:
         def text(number: int) -> tuple[bytes, str | None]:
             path = files.paths[int(samples.row[number])]
-            return readers[level].ir_of(FoundFile(path, files.folder))[0], None
+            return readers[level].ir_of(InputFile(path, files.folder))[0], None
 
         return text
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ncc.system.files.models import write_atomically
+from ncc.system.files.writing import write_atomically
 from ncc_lab.scaling.plan import PlannedRun
 from ncc_lab.scaling.programs import ProgramSource
 

@@ -14,7 +14,7 @@ from ncc.ir.frontend.compilers import Clang
 from ncc.ir.frontend.diagnostics import FinishedProcess, compile_error
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.rights import compile_permissions
-from ncc.system.sandbox.confine import Permissions, confine, launcher_failure, quiet_environment
+from ncc.system.sandbox.confine import Permissions, confine, launcher_failure, minimal_environment
 from ncc.system.sandbox.limits import memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, temporary_file
 
@@ -116,4 +116,4 @@ def _environment(compiler: Clang) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C"}
     # search paths from the environment would come before the bundled headers and mix with them;
     # __DATE__ and __TIME__ would make every compilation differ
-    return {"SOURCE_DATE_EPOCH": "0"} | quiet_environment()
+    return {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()

@@ -17,7 +17,7 @@ from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.precompiled import with_header
 from ncc.ir.frontend.project import with_own_flags
-from ncc.system.files.reading import read_file
+from ncc.system.files.reading import read_input
 
 _USUAL = Path(__file__).with_name("usual")
 _HEADERS = {"c++": _USUAL / "usual.hpp", "c": _USUAL / "usual.h"}
@@ -64,7 +64,7 @@ def compile_program(
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
         return _finished(compile_source(source, options, readable=readable), "as it is")
-    text = source if isinstance(source, bytes) else read_file(source)
+    text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
     for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):

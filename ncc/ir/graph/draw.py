@@ -14,7 +14,7 @@ from ncc.ir.graph.layout import LONGEST_ROW, Box, Drawing, draw_function, draw_f
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.functions import find_function, sample_names
 from ncc.system.files.pages import render_page
-from ncc.system.files.text import printable
+from ncc.system.files.text import escape_control
 
 COLOURS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 """Of edges, by kind."""
@@ -59,7 +59,7 @@ def page_data(graph: XFG) -> dict[str, Any]:
                 drawing.links,
             ]
         )
-    statements = [printable(text, lines=False) for text in module.texts]
+    statements = [escape_control(text, lines=False) for text in module.texts]
     return {"texts": list(texts), "statements": statements, "functions": functions}
 
 

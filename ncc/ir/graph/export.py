@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ncc.ir.graph.draw import COLOURS, to_html, to_svg
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.module import NodeKind
-from ncc.system.files.text import printable
+from ncc.system.files.text import escape_control
 
 if TYPE_CHECKING:
     import networkx
@@ -55,7 +55,7 @@ def to_graphml(graph: XFG) -> str:
     edges = (attributes for _, _, attributes in result.edges(data=True))
     for attributes in (result.graph, *result.nodes.values(), *edges):  # before lxml, where it is there, refuses them
         attributes |= {
-            key: printable(value, lines=False) for key, value in attributes.items() if isinstance(value, str)
+            key: escape_control(value, lines=False) for key, value in attributes.items() if isinstance(value, str)
         }
     out = io.BytesIO()
     networkx.write_graphml(result, out, named_key_ids=True)
@@ -89,7 +89,7 @@ def to_dict(graph: XFG) -> dict[str, Any]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + printable(text, lines=False).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + escape_control(text, lines=False).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def to_dot(graph: XFG) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.module import NodeKind
-from ncc.system.files.text import printable
+from ncc.system.files.text import escape_control
 
 LONGEST_ROW = 72
 """Columns; what is longer is cut in the picture."""
@@ -130,7 +130,7 @@ class _Rows:
         flow = kind == EdgeKind.CONTROL
         numbers = module.function_of_node
         return Drawing(
-            name=printable(module.function_names[function], lines=False),
+            name=escape_control(module.function_names[function], lines=False),
             boxes=_lay_out(firsts, labels, by[flow], rows[1][flow], has_others=len(others) > 0),
             labels=labels,
             statement=statement,
@@ -164,7 +164,7 @@ def _shown(label: str) -> str:
         label = " ".join(label.split())
     if " !" in label:
         label = _METADATA.sub("", label)
-    label = printable(label, lines=False).strip()
+    label = escape_control(label, lines=False).strip()
     return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
 
 

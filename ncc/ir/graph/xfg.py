@@ -16,8 +16,8 @@ from ncc.arrays import Ints, Ints32
 from ncc.errors import InputError
 from ncc.ir.reader import native
 from ncc.ir.reader.module import Module
-from ncc.system.files.pages import SHOWN_ROWS, html_table
-from ncc.system.files.text import source_name
+from ncc.system.files.pages import MAX_ROWS, html_table
+from ncc.system.files.text import demangle
 
 if TYPE_CHECKING:
     import networkx
@@ -70,7 +70,7 @@ class XFG:
     def _repr_html_(self) -> str:
         sizes = np.diff(self.module.function_start)
         edges = np.bincount(self.module.statement_function[self.statement], minlength=len(sizes))
-        rows = zip(map(source_name, self.module.function_names[:SHOWN_ROWS]), sizes, edges, strict=False)
+        rows = zip(map(demangle, self.module.function_names[:MAX_ROWS]), sizes, edges, strict=False)
         return html_table(repr(self), ("function", "statements", "edges"), rows)
 
     @property

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from ncc.errors import UnknownNameError
 from ncc.ir.reader.module import Module
-from ncc.system.files.text import printable, source_name
+from ncc.system.files.text import demangle, escape_control
 
 _MAX_NAMES = 5
 _MAX_COMPARED = 20_000
@@ -19,7 +19,7 @@ def find_function(module: Module, name: str) -> int:
     """The only function of a name, as for `find_functions`."""
     names, functions = module.function_names, find_functions(module, name)
     if len(functions) > 1:
-        shown = "; ".join(source_name(names[function]) for function in functions[:_MAX_NAMES])
+        shown = "; ".join(demangle(names[function]) for function in functions[:_MAX_NAMES])
         more = f" and {len(functions) - _MAX_NAMES} more" if len(functions) > _MAX_NAMES else ""
         raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(functions)} functions: {shown}{more}")
     return functions[0]
@@ -36,9 +36,9 @@ def find_functions(module: Module, name: str) -> list[int]:
         return functions
     forms = {form: mangled for mangled in names[:_MAX_COMPARED] for form in _forms(mangled)}
     near = dict.fromkeys(forms[form] for form in get_close_matches(plain, forms, n=_MAX_NAMES))
-    hint = f"nearest are {', '.join(map(source_name, near))}" if near else f"it has {sample_names(module)}"
+    hint = f"nearest are {', '.join(map(demangle, near))}" if near else f"it has {sample_names(module)}"
     raise UnknownNameError(
-        f"{module.name}: there is no function '{printable(name, lines=False)}'; {hint}; "
+        f"{module.name}: there is no function '{escape_control(name, lines=False)}'; {hint}; "
         "of source, one that was inlined is there with -O 0"
     )
 
@@ -46,12 +46,12 @@ def find_functions(module: Module, name: str) -> list[int]:
 def sample_names(module: Module) -> str:
     """The first names of the functions, for a message."""
     names = module.function_names
-    return ", ".join(map(source_name, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "") or "none"
+    return ", ".join(map(demangle, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "") or "none"
 
 
 def _forms(name: str) -> set[str]:
     """A mangled name as people may write it, without spaces."""
-    whole = source_name(name).replace(_ANONYMOUS, "{anonymous}")
+    whole = demangle(name).replace(_ANONYMOUS, "{anonymous}")
     called = _strip_parameters(whole)
     full = [whole, called, *(_strip_return_type(one) for one in (whole, called))]
     plain = [_strip_arguments(one) for one in full]

@@ -18,7 +18,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from ncc.errors import NccError
-from ncc.system.sandbox.confine import Permissions, check_confinement, confine, find_loaders, quiet_environment
+from ncc.system.sandbox.confine import Permissions, check_confinement, confine, find_loaders, minimal_environment
 from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess
 
@@ -59,7 +59,7 @@ class LLVMRefusalError(Exception):
 
 class _Helper(WatchedProcess):
     def __init__(self) -> None:
-        super().__init__(_helper_command(), environment=quiet_environment())
+        super().__init__(_helper_command(), environment=minimal_environment())
         try:
             self.read(_ANSWER.size, time.monotonic() + _START_SECONDS)
         except (EOFError, TimeoutError) as error:

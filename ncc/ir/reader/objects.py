@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ncc.errors import InputError
 from ncc.system.files.archives import ARCHIVE_MAGICS, list_members, split_member
-from ncc.system.files.reading import open_file
+from ncc.system.files.reading import open_input
 
 IR_EXTENSIONS = frozenset({".ll", ".bc", ".o", ".a"})
 
@@ -57,7 +57,7 @@ def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
     if Path(name).suffix not in (".o", ".a"):
         return [name]
     try:
-        with open_file(path, folder) as file:
+        with open_input(path, folder) as file:
             if Path(name).suffix == ".o":
                 return [name] if holds_bitcode(file.read()) else []
             found = []

@@ -19,7 +19,7 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.llvm import LLVMRefusalError, LLVMWork, print_module
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.objects import is_bitcode, is_object, refuse_object
-from ncc.system.files.reading import read_file
+from ncc.system.files.reading import read_input
 
 _LLVM_POSITION = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _LONGEST_EXCERPT = 120
@@ -56,7 +56,7 @@ def read_module(
     if isinstance(source, bytes):
         data, name = source, name or "<bytes>"
     else:
-        data, name = read_file(source), name or os.fspath(source)
+        data, name = read_input(source), name or os.fspath(source)
     if not data.strip(b" \t\r\n"):
         raise InputError(f"{name}: the file is empty; expected LLVM IR")
     abstraction = abstraction or Abstraction()

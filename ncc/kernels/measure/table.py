@@ -17,7 +17,7 @@ import numpy as np
 from ncc.arrays import Floats, Rows
 from ncc.errors import DataError, InputError
 from ncc.learning.data.tables import check_measured, read_columns, read_numbers
-from ncc.system.files.models import write_output
+from ncc.system.files.writing import write_output
 
 LaunchUnit = Literal["kernel", "family", "suite"]
 

@@ -28,8 +28,8 @@ from ncc.kernels.measure.arguments import Argument, Shape, fill, local_bytes, nu
 from ncc.kernels.measure.opencl import Device, list_devices, open_device, refusal, without_messages
 from ncc.kernels.measure.table import MeasuredTime
 from ncc.kernels.work import count_work
-from ncc.system.files.quantities import readable_bytes
-from ncc.system.files.reading import read_file
+from ncc.system.files.reading import read_input
+from ncc.system.files.text import format_bytes
 from ncc.system.workers.pool import Pool
 
 _GUARD = 4096
@@ -291,9 +291,9 @@ class _Session:
         shared = local_bytes(self.arguments, self.rules, shape)
         limits = (
             (group, most, "work-items in a work-group", str),
-            (shared, self.device.local_mem_size, "of local memory", readable_bytes),
-            (max(sizes, default=0), self.device.max_mem_alloc_size - 2 * _GUARD, "in a buffer", readable_bytes),
-            (2 * sum(sizes), self.device.global_mem_size, "of memory", readable_bytes),
+            (shared, self.device.local_mem_size, "of local memory", format_bytes),
+            (max(sizes, default=0), self.device.max_mem_alloc_size - 2 * _GUARD, "in a buffer", format_bytes),
+            (2 * sum(sizes), self.device.global_mem_size, "of memory", format_bytes),
         )
         for needs, has, what, shown in limits:
             if needs > has:
@@ -420,7 +420,7 @@ def source_ids(kernels: list[KernelSource], folder: Path) -> dict[tuple[str, str
 def _kernels_of(path: str) -> list[KernelSource]:
     if not path.endswith(_EXTENSIONS):
         raise InputError(f"{path}: not OpenCL C; expected a file that ends in .cl")
-    source = read_file(path).decode("utf-8", "replace")
+    source = read_input(path).decode("utf-8", "replace")
     module = load_module(path)
     read_rules(source)
     kernels = [number for number in range(module.num_functions) if module.function_is_kernel[number]]

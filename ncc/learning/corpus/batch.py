@@ -19,8 +19,8 @@ from ncc.learning.corpus.files import CorpusFile
 from ncc.learning.corpus.recipe import Recipe
 from ncc.learning.embedding.counts import CountsBuilder, load_counts, save_counts, width_folder
 from ncc.learning.programs.kept import Compiler
-from ncc.system.files.models import write_atomically
-from ncc.system.workers.failures import reason_of, summarize_failure
+from ncc.system.files.writing import write_atomically
+from ncc.system.workers.failures import failure_reason, summarize_failure
 from ncc.system.workers.pool import Task
 
 
@@ -147,7 +147,7 @@ def _count_file(
     except MemoryError:  # may not be the fault of the file
         raise
     except Exception as error:
-        tally.failures[file.path] = reason_of(file.path, error)
+        tally.failures[file.path] = failure_reason(file.path, error)
         return
     # nothing is added before all is known, so that a file that fails has added nothing
     for width, pairs in contexts.items():

@@ -20,10 +20,9 @@ from ncc.learning.corpus.batch import Batch, Tally
 from ncc.learning.corpus.files import CorpusFile, find_files
 from ncc.learning.corpus.recipe import Recipe, load_recipe
 from ncc.learning.embedding.counts import merge_counts, width_folder
-from ncc.system.files.columns import aligned
-from ncc.system.files.models import write_atomically
 from ncc.system.files.pages import html_table
-from ncc.system.files.writing import check_folder, only_writer
+from ncc.system.files.text import align_columns
+from ncc.system.files.writing import check_folder, folder_lock, write_atomically
 from ncc.system.workers.pool import ITEM_SECONDS, Pool, cluster_executor, run_on_executor
 
 logger = logging.getLogger(__name__)
@@ -67,7 +66,7 @@ class CorpusReport:
         rows += [(source, *(str(part[source]) for part in self._columns())) for source in self.files]
         if len(self.files) > 1:
             rows.append(("together", *(str(sum(part.values())) for part in self._columns())))
-        lines = [*aligned(rows), f"{self.num_distinct} distinct statements"]
+        lines = [*align_columns(rows), f"{self.num_distinct} distinct statements"]
         lines += [f"{pairs} pairs within {width} hop(s)" for width, pairs in self.pairs.items()]
         counting = sum(self.seconds.get(step, 0.0) for step in ("read", "count"))
         if counting:
@@ -132,7 +131,7 @@ def build_corpus(
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, _shard(folder, number), folder / "headers", ir_folder)
         for number, start in enumerate(range(0, len(files), BATCH_FILES))
     ]
-    with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
+    with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
         _check_plan(folder, recipe, files)
         missing = [batch.task() for batch in batches if not batch.is_done()]
         if workers:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints, Ints32, offsets
 from ncc.errors import AssetError, OutputError
 from ncc.learning.embedding.vocabulary import Vocabulary
-from ncc.system.files.models import read_json, read_tensors, write_atomically
-from ncc.system.files.writing import only_writer
+from ncc.system.files.models import read_json, read_tensors
+from ncc.system.files.writing import folder_lock, write_atomically
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -178,7 +178,7 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from safetensors.numpy import save
 
     folder = Path(folder)
-    with only_writer(folder):
+    with folder_lock(folder):
         write_atomically(folder / "counts.safetensors", save({name: getattr(counts, name) for name in _TENSORS}))
         _write_card(counts, folder)
 
@@ -208,7 +208,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
 
     folder = Path(folder)
     card = _read_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", tuple(_TENSORS), kinds="i", most_bytes=sys.maxsize)
+    arrays = read_tensors(folder / "counts.safetensors", tuple(_TENSORS), kinds="i", max_bytes=sys.maxsize)
     start = _check(folder, len(card.texts), arrays)
     columns = arrays["count"].astype(np.int64, copy=False), arrays["context"].astype(np.int32, copy=False), start
     matrix = csr_array(columns, shape=(len(card.texts), len(card.texts)))

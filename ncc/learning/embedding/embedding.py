@@ -327,7 +327,7 @@ def _load(folder: Path) -> Embedding:
     from ncc.system.sandbox.limits import input_limit
 
     names = ("vectors", "counts")
-    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, names, kinds="fi", most_bytes=input_limit())
+    card, arrays = read_model(folder, "embedding", FORMAT_VERSION, names, kinds="fi", max_bytes=input_limit())
     try:
         vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
         vectors = arrays["vectors"]

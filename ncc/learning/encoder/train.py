@@ -177,14 +177,14 @@ def _programs(
     """Modules of labelled programs, each with the number of its class."""
     from ncc.ir.frontend.options import CompileOptions
     from ncc.learning.programs.reading import ProgramReader
-    from ncc.system.files.reading import FoundFile
+    from ncc.system.files.reading import InputFile
 
     readers = [ProgramReader(CompileOptions(optimization=level), abstraction, cache) for level in levels]
     for reader in readers:
         reader.check_compiler()
 
     def read(path: str, reader: ProgramReader) -> Module:
-        ir = reader.ir_of(FoundFile(path, files.folder))[0]
+        ir = reader.ir_of(InputFile(path, files.folder))[0]
         return read_module(ir, name=path, abstraction=abstraction)
 
     work = [(path, reader, label) for reader in readers for path, label in zip(files.paths, files.label, strict=True)]

@@ -9,8 +9,8 @@ from ncc.errors import InputError, NccError
 from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.precompiled import with_header
-from ncc.system.files.models import read_compressed, write_compressed
-from ncc.system.files.reading import read_file
+from ncc.system.files.reading import read_input
+from ncc.system.files.writing import read_compressed, write_compressed
 
 Attempts = tuple[tuple[CompileOptions, str | None], ...]
 """Options to try in order, each with a header to put before the file or None; none for a file of IR."""
@@ -47,7 +47,7 @@ class Compiler:
             OutputError: The IR can't be kept.
         """
         if not file.attempts:
-            return read_file(file.path, file.folder or None)
+            return read_input(file.path, file.folder or None)
         kept = self._place(file)
         if kept and (found := read_compressed(kept)):
             return found
@@ -74,7 +74,7 @@ class Compiler:
             return None
         digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
         try:
-            digest.update(read_file(file.path, file.folder or None))
+            digest.update(read_input(file.path, file.folder or None))
         except InputError:  # the compiler will say what is wrong
             return None
         name = digest.hexdigest()[:32]

@@ -25,9 +25,10 @@ from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.programs.reading import ProgramReader, file_key
 from ncc.learning.programs.table import ProgramTable, concatenate, no_program
 from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
-from ncc.system.files.models import read_tensors, write_atomically
-from ncc.system.files.reading import FoundFile, refuse_link_out
-from ncc.system.workers.failures import reason_of
+from ncc.system.files.models import read_tensors
+from ncc.system.files.reading import InputFile, refuse_link_out
+from ncc.system.files.writing import write_atomically
+from ncc.system.workers.failures import failure_reason
 from ncc.system.workers.pool import Pool, Task
 
 BATCH_FILES = 64
@@ -162,7 +163,7 @@ def load_programs(
     readers = [
         ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
     ]
-    paths = tuple(FoundFile(path, files.folder) for path in files.paths)
+    paths = tuple(InputFile(path, files.folder) for path in files.paths)
     batches = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
     keys = ["".join(file_key(path, options) for path in batch) for batch in batches]  # once for all levels
     tasks = [
@@ -220,7 +221,7 @@ class _ReadBatch:
     """A batch of files to be read, and the file that holds what was read."""
 
     reader: ProgramReader
-    paths: tuple[FoundFile, ...]
+    paths: tuple[InputFile, ...]
     place: Path
 
     def task(self) -> Task:
@@ -247,11 +248,11 @@ class _ReadBatch:
         arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
         write_atomically(self.place, save(arrays))
 
-    def _read(self, path: FoundFile) -> tuple[ProgramTable, _Way]:
+    def _read(self, path: InputFile) -> tuple[ProgramTable, _Way]:
         try:
             return self.reader.read(path)
         except Exception as error:
-            return no_program(), _Failure(reason_of(str(path), error))
+            return no_program(), _Failure(failure_reason(str(path), error))
 
     def load(self) -> _Batch:
         """What was written down; where that is damaged, once more."""

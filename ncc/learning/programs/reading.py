@@ -16,8 +16,8 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import is_ir_path
 from ncc.ir.reader.reader import read_module
 from ncc.learning.programs.table import ProgramTable, describe_program
-from ncc.system.files.models import read_compressed, write_compressed
-from ncc.system.files.reading import FoundFile, read_file
+from ncc.system.files.reading import InputFile, read_input
+from ncc.system.files.writing import read_compressed, write_compressed
 
 _COMPILED = 1
 _READ = 4
@@ -58,7 +58,7 @@ class ProgramReader:
         """
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
-    def read(self, path: FoundFile) -> tuple[ProgramTable, str]:
+    def read(self, path: InputFile) -> tuple[ProgramTable, str]:
         """A program, and the way that it compiled.
 
         Raises:
@@ -70,7 +70,7 @@ class ProgramReader:
         ir, way = self.ir_of(path)
         return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
-    def ir_of(self, path: FoundFile) -> tuple[bytes, str]:
+    def ir_of(self, path: InputFile) -> tuple[bytes, str]:
         """IR and way; kept with the way as its first line, a comment."""
         name = hashlib.sha256(repr((self._compiled_by, file_key(path, self.options))).encode()).hexdigest()[:32]
         kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
@@ -84,12 +84,12 @@ class ProgramReader:
         return compiled.ir, compiled.way
 
 
-def file_key(path: FoundFile, options: CompileOptions) -> str:
+def file_key(path: InputFile, options: CompileOptions) -> str:
     """A hash of a file's text and extension, and of the flags that a compilation database has for it.
 
     Raises:
         InputError: The file can't be read, or leads out of its folder.
     """
     flags = own_flags(path, options)
-    key = hashlib.sha256(Path(path).suffix.encode() + read_file(path) + (repr(flags).encode() if flags else b""))
+    key = hashlib.sha256(Path(path).suffix.encode() + read_input(path) + (repr(flags).encode() if flags else b""))
     return key.hexdigest()

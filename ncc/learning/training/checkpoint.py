@@ -24,7 +24,8 @@ from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.precision import Precision
 from ncc.learning.training.ranks import broadcast_result, broadcast_tensors, rank_and_world
 from ncc.learning.training.strategies import Strategy
-from ncc.system.files.models import read_whole, write_atomically
+from ncc.system.files.models import read_whole
+from ncc.system.files.writing import write_atomically
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ncc.errors import AssetError, InputError, NccError
-from ncc.system.files.models import read_whole, write_atomically
-from ncc.system.files.writing import only_writer
+from ncc.system.files.models import read_whole
+from ncc.system.files.writing import folder_lock, write_atomically
 
 if TYPE_CHECKING:
     import torch
@@ -188,4 +188,4 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def training_lock(folder: Path | None) -> AbstractContextManager[None]:
     """Lock a folder on rank 0; raise OutputError if another training writes to it."""
-    return only_writer(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()
+    return folder_lock(folder, wait_s=0) if folder and rank_and_world()[0] == 0 else nullcontext()

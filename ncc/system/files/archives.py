@@ -1,10 +1,8 @@
-"""Archives of object files (``.a``), in the forms of GNU, BSD and System V: each member by its name, in order.
-
-A member is named by a path of its own, ``lib.a(member.o)``, as linkers write it.
-"""
+"""Archives of object files (``.a``) in the forms of GNU, BSD and System V; ``lib.a(member.o)`` names a member."""
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -16,18 +14,12 @@ _MAGIC, _THIN_MAGIC = ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
 _MEMBER_PATH = re.compile(r"(.+\.a)\((.+)\)", re.DOTALL)
 _HEADER = re.compile(rb"(.{16}).{32}(\d+) *`\n", re.DOTALL)
 _HEADER_BYTES = 60
-_LONGEST_NAME = 4096
+_MAX_NAME_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive.
-
-    Attributes:
-        name: Without folder; the second of the same name ends in "#2".
-        offset: Of its first byte.
-        size: In bytes.
-    """
+    """A file in an archive: name without folder (the second of a name ends in "#2"), offset and size in bytes."""
 
     name: str
     offset: int
@@ -35,42 +27,14 @@ class Member:
 
 
 def split_member(path: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """From ``lib.a(member.o)`` the archive and the member's name; other paths as they are, with None."""
+    """Split ``lib.a(member.o)`` into the archive and the member's name; the name is None for other paths."""
     text = os.fspath(path)
-    named = _MEMBER_PATH.fullmatch(text)
-    return (named[1], named[2]) if named else (text, None)
-
-
-def list_members(file: BinaryIO, name: str) -> list[Member]:
-    """The members of an archive, without its tables of symbols and names; only their headers are read.
-
-    Args:
-        file: Open, and one that can be searched.
-        name: What messages call it.
-
-    Raises:
-        InputError: It is not an archive, or a damaged one, or one that holds only the names of its files.
-    """
-    file.seek(0)
-    magic = file.read(len(_MAGIC))
-    if magic == _THIN_MAGIC:
-        raise InputError(f"{name}: a thin archive, which holds no files but their names; name those files")
-    if magic != _MAGIC:
-        raise InputError(f"{name}: no archive: it does not begin with '!<arch>'")
-    seen: dict[str, int] = {}
-    members = []
-    for found in _entries(file, name):
-        number = seen[found.name] = seen.get(found.name, 0) + 1
-        members.append(found if number == 1 else Member(f"{found.name}#{number}", found.offset, found.size))
-    return members
+    match = _MEMBER_PATH.fullmatch(text)
+    return (match[1], match[2]) if match else (text, None)
 
 
 def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
-    """One member of an archive, whole.
-
-    Raises:
-        InputError: The archive has none of that name, or can't be read, or the member is too large.
-    """
+    """Read one member of an archive whole; `InputError` if it is missing or too large."""
     members = list_members(file, archive)
     for found in members:
         if found.name == member:
@@ -80,28 +44,44 @@ def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
     raise InputError(f"{archive}: has no member {member!r} among its {len(members)}")
 
 
-def _entries(file: BinaryIO, name: str) -> Iterator[Member]:
+def list_members(file: BinaryIO, name: str) -> list[Member]:
+    """List an archive's members by their headers, without tables of symbols; `InputError` if it is damaged or thin."""
+    file.seek(0)
+    magic = file.read(len(_MAGIC))
+    if magic == _THIN_MAGIC:
+        raise InputError(f"{name}: a thin archive, which holds no files but their names; name those files")
+    if magic != _MAGIC:
+        raise InputError(f"{name}: not an archive: it does not begin with '!<arch>'")
+    uses: Counter[str] = Counter()
+    members = []
+    for member, offset, size in _entries(file, name):
+        uses[member] += 1
+        members.append(Member(member if uses[member] == 1 else f"{member}#{uses[member]}", offset, size))
+    return members
+
+
+def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, int, int]]:
+    """Yield name, offset and size of each member."""
     end = file.seek(0, os.SEEK_END)
-    at, long_names = len(_MAGIC), b""
-    while at < end:
-        file.seek(at)
+    offset, long_names = len(_MAGIC), b""
+    while offset < end:
+        file.seek(offset)
         header = _HEADER.fullmatch(file.read(_HEADER_BYTES))
-        at += _HEADER_BYTES
+        start = offset + _HEADER_BYTES
         size = int(header[2]) if header else end
-        if not header or at + size > end:
-            raise InputError(f"{name}: a damaged archive: no whole file at byte {at - _HEADER_BYTES:,} of {end:,}")
-        raw, offset, length = header[1].rstrip(b" "), at, size
+        if not header or start + size > end:
+            raise InputError(f"{name}: a damaged archive: no whole file at byte {offset:,} of {end:,}")
+        raw, name_bytes = header[1].rstrip(b" "), 0
         is_index = raw in (b"/", b"//", b"/SYM64/")
         if raw == b"//":
             long_names = file.read(size)
         elif raw.startswith(b"#1/") and raw[3:].isdigit():  # BSD: the name comes first
-            taken = min(int(raw[3:]), size)
-            raw = file.read(min(taken, _LONGEST_NAME)).rstrip(b"\0")
-            offset, length = at + taken, size - taken
+            name_bytes = min(int(raw[3:]), size)
+            raw = file.read(min(name_bytes, _MAX_NAME_BYTES)).rstrip(b"\0")
         elif raw.startswith(b"/") and raw[1:].isdigit():
-            start = int(raw[1:])
-            raw = long_names[start : start + _LONGEST_NAME].partition(b"\n")[0]
+            position = int(raw[1:])
+            raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
         if not is_index and not raw.startswith(b"__.SYMDEF"):
             plain = raw.removesuffix(b"/").rpartition(b"/")[2]
-            yield Member(plain.decode("utf-8", "backslashreplace"), offset, length)
-        at += size + size % 2
+            yield plain.decode("utf-8", "backslashreplace"), start + name_bytes, size - name_bytes
+        offset = start + size + size % 2

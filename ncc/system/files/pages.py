@@ -1,44 +1,47 @@
-"""HTML pages made from the templates in ``ncc/templates``; everything inserted is escaped."""
+"""HTML pages from the templates in ``ncc/templates``, tables for notebooks, and plots; all inserted text is escaped."""
 
+import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ncc.system.files.text import printable
+from ncc.errors import InputError
+from ncc.system.files.text import escape_control
+from ncc.system.files.writing import write_output
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from matplotlib.figure import Figure
 
-SHOWN_ROWS = 20
-"""Functions that a notebook shows of a module or of a graph."""
+MAX_ROWS = 20
+"""Functions of a module or a graph that a notebook shows."""
+_PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
 def render_page(template: str, *, package: str = "ncc", **values: object) -> str:
-    """Return a whole HTML document that needs no other file.
-
-    Args:
-        template: Name of a template.
-        package: Package whose ``templates`` has it; those of ncc are found, too.
-        values: What it shows, by the names that it uses.
-    """
+    """Render a whole HTML document from a template of a package or of ncc."""
     return _environment(package).get_template(template).render(values, contents=[])
 
 
 def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table for a notebook; all that is put into it is escaped.
+    """Return a table for a notebook.
 
-    Examples:
-        >>> html_table("a", ["b"], [["<c>"]])
-        '<table><caption>a</caption><tr><th>b</th></tr><tr><td>&lt;c&gt;</td></tr></table>'
+    >>> html_table("a", ["b"], [["<c>"]])
+    '<table><caption>a</caption><tr><th>b</th></tr><tr><td>&lt;c&gt;</td></tr></table>'
     """
 
     def cells(tag: str, values: Sequence[object]) -> str:
-        shown = (escape(printable(value, lines=False)) for value in values)
-        return "<tr>" + "".join(f"<{tag}>{value}</{tag}>" for value in shown) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{_escape(value)}</{tag}>" for value in values) + "</tr>"
 
     body = "".join(cells("td", row) for row in rows)
-    return f"<table><caption>{escape(printable(caption, lines=False))}</caption>{cells('th', heading)}{body}</table>"
+    return f"<table><caption>{_escape(caption)}</caption>{cells('th', heading)}{body}</table>"
+
+
+def _escape(value: object) -> str:
+    return escape(escape_control(value, lines=False))
 
 
 @cache
@@ -54,5 +57,20 @@ def _environment(package: str) -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=lambda value: value if isinstance(value, Markup) else printable(value),
+        finalize=lambda value: value if isinstance(value, Markup) else escape_control(value),
     )
+
+
+def check_plot_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a plot; `InputError` if its extension is not one of .png, .svg and .pdf."""
+    path = Path(path)
+    if path.suffix not in _PLOT_FORMATS:
+        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(_PLOT_FORMATS)}")
+    return path
+
+
+def save_plot(figure: "Figure", path: Path) -> None:
+    """Write a figure in the format of its path's extension."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:])
+    write_output(path, buffer.getvalue())

@@ -1,7 +1,8 @@
-"""Files by path: what was found in a folder stays in it, and the file that was checked is the one read."""
+"""Opens what a path means, once and checked: a file, a member of an archive, a pipe, or standard input."""
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,18 +13,22 @@ from ncc.errors import InputError, InputFileError
 from ncc.system.files.archives import read_member, split_member
 from ncc.system.sandbox.limits import refuse_size
 
+STDIN = "-"
+MAX_STREAM_BYTES = 2**31
+
+_PIECE_BYTES = 2**20
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
+_DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 @dataclass(frozen=True)
-class FoundFile:
-    """A file by its path, which is never taken for text; all of the folder that it was found in is for it to include.
-
-    It is an ``os.PathLike``; whoever makes another path of it drops the right to the folder.
+class InputFile:
+    """A file by its path, which is never taken for text, with the right to include files of a folder.
 
     Attributes:
-        path: Of the file.
-        folder: As the user named it; None where he named the file itself.
+        path: Path of the file.
+        folder: Folder that it was found in, as the user named it; None if the user named the file itself. A path that
+            is made of this one has no folder.
     """
 
     path: str
@@ -36,31 +41,22 @@ class FoundFile:
         return self.path
 
 
-def read_file(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> bytes:
-    """Reads a file whole, or a member of an archive, named as ``lib.a(member.o)``.
-
-    Args:
-        path: Of the file.
-        folder: One that the file must be in; default that of a `FoundFile`.
-
-    Raises:
-        InputError: There is no such file, it leads out of the folder, is too large, or can't be read.
-    """
-    name = os.fspath(path)
-    archive, member = split_member(name)
-    folder = path.folder if isinstance(path, FoundFile) else folder
-    with open_file(archive if member else name, folder, may_be_pipe=member is None) as file:
+def read_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> bytes:
+    """Read a whole file, or a member of an archive, named as ``lib.a(member.o)``; `open_input` says from where."""
+    archive, member = split_member(path)
+    folder = path.folder if isinstance(path, InputFile) else folder
+    with open_input(archive, folder, may_be_pipe=member is None) as file:
         return file.read() if member is None else read_member(file, archive, member)
 
 
 @contextmanager
-def open_file(
+def open_input(
     path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_be_pipe: bool = False
 ) -> Iterator[BinaryIO]:
-    """Opens a file once, and checks what was opened, so that nobody exchanges it in between.
+    """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change.
 
     Raises:
-        InputError: There is no such file, it leads out of the folder, is too large, or can't be read.
+        InputError: The file is missing, too large, unreadable or a device, or leads out of the folder.
     """
     name = os.fspath(path)
     try:
@@ -77,18 +73,7 @@ def open_file(
 
 
 def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:
-    """Refuses what whoever filled a folder may have made to read other files.
-
-    Args:
-        path: Below the folder, as it was found.
-        folder: What the user named.
-
-    Returns:
-        Where the file really is, relative to where the folder is.
-
-    Raises:
-        InputError: The path leads out of the folder.
-    """
+    """Return where a file really is, relative to its folder; raise `InputError` if that is outside."""
     real, real_folder = Path(path).resolve(), Path(folder).resolve()
     if not real.is_relative_to(real_folder):
         raise InputError(f"{path}: is a link out of {folder}, to {real}; name that file itself to read it")
@@ -96,16 +81,58 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
 
 
 def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
-    """Opens a file of a folder step by step: what became a link since it was looked at is not followed."""
+    """Open a file of a folder step by step, so that new links on the way are not followed."""
     inside = refuse_link_out(path, folder)
     if os.open not in os.supports_dir_fd:  # Windows
         return os.open(path, os.O_RDONLY)
-    at = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
-    for flags in (*[_PATH_ONLY | os.O_DIRECTORY] * (len(inside.parts) - 1), os.O_RDONLY | os.O_NONBLOCK):
-        above = at
+    opened = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
+    steps = [(part, _PATH_ONLY | os.O_DIRECTORY) for part in inside.parts[:-1]]
+    for part, flags in (*steps, (inside.name, os.O_RDONLY | os.O_NONBLOCK)):
+        parent = opened
         try:
-            at = os.open(inside.parts[0], flags | os.O_NOFOLLOW, dir_fd=above)
+            opened = os.open(part, flags | os.O_NOFOLLOW, dir_fd=parent)
         finally:
-            os.close(above)
-        inside = Path(*inside.parts[1:])
-    return at
+            os.close(parent)
+    return opened
+
+
+def is_own_stream(source: str | os.PathLike[str]) -> bool:
+    """Whether a path means something else in every process, so that no worker or compiler can be given it."""
+    return source == STDIN or str(source).startswith(_DESCRIPTORS)
+
+
+def read_stream(source: str | os.PathLike[str]) -> bytes | None:
+    """Read standard input ("-") or a pipe; None for other paths.
+
+    Raises:
+        InputError: It is empty, too long, unreadable, a device or a socket.
+    """
+    if source == STDIN:
+        return _read_to_end(sys.stdin.buffer, "standard input")
+    path = Path(source)
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except (OSError, ValueError):
+        kind = None
+    if kind in (stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK):
+        raise InputError(f"{path}: is a device or a socket; expected a file, a pipe, or - for standard input")
+    if kind != stat.S_IFIFO and not is_own_stream(path):
+        return None
+    try:
+        with path.open("rb") as pipe:
+            return _read_to_end(pipe, str(path))
+    except OSError as error:
+        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def _read_to_end(stream: BinaryIO, name: str) -> bytes:
+    pieces, size = [], 0
+    while size <= MAX_STREAM_BYTES and (piece := stream.read(_PIECE_BYTES)):  # one `read` takes what it is asked for
+        pieces.append(piece)
+        size += len(piece)
+    content = b"".join(pieces)
+    if size > MAX_STREAM_BYTES:
+        raise InputError(f"{name} has more than {MAX_STREAM_BYTES >> 30} GiB; give it as a file")
+    if not content.strip():
+        raise InputError(f"{name} is empty")
+    return content

@@ -1,4 +1,4 @@
-"""Writes tables of vectors to files: NumPy, JSON, CSV and Parquet, in one step."""
+"""Tables of vectors as files: NumPy, JSON, CSV, and Parquet, which can grow row by row."""
 
 import csv
 import io
@@ -13,24 +13,21 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError
-from ncc.system.files.models import open_atomically, write_output
+from ncc.system.files.writing import open_atomically, write_output
 
 if TYPE_CHECKING:
     import pyarrow
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What formulas begin with."""
-_ROWS = 1 << 13
-"""Of a group that is written at once."""
-_NUMBERS = ("index", "line")
-"""Columns of numbers; others are of texts."""
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+_GROUP_ROWS = 1 << 13
+_INTEGER_COLUMNS = ("index", "line")
 
 Columns = Mapping[str, Sequence[str | int]]
 
 
 def _npz(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     out = io.BytesIO()
-    arrays = {name: np.array(values, np.int32 if name in _NUMBERS else str) for name, values in columns.items()}
+    arrays = {name: np.array(values, np.int32 if name in _INTEGER_COLUMNS else str) for name, values in columns.items()}
     arrays |= {name: np.array(value) for name, value in about.items()}
     np.savez_compressed(out, **arrays, vectors=vectors)  # type: ignore[arg-type]
     return out.getvalue()
@@ -47,17 +44,17 @@ def _csv(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes
     writer = csv.writer(out)
     writer.writerow([*columns, *about, *(f"v{i}" for i in range(vectors.shape[1]))])
     for *values, vector in zip(*columns.values(), vectors.tolist(), strict=True):
-        writer.writerow([*map(_harmless, values), *about.values(), *(f"{number:.7g}" for number in vector)])
+        writer.writerow([*map(_without_formula, values), *about.values(), *(f"{number:.7g}" for number in vector)])
     return out.getvalue().encode()
 
 
-def _harmless(value: str | int) -> str | int:
-    """Text that a spreadsheet does not take for a formula: an apostrophe comes before what looks like one."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def _without_formula(value: str | int) -> str | int:
+    """Put an apostrophe before text that a spreadsheet would run as a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_PREFIXES) else value
 
 
 def vector_table(columns: Columns, vectors: Floats32) -> "pyarrow.Table":
-    """The columns and, as ``vector``, the rows of vectors."""
+    """Return an Arrow table of the columns and a column ``vector``."""
     import pyarrow
 
     lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
@@ -65,13 +62,13 @@ def vector_table(columns: Columns, vectors: Floats32) -> "pyarrow.Table":
 
 
 def vectors_of(table: "pyarrow.Table") -> Floats32:
-    """(n, dim) float32, the rows of what `vector_table` made."""
+    """Return the (n, dim) float32 vectors of a `vector_table`."""
     numbers = table["vector"].combine_chunks().flatten().to_numpy()
     return numbers.reshape(len(table), table.schema.field("vector").type.list_size)
 
 
 def plain_columns(columns: Columns) -> dict[str, Sequence[str | int]]:
-    """Columns whose texts any format takes: a file's name may hold bytes that are not UTF-8."""
+    """Escape bytes that are not UTF-8, as names of files may hold, since formats refuse them."""
     return {
         name: [value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in row]
         for name, row in columns.items()
@@ -96,7 +93,7 @@ FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
 
 
 def check_format(path: Path) -> None:
-    """Raises `InputError` unless the file's extension is one of `FORMATS`."""
+    """Raise `InputError` unless the file's extension is one of `FORMATS`."""
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(FORMATS)}")
 
@@ -110,20 +107,15 @@ def write_vectors(
     *,
     pooling: str | None = None,
 ) -> None:
-    """Writes a table: a row a vector, with the input that it came from and what it stands for.
+    """Write a table with one row per vector; its extension selects the format.
 
     Args:
-        path: The file; its extension chooses the format.
+        path: Path of the file.
         inputs: (n,) names of the inputs.
-        labels: (n,) what each vector stands for.
+        labels: (n,) names of what the vectors are of.
         vectors: (n, dim) float32.
-        places: Further columns by name, (n,) each; see `ncc.EmbeddedModule.places`.
-        pooling: How the vectors were made; a column in .json and .csv, an array of one text in .npz, and metadata of
-            the schema in .parquet.
-
-    Raises:
-        InputError: The extension is unknown.
-        OutputError: The file can't be written.
+        places: Further columns, (n,) each.
+        pooling: How vectors were pooled: a column (.json, .csv), an array of one text (.npz) or metadata (.parquet).
     """
     check_format(path)
     columns = plain_columns({"input": inputs, "label": labels, **(places or {})})
@@ -131,28 +123,18 @@ def write_vectors(
 
 
 class VectorFile:
-    """A Parquet file that gets its rows as they come; it appears once it is finished, and not at all without rows."""
+    """A Parquet file that gets its rows as they come; it appears when it is finished, and not at all without rows."""
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
-        """Names it.
-
-        Args:
-            path: Of the file.
-            pooling: How the vectors were made, for the metadata of the schema.
-        """
         self._path, self._about = Path(os.path.realpath(path)), {"pooling": pooling} if pooling else {}
         self._stack = ExitStack()
         self._writer: Any = None
         self._pending: list[pyarrow.Table] = []
 
     def add(self, columns: Columns, vectors: Floats32) -> None:
-        """Adds rows, of the same columns each time.
-
-        Raises:
-            OutputError: The file can't be written.
-        """
+        """Add rows, with the same columns each time."""
         self._pending.append(vector_table(columns, vectors).replace_schema_metadata(self._about))
-        if sum(map(len, self._pending)) >= _ROWS:
+        if sum(map(len, self._pending)) >= _GROUP_ROWS:
             self._write()
 
     def _write(self) -> None:
@@ -167,11 +149,7 @@ class VectorFile:
         self._pending = []
 
     def finish(self) -> None:
-        """Has it appear.
-
-        Raises:
-            OutputError: The file can't be written.
-        """
+        """Publish the file under its name."""
         if self._pending:
             self._write()
         self._stack.close()

@@ -1,28 +1,37 @@
-"""Makes names and excerpts of untrusted files printable: nothing controls a terminal, or hides or turns text."""
+"""Text for people: untrusted names made printable, sizes and times with units, aligned columns."""
 
+import math
 import re
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 import pydemumble
 
-_LONGEST, _LONGEST_STOOD_FOR, _LONGEST_SHOWN = 4_000, 2**20, 300
-_MADE_UNIQUE = re.compile(r"__(?:intern|static)__[0-9a-f]{16}$")
-"""What clang adds to names of relocatable device code."""
-_BACK = re.compile(r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E")
-"""What stands for a part of the name before it, and the end of a name within the name."""
+from ncc.errors import InputError
+
+MAX_BYTES = 1e15
+"""No machine moves more at a time."""
+
+_MAX_MANGLED, _MAX_COMPONENTS, _MAX_DEMANGLED = 4_000, 2**20, 300
+_UNIQUE_SUFFIX = re.compile(r"__(?:intern|static)__[0-9a-f]{16}$")
+"""Suffix that clang adds to names of relocatable device code."""
+_BACK_REFERENCE = re.compile(r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E")
+"""Substitutions and template parameters, which repeat a part before them, and the end of a nested name."""
+_SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
+_DURATIONS = (
+    (730 * 864e5, 365.25 * 864e5, "years"), (48 * 36e5, 864e5, "days"), (120 * 6e4, 36e5, "h"), (120e3, 6e4, "min"),
+    (1e3, 1e3, "s"), (0, 1, "ms"),
+)  # fmt: skip
+"""Least ms of a unit, ms in it, its name."""
+_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
-def printable(text: object, *, lines: bool = True) -> str:
-    r"""Text whose control, bidirectional and other invisible characters are escaped, as JSON escapes them.
+def escape_control(text: object, *, lines: bool = True) -> str:
+    r"""Escape control, bidirectional and other invisible characters as JSON does, except ends of lines and tabs.
 
-    Args:
-        text: To be shown.
-        lines: Keep ends of lines and tabs, as messages have them; names must not have any.
-
-    Examples:
-        >>> print(printable("a\x1b[31m\u202eb\U000e0041\n", lines=False))
-        a\u001b[31m\u202eb\udb40\udc41\u000a
+    >>> print(escape_control("a\x1b[31m\u202eb\U000e0041\n", lines=False))
+    a\u001b[31m\u202eb\udb40\udc41\u000a
     """
     text = str(text)
     if text.isprintable():
@@ -37,43 +46,133 @@ def _escaped(sign: str) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def source_name(name: str) -> str:
-    """A function's name as C++ or CUDA source has it, printable; one that no such compiler mangled stays as it is.
+def demangle(name: str) -> str:
+    """Return a function's name as in C++ or CUDA source, without control characters.
 
-    Examples:
-        >>> source_name("_Z6kernelPKfPfi"), source_name("main"), source_name("_Zx")
-        ('kernel(float const*, float*, int)', 'main', '_Zx')
+    >>> demangle("_Z6kernelPKfPfi"), demangle("main"), demangle("_Zx")
+    ('kernel(float const*, float*, int)', 'main', '_Zx')
     """
-    if name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST and _stands_for(name) <= _LONGEST_STOOD_FOR:
+    if name.startswith(("_Z", "__Z")) and len(name) <= _MAX_MANGLED and _num_components(name) <= _MAX_COMPONENTS:
         with suppress(TypeError):  # bytes that are not UTF-8
-            name = _abridged(pydemumble.demangle(_MADE_UNIQUE.sub("", name[name.index("_Z") :]))) or name
-    return printable(name, lines=False)
+            demangled = pydemumble.demangle(_UNIQUE_SUFFIX.sub("", name[name.index("_Z") :])) or name
+            name = demangled if len(demangled) <= _MAX_DEMANGLED else demangled[: _MAX_DEMANGLED - 1] + "…"
+    return escape_control(name, lines=False)
 
 
-def _stands_for(name: str) -> int:
-    """How many components a mangled name stands for, at most; one of 200 characters may stand for gigabytes.
+def _num_components(name: str) -> int:
+    """Bound the components that a mangled name expands to; 200 characters may expand to gigabytes.
 
-    A substitution stands for no more than what comes before the first use of it, or of a newer one; a template's
-    parameter for no more than what comes before the first use of any, within a name that holds no other.
+    A substitution expands to at most what comes before its first use or that of a newer one; a template parameter to
+    what comes before the first use of any, within a name that holds no other.
     """
     total, arguments = len(name), 0
     sizes: dict[int, int] = {}
-    has_names_within = "Z" in name[2:]
-    for found in _BACK.finditer(name):
-        if total > _LONGEST_STOOD_FOR:
+    has_nested_names = "Z" in name[2:]
+    for match in _BACK_REFERENCE.finditer(name):
+        if total > _MAX_COMPONENTS:
             break
-        if found[0] == "E":
-            arguments = 0 if has_names_within else arguments
-        elif found[0].startswith("T"):
+        if match[0] == "E":
+            arguments = 0 if has_nested_names else arguments
+        elif match[0].startswith("T"):
             arguments = arguments or total
             total += arguments
         else:
-            number = int(found[1], 36) + 1 if found[1] else 0
-            if number not in sizes:
-                sizes[number] = min((size for other, size in sizes.items() if other > number), default=total)
-            total += sizes[number]
+            index = int(match[1], 36) + 1 if match[1] else 0
+            if index not in sizes:
+                sizes[index] = min((size for other, size in sizes.items() if other > index), default=total)
+            total += sizes[index]
     return total
 
 
-def _abridged(name: str) -> str:
-    return name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…"
+def parse_bytes(text: str) -> float:
+    """Parse bytes with or without a unit: B, KB, MB, GB, TB (powers of 1000) or KiB to TiB (of 1024).
+
+    >>> parse_bytes("64KiB"), parse_bytes("1 GB"), parse_bytes("1e6"), parse_bytes("1.5MB")
+    (65536.0, 1000000000.0, 1000000.0, 1500000.0)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    try:
+        number = float(match["number"]) if match else math.nan
+    except ValueError:
+        match = None
+    if not match:
+        raise InputError(f"{text!r:.40} is not a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB")
+    return float(number * (1024 if match["binary"] else 1000) ** _POWERS[match["prefix"] and match["prefix"].lower()])
+
+
+def parse_items(text: str) -> float:
+    """Parse work-items with or without K, M or G, powers of 1024, like the sizes of `ncc measure`.
+
+    >>> parse_items("1M"), parse_items("1e6"), parse_items("64K")
+    (1048576.0, 1000000.0, 65536.0)
+    """
+    number = text.strip().lower()
+    unit = number[-1] if number.endswith(("k", "m", "g")) else None
+    try:
+        return float(number.removesuffix(unit or "")) * 1024 ** _POWERS[unit]
+    except ValueError:
+        raise InputError(
+            f"{text!r:.40} is not a number of work-items; expected one such as 65536, 64K or 1e6"
+        ) from None
+
+
+def format_bytes(size: float) -> str:
+    """Format bytes in the largest binary unit of at least 1, with three digits.
+
+    >>> [format_bytes(size) for size in (12, 1023.9999, 30800, 2.0**20, 2.0**45)]
+    ['12 B', '1 KiB', '30.1 KiB', '1 MiB', '32768 GiB']
+    """
+    return _in_unit(size, 1024, ("B", "KiB", "MiB", "GiB"))
+
+
+def format_si_bytes(size: float) -> str:
+    """Format bytes in the largest decimal unit of at least 1, with three digits.
+
+    >>> [format_si_bytes(size) for size in (12, 999.9, 30800, 67108864, 6.44e9, 3e15)]
+    ['12 B', '1 KB', '30.8 KB', '67.1 MB', '6.44 GB', '3000 TB']
+    """
+    return _in_unit(size, 1000, ("B", "KB", "MB", "GB", "TB"))
+
+
+def _in_unit(size: float, base: int, units: Sequence[str]) -> str:
+    power = 0
+    while round(size) >= base and power < len(units) - 1:
+        size, power = size / base, power + 1
+    return f"{size:.3g} {units[power]}" if size < 999.5 else f"{size:.0f} {units[power]}"
+
+
+def format_interval(time: float, low: float, high: float) -> str:
+    """Format a time in ms and its interval, each in a unit that leaves few digits, named once if it is one.
+
+    >>> [format_interval(time, time / 9, time * 9) for time in (2.5, 12e3, 2e9)]
+    ['2.5 ms (0.278 to 22.5)', '12 s (1.33 to 108)', '23.1 days (2.57 to 208)']
+    >>> format_interval(9e12, 8e3, 9e16)
+    '285 years (8 s to 2,851,928 years)'
+    """
+    (middle, unit), *ends = map(_duration, (time, low, high))
+    is_shared = all(other == unit for _, other in ends)
+    first, last = (number if is_shared else f"{number} {other}" for number, other in ends)
+    return f"{middle} {unit} ({first} to {last})"
+
+
+def _duration(time: float) -> tuple[str, str]:
+    scale, unit = next((scale, unit) for least, scale, unit in _DURATIONS if time >= least)
+    number = time / scale
+    return (f"{number:,.0f}" if number >= 999.5 else f"{number:.3g}"), unit
+
+
+def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> list[str]:
+    """Return rows as lines; columns in ``left`` are aligned on the left, the others, figures, on the right.
+
+    >>> align_columns([("file", "lines"), ("a.ll", "7")])
+    ['file  lines', 'a.ll      7']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = (
+            cell.ljust(width) if index in left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -1,12 +1,18 @@
-"""Checks before hours of work that the result can be written, and that nobody else writes there."""
+"""Whole files or none: written beside and then renamed, in folders that one process writes to at a time."""
 
 import errno
+import gzip
 import os
+import secrets
+import stat
+import sys
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import IO
 
 from ncc.errors import OutputError
 
@@ -15,20 +21,96 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_WAIT_S = 60.0
+_MAX_UNCOMPRESSED_BYTES = 1 << 31
+_PIECE_BYTES = 1 << 22
+_WAIT_S = 60.0  # as long as another process may take to write a model
 _PAUSE_S = 0.02
 _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
-"""Folders that this thread has for itself."""
+"""Folders that this thread has locked."""
 
-# os.path says no where nobody may look, and of names that no file can have: Path's questions raise then
+# os.path answers False about paths that can't be looked at, and about names that no file can have; Path raises
+
+
+@contextmanager
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name, whole, when the block ends well; missing folders are made."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    with _output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:  # with the permissions that any new file gets
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole file, or leave what was there."""
+    with open_atomically(path) as file:
+        file.write(data)
+
+
+def write_output(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file that the user named, where it leads: through a link, or into a pipe or a device."""
+    path = Path(path)
+    with _output_errors(path):
+        special = _open_special(path)
+        if special:
+            with special:
+                special.write(data)
+            return
+    write_atomically(os.path.realpath(path) if path.is_symlink() else path, data)
+
+
+def _open_special(path: Path) -> IO[bytes] | None:
+    """Open a pipe, a device, or the file that standard output goes to; None for other files."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), status):  # opened again, it would be written from its start
+                sys.stdout.flush()
+                return open(os.dup(descriptor), "wb")  # noqa: PTH123
+    return None if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode) else path.open("wb")
+
+
+@contextmanager
+def _output_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
+
+
+def write_compressed(path: Path, data: bytes) -> None:
+    """Cache data by gzip; equal data give equal files."""
+    write_atomically(path, gzip.compress(data, compresslevel=1, mtime=0))
+
+
+def read_compressed(path: Path, max_bytes: int = _MAX_UNCOMPRESSED_BYTES) -> bytes | None:
+    """Read what `write_compressed` wrote; None if it is missing, damaged or empty, or expands to too many bytes."""
+    pieces, size = [], 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(_PIECE_BYTES):
+                pieces.append(piece)
+                size += len(piece)
+                if size > max_bytes:
+                    return None
+    except (OSError, EOFError, zlib.error):
+        return None
+    return b"".join(pieces) or None
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Refuses files that can't be written; None stands for a file that nobody wants.
-
-    Raises:
-        OutputError: One is a folder, or would be in no folder, or in one that can't be written.
-    """
+    """Raise `OutputError` if a file can't be written; None is skipped."""
     for path in filter(None, paths):
         folder = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else path.parent  # noqa: PTH114, PTH120
         if os.path.isdir(path):  # noqa: PTH112
@@ -40,19 +122,11 @@ def check_writable(*paths: Path | None) -> None:
 
 
 def check_folder(*folders: Path | None) -> None:
-    """Refuses folders into which files can't be written; they need not be there yet, and None stands for none.
-
-    Raises:
-        OutputError: One is below a file, can't be there, or can't be written.
-    """
+    """Raise `OutputError` if files can't be written into a folder, which need not exist yet; None is skipped."""
     for folder in filter(None, folders):
+        with _output_errors(folder), suppress(FileNotFoundError, NotADirectoryError):
+            folder.absolute().stat()
         whole = folder.absolute()
-        try:
-            whole.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:  # nobody may look there, or no folder can have this name
-            raise OutputError(f"{folder}: can't be written: {error.strerror}") from error
         existing = next(path for path in (whole, *whole.parents) if os.path.exists(path))  # noqa: PTH110
         if not os.path.isdir(existing):  # noqa: PTH112
             raise OutputError(f"{folder}: can't be written: {existing} is a file; expected a folder")
@@ -61,31 +135,21 @@ def check_folder(*folders: Path | None) -> None:
 
 
 @contextmanager
-def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
-    """Keeps whoever asks for the same, processes or threads, out of a folder, which is made where it is missing.
+def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
+    """Make a folder and keep other processes and threads that ask for its lock out of it; nesting is allowed.
 
-    The lock is the system's, on the folder itself, and ends with its process. Where there are none, as on Windows and
-    some network file systems, nobody is kept out. Who has the folder already may ask again. One that was made here goes
-    again where what was to be written fails before anything is.
-
-    Args:
-        folder: To be written to.
-        wait_s: Seconds to wait for another writer; default as long as a model takes to be written.
-
-    Raises:
-        OutputError: The folder can't be made, or another one still writes to it.
+    The lock is the system's, on the folder itself, and ends with its process; where there are none, as on Windows and
+    some network file systems, nothing is kept out. A new folder is removed if the block fails before it writes.
     """
     name, is_new = os.path.realpath(folder), not folder.exists()
-    try:
+    with _output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = None if fcntl is None or name in _held.get() else os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise OutputError(f"{folder}: can't be written: {error.strerror or error}") from error
     if handle is None:
         yield
         return
     try:
-        if not _locked(handle, time.monotonic() + wait_s):
+        if not _lock(handle, time.monotonic() + wait_s):
             raise OutputError(
                 f"{folder}: can't be written: another run of ncc is writing to this folder; let it end, or name "
                 "another folder"
@@ -95,19 +159,19 @@ def only_writer(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
             yield
         except BaseException:
             if is_new:
-                with suppress(OSError):  # something was written there
+                with suppress(OSError):  # something was written
                     folder.rmdir()
             raise
         finally:
             _held.reset(token)
-            with suppress(OSError):  # a process that is just being started has the handle, too, until it is on its way
+            with suppress(OSError):  # a process that is just being started shares the handle until it runs
                 fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
 
 
-def _locked(handle: int, deadline: float) -> bool:
-    """Whether a lock could be had in time; so it is said, too, of a file system that has none."""
+def _lock(handle: int, deadline: float) -> bool:
+    """Lock a folder in time; True, too, if its file system has no locks."""
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,6 @@
-"""Runs programs on untrusted input without the rights to read, write or start anything else.
+"""Runs programs on untrusted input that can't read, write or start anything else.
 
-The work is done by a small launcher, ``ncc/system/sandbox/confine.c``, which Linux alone has: it sets limits, gives up
-rights by Landlock, and becomes the program. `SECURITY.md` says what that is for.
+On Linux a small launcher, ``confine.c``, sets limits, gives up rights by Landlock, and becomes the program.
 """
 
 import functools
@@ -23,8 +22,8 @@ _LOADERS = (
     *("/nix/store/*-glibc-*/lib/ld-*", "/gnu/store/*-glibc-*/lib/ld-*"),
 )
 _LAUNCHER = Path(__file__).with_name("_confine")
-_FAILED = 125
-_CAN_NOT_START = b"_confine: exec "
+_FAILURE_CODE = 125
+_EXEC_FAILED = b"_confine: exec "
 _REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 
 # What programs need to start and to print; the rest of an environment may hold passwords.
@@ -36,12 +35,12 @@ _ORDINARY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
-    """Paths that a program may use; a folder stands for all that is below it, and one that is missing for nothing.
+    """Paths that a program may use, with all below a folder; missing paths are skipped.
 
     Attributes:
-        read: To read.
-        write: To read, and to make, change and remove files.
-        execute: To read and to start.
+        read: Paths to read.
+        write: Paths to read, make, change and remove.
+        execute: Paths to read and start.
     """
 
     read: tuple[str, ...] = ()
@@ -51,13 +50,13 @@ class Permissions:
 
 @functools.cache
 def find_loaders() -> tuple[str, ...]:
-    """What starts programs that are linked to libraries: they need the right to start it too."""
+    """Return the dynamic loaders, which programs that use shared libraries need the right to start."""
     return tuple(path for pattern in _LOADERS for path in sorted(glob.glob(pattern)))  # noqa: PTH207 - no root to start at
 
 
 @contextmanager
 def require_confinement() -> Iterator[None]:
-    """Context in which nothing is compiled or passed to LLVM unless the system can confine it, also in workers.
+    """Refuse to compile, or to ask LLVM, within the context if the system can't confine that; workers inherit it.
 
     The environment variable NCC_REQUIRE_CONFINEMENT=1 has the same effect on a whole process.
 
@@ -76,11 +75,7 @@ def require_confinement() -> Iterator[None]:
 
 
 def check_confinement() -> None:
-    """Says, once, that nothing but limits holds here, where that is so.
-
-    Raises:
-        NccError: It is so, and confinement is required.
-    """
+    """Warn once if this system can't confine programs; raise `NccError` if confinement is required."""
     if _LAUNCHER.exists() and landlock_version():
         return
     if os.environ.get(_REQUIRED):
@@ -88,12 +83,12 @@ def check_confinement() -> None:
             "confinement is required, but this system has no Landlock, or forbids it, to confine compilers and LLVM; "
             "use Linux 5.13 or later, or a container of its own without the requirement"
         )
-    tell_unconfined()
+    warn_unconfined()
 
 
 @functools.cache
-def tell_unconfined() -> None:
-    """Says that nothing but limits holds here, where that is so and was not said."""
+def warn_unconfined() -> None:
+    """Warn once if this system can't confine programs."""
     if not _LAUNCHER.exists() or not landlock_version():
         logger.warning(
             "ncc: this system can't confine compilers and LLVM (no Landlock): what they are given can read all that "
@@ -109,20 +104,14 @@ def confine(
     file_bytes: int | None = None,
     end_with_parent: bool = False,
 ) -> list[str]:
-    """The command that runs a command within limits, and with these permissions only where the system can do that.
+    """Return the command that runs a command within limits and permissions; unchanged without a launcher.
 
     Args:
-        command: The path of an executable, and its arguments.
-        permissions: What it may use.
-        memory_bytes: The most address space it may take.
-        file_bytes: The most it may write to a file.
+        command: Path of an executable, and its arguments.
+        permissions: Paths that it may use.
+        memory_bytes: Maximum address space.
+        file_bytes: Maximum size of a file that it writes.
         end_with_parent: Kill it when the thread that started it ends.
-
-    Returns:
-        The arguments to start; those given where there is no launcher.
-
-    Raises:
-        NccError: The system can't do that, and confinement is required.
     """
     check_confinement()
     if not _LAUNCHER.exists():
@@ -141,32 +130,32 @@ def confine(
 
 
 def launcher_failure(returncode: int, stderr: bytes) -> OSError | None:
-    """Why the launcher could not start its command; None where it could."""
-    if returncode != _FAILED or not stderr.startswith(b"_confine: "):
+    """Return why the launcher could not start its command; None if it could."""
+    if returncode != _FAILURE_CODE or not stderr.startswith(b"_confine: "):
         return None
-    if stderr.startswith(_CAN_NOT_START):
-        number = int(stderr.removeprefix(_CAN_NOT_START))
+    if stderr.startswith(_EXEC_FAILED):
+        number = int(stderr.removeprefix(_EXEC_FAILED))
         return OSError(number, os.strerror(number))
     return OSError(0, stderr.decode(errors="replace").strip())
 
 
 @functools.cache
 def landlock_version() -> int:
-    """The version of Landlock that confines programs here; 0 for none."""
+    """Return the version of Landlock on this system, 0 for none."""
     if not _LAUNCHER.exists():
         return 0
-    asked = subprocess.run([_LAUNCHER, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return int(asked.stdout)
+    reply = subprocess.run([_LAUNCHER, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return int(reply.stdout)
 
 
 def describe_confinement() -> str:
-    """What keeps compilers and LLVM from the rest of the system here, in words."""
+    """Describe what confines compilers and LLVM on this system."""
     if not _LAUNCHER.exists():
         return "none (time limits only)"
     version = landlock_version()
     return f"Landlock ABI {version}" if version else "none (limits only)"
 
 
-def quiet_environment() -> dict[str, str]:
-    """What a confined program gets of the environment: where programs and libraries lie, and the C locale."""
+def minimal_environment() -> dict[str, str]:
+    """Return the environment of a confined program: paths of programs and libraries, and the C locale."""
     return {name: value for name, value in os.environ.items() if name in _ORDINARY} | {"LC_ALL": "C"}

@@ -8,75 +8,47 @@ from ncc.errors import InputError
 
 GIGABYTE = 2**30
 
-_MEMORY = "NCC_MEMORY_GB"
-_OUTPUT = "NCC_OUTPUT_GB"
-_INPUT = "NCC_INPUT_GB"
-_UNKNOWN = 2**62
+_UNKNOWN_BYTES = 2**62
 
 
 def memory_limit(input_bytes: int = 0, *, bytes_for_each: int = 0) -> int:
-    """Bytes of address space that one process may take.
-
-    Args:
-        input_bytes: Size of what it reads.
-        bytes_for_each: How many bytes each of those may cost.
-
-    Returns:
-        What NCC_MEMORY_GB says; without it 4 GiB, or more where the input asks for more, but never more than the
-        machine has.
-
-    Raises:
-        InputError: NCC_MEMORY_GB is not a number above 0.
-    """
-    chosen = _gigabytes(_MEMORY)
+    """Return the address space of a process: NCC_MEMORY_GB, or 4 GiB or more for large input, if the machine has it."""
+    chosen = _from_environment("NCC_MEMORY_GB")
     if chosen is not None:
         return chosen
     return min(max(4 * GIGABYTE, input_bytes * bytes_for_each), max(GIGABYTE, _physical_memory()))
 
 
 def fair_share(jobs: int) -> int:
-    """What the user allows one process, else the machine's memory by the number of workers, if that is enough."""
+    """Return the memory of one of several workers: NCC_MEMORY_GB, or an equal share of the machine, at least 4 GiB."""
     physical = _physical_memory()
-    return memory_limit(physical // jobs if physical < _UNKNOWN else 0, bytes_for_each=1)
+    return memory_limit(physical // jobs if physical < _UNKNOWN_BYTES else 0, bytes_for_each=1)
 
 
 def output_limit() -> int:
-    """Bytes that one process may write to a file: what NCC_OUTPUT_GB says, else 2 GiB.
-
-    Raises:
-        InputError: NCC_OUTPUT_GB is not a number above 0.
-    """
-    return _gigabytes(_OUTPUT) or 2 * GIGABYTE
+    """Return the bytes that one process may write to a file: NCC_OUTPUT_GB, or 2 GiB."""
+    return _from_environment("NCC_OUTPUT_GB") or 2 * GIGABYTE
 
 
 def input_limit() -> int:
-    """Bytes that a file may have that is read whole: what NCC_INPUT_GB says, else 2 GiB.
-
-    Raises:
-        InputError: NCC_INPUT_GB is not a number above 0.
-    """
-    return _gigabytes(_INPUT) or 2 * GIGABYTE
+    """Return the bytes of a file that is read whole: NCC_INPUT_GB, or 2 GiB."""
+    return _from_environment("NCC_INPUT_GB") or 2 * GIGABYTE
 
 
 def refuse_large(path: str | os.PathLike[str]) -> None:
-    """Looks at a file's size before it is read.
-
-    Raises:
-        InputError: It has more than `input_limit` allows.
-        OSError: It can't be looked at.
-    """
+    """Raise `InputError` for a file beyond `input_limit`, before it is read."""
     refuse_size(os.fspath(path), Path(path).stat().st_size)
 
 
 def refuse_size(name: str, size: int) -> None:
-    """Refuses a file that has more bytes than `input_limit` allows, by an `InputError`."""
+    """Raise `InputError` for a size beyond `input_limit`."""
     if size > input_limit():
         raise InputError(
-            f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; {_INPUT} allows more"
+            f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; NCC_INPUT_GB allows more"
         )
 
 
-def _gigabytes(variable: str) -> int | None:
+def _from_environment(variable: str) -> int | None:
     text = os.environ.get(variable)
     if not text:
         return None
@@ -92,5 +64,5 @@ def _gigabytes(variable: str) -> int | None:
 def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # systems that don't tell
-        return _UNKNOWN
+    except (AttributeError, ValueError, OSError):  # not every system has these
+        return _UNKNOWN_BYTES

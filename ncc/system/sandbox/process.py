@@ -1,8 +1,7 @@
 """Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started.
 
-Compilers, the helper that LLVM runs in, workers of a corpus and of the fuzzer are all of this kind. Their limits and
-rights are those of the command that `ncc.system.sandbox.confine.confine` makes, or those that a worker gives itself
-(`ncc.system.workers.worker`). Nothing that a process writes fills this one's memory.
+Compilers, LLVM's helper and workers are of this kind. `confine` or they themselves (`ncc.system.workers.worker`) set
+their limits. What they write does not fill this process's memory.
 """
 
 import os
@@ -21,21 +20,18 @@ from typing import IO, Self
 from ncc.errors import OutputError
 
 HEAD = struct.Struct("<Q")
-"""Before every message of `WatchedProcess.send` and `receive`: its length."""
-LONGEST_MESSAGE = 2**26
+"""Length of a message, before it."""
+MAX_MESSAGE_BYTES = 2**26
 
-_LONGEST_HEAD = 2**20
-_LONGEST_TAIL = 2**16
-_LONGEST_POLL_MS = 2**31 - 1
-_PIECE = 2**20
-_CAN_POLL = hasattr(select, "poll")  # Windows can't: there a process that hangs hangs who waits for its answer
+_MAX_HEAD_BYTES = 2**20
+_MAX_TAIL_BYTES = 2**16
+_MAX_POLL_MS = 2**31 - 1
+_PIECE_BYTES = 2**20
+_CAN_POLL = hasattr(select, "poll")  # Windows can't: a process that hangs there blocks its reader
 
 
 class WatchedProcess:
-    """A process and the pipes to it; what it writes to standard error is kept in a file.
-
-    Use it as a context manager, or call `stop`.
-    """
+    """A process, pipes to it, and a file for its standard error; use it as a context manager, or call `stop`."""
 
     def __init__(
         self,
@@ -47,20 +43,15 @@ class WatchedProcess:
         keep_messages: bool = True,
         own_group: bool = True,
     ) -> None:
-        """Starts it.
+        """Start it; `OSError` if that fails.
 
         Args:
-            command: The executable and its arguments; no shell is involved.
-            environment: All of its environment; default this process's.
-            stdin: A file or `subprocess.DEVNULL` in place of the pipe.
-            stdout: A file in place of the pipe.
-            keep_messages: Keep what it writes to standard error, rather than passing it on.
-            own_group: Start it in a group of its own, which keys of the terminal do not reach, so that one signal ends
-                all that it started as well.
-
-        Raises:
-            OSError: It can't be started.
-            OutputError: There is no room for temporary files.
+            command: Executable and arguments; no shell is involved.
+            environment: Whole environment; default this process's.
+            stdin: A file or `subprocess.DEVNULL` instead of the pipe.
+            stdout: A file instead of the pipe.
+            keep_messages: Keep its standard error rather than passing it on.
+            own_group: Start it in its own group, which the terminal's keys don't reach and one signal ends.
         """
         self._owner = os.getpid()
         self._own_group = own_group
@@ -90,17 +81,12 @@ class WatchedProcess:
 
     @property
     def answers(self) -> int:
-        """The descriptor that its answers come from."""
+        """Descriptor of its standard output."""
         assert self.process.stdout
         return self.process.stdout.fileno()
 
     def write(self, data: bytes, deadline: float) -> None:
-        """Writes to its standard input.
-
-        Raises:
-            BrokenPipeError: It has ended.
-            TimeoutError: The deadline, of `time.monotonic`, passed before it took all.
-        """
+        """Write to its standard input until a `time.monotonic`; BrokenPipeError if it has ended, or TimeoutError."""
         assert self.process.stdin
         rest = memoryview(data)
         while rest:
@@ -109,16 +95,11 @@ class WatchedProcess:
                 rest = rest[os.write(self.process.stdin.fileno(), rest) :]
 
     def read(self, num_bytes: int, deadline: float) -> bytes:
-        """Reads so many bytes of its standard output.
-
-        Raises:
-            EOFError: It has ended before.
-            TimeoutError: The deadline, of `time.monotonic`, passed before.
-        """
+        """Read its standard output until a `time.monotonic`; EOFError if it has ended, or TimeoutError."""
         pieces = []
         while num_bytes:
             _wait_for(self.answers, select.POLLIN if _CAN_POLL else 0, deadline)
-            piece = os.read(self.answers, min(num_bytes, _PIECE))
+            piece = os.read(self.answers, min(num_bytes, _PIECE_BYTES))
             if not piece:
                 raise EOFError
             pieces.append(piece)
@@ -126,25 +107,25 @@ class WatchedProcess:
         return b"".join(pieces)
 
     def send(self, message: bytes, deadline: float) -> None:
-        """Sends a message to a process that uses `ncc.system.workers.worker`; raises as `write` does."""
+        """Send a message to a process that uses `ParentPipe`; raises like `write`."""
         self.write(HEAD.pack(len(message)) + message, deadline)
 
-    def receive(self, deadline: float, longest: int = LONGEST_MESSAGE) -> bytes:
-        """The next message of such a process; raises as `read` does, EOFError for one beyond all measure too."""
+    def receive(self, deadline: float, max_bytes: int = MAX_MESSAGE_BYTES) -> bytes:
+        """Receive a message of such a process; raises like `read`, and EOFError for one that is too long."""
         (length,) = HEAD.unpack(self.read(HEAD.size, deadline))
-        if length > longest:
+        if length > max_bytes:
             raise EOFError
         return self.read(length, deadline)
 
     def hang_up(self) -> None:
-        """Closes its standard input: it has no more to do."""
+        """Close its standard input: it has nothing more to do."""
         assert self.process.stdin
         self.process.stdin.close()
 
     def ends_within(self, timeout_s: float) -> bool:
-        """Waits for its end; where the system can, without a look every 50 ms, which is what Python's own wait does."""
+        """Wait for its end; True if it came in time."""
         try:
-            descriptor = os.pidfd_open(self.process.pid)
+            descriptor = os.pidfd_open(self.process.pid)  # Python's own wait looks every 50 ms
         except (AttributeError, OSError):  # no Linux, an old one, a container that forbids it; or it is reaped
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout_s)
@@ -152,12 +133,12 @@ class WatchedProcess:
         try:
             poll = select.poll()
             poll.register(descriptor, select.POLLIN)
-            return bool(poll.poll(min(timeout_s * 1000, _LONGEST_POLL_MS)))
+            return bool(poll.poll(min(timeout_s * 1000, _MAX_POLL_MS)))
         finally:
             os.close(descriptor)
 
     def end(self) -> int:
-        """Kills it and all that it started, or what is left of them; returns its exit code, negative for a signal."""
+        """Kill it and what is left of all that it started; return its exit code, negative for a signal."""
         if self.process.returncode is None:
             # the group may have gone, or (on macOS) only its unreaped leader is left; Windows has none
             with suppress(AttributeError, ProcessLookupError, PermissionError):
@@ -166,32 +147,32 @@ class WatchedProcess:
             self.process.kill()
         return self.process.wait()
 
-    def messages(self, longest: int = _LONGEST_HEAD) -> bytes:
-        """What it has written to standard error; of long messages, beginning and end."""
+    def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
+        """Return what it wrote to standard error; of long messages, beginning and end."""
         if self._messages is None:
             return b""
         size = self._messages.seek(0, os.SEEK_END)
         self._messages.seek(0)
-        if size <= longest + _LONGEST_TAIL:
+        if size <= max_bytes + _MAX_TAIL_BYTES:
             return self._messages.read()
-        head = self._messages.read(longest)
-        self._messages.seek(-_LONGEST_TAIL, os.SEEK_END)
+        head = self._messages.read(max_bytes)
+        self._messages.seek(-_MAX_TAIL_BYTES, os.SEEK_END)
         return head + b"\n[...]\n" + self._messages.read()
 
     def forget_messages(self) -> None:
-        """Drops what it has written to standard error; only while it is idle, since both share one file position."""
+        """Drop what it wrote to standard error; only while it is idle, since both share one file position."""
         if self._messages is not None:
             self._messages.seek(0)
             self._messages.truncate()
 
     def num_message_bytes(self) -> int:
-        """How much it has written to standard error."""
+        """Return the size of what it wrote to standard error."""
         return self._messages.seek(0, os.SEEK_END) if self._messages else 0
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """Ends it, with time to end by itself first, and closes all files; in a fork, which has a copy, only these."""
+        """End it, after time to end by itself, and close all files; in a fork, only close its copies."""
         if self._owner != os.getpid():
-            self.process.returncode = 0  # so that nobody waits for it: it is the parent's
+            self.process.returncode = 0  # it is the parent's to wait for
         else:
             if grace_s:
                 self.ends_within(grace_s)
@@ -201,7 +182,7 @@ class WatchedProcess:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """A process that is started within it is never interrupted, from its first moment on; this one is, afterwards."""
+    """Start processes that never get Ctrl-C, from their first moment on."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -217,29 +198,29 @@ def _wait_for(descriptor: int, event: int, deadline: float) -> None:
         poll = select.poll()
         poll.register(descriptor, event)
         left_ms = max(0.0, deadline - time.monotonic()) * 1000
-        if not poll.poll(min(left_ms, _LONGEST_POLL_MS)):
+        if not poll.poll(min(left_ms, _MAX_POLL_MS)):
             raise TimeoutError
 
 
 def wait_for_answers(processes: Sequence[WatchedProcess], timeout_s: float) -> list[WatchedProcess]:
-    """Those that have something to say, or have ended, by the time that one has or the time is up."""
+    """Return the processes that have written something or ended, once one has or the time is up."""
     if not _CAN_POLL:
         return list(processes)
     poll = select.poll()
     for process in processes:
         poll.register(process.answers, select.POLLIN)
-    ready = {descriptor for descriptor, _ in poll.poll(min(timeout_s * 1000, _LONGEST_POLL_MS))}
+    ready = {descriptor for descriptor, _ in poll.poll(min(timeout_s * 1000, _MAX_POLL_MS))}
     return [process for process in processes if process.answers in ready]
 
 
 def python_command(code: str) -> list[str]:
-    """The command that runs code in another interpreter, which finds the modules that this one does."""
+    """Return the command that runs code in another interpreter with the same path of modules."""
     path = [entry or str(Path.cwd()) for entry in sys.path]
     return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {path!r}; {code}"]
 
 
 def signal_name(returncode: int) -> str | None:
-    """The name of the signal that ended a process, its number where it has none; None for one that exited."""
+    """Return the name of the signal that ended a process, else its number; None if it exited."""
     if returncode >= 0:
         return None
     try:
@@ -248,8 +229,8 @@ def signal_name(returncode: int) -> str | None:
         return str(-returncode)
 
 
-def last_words(exit_code: int) -> str:
-    """How a worker ended, in words."""
+def describe_exit(exit_code: int) -> str:
+    """Describe how a worker ended."""
     name = signal_name(exit_code)
     if name is None:
         return f"its worker ended with exit code {exit_code}"
@@ -258,11 +239,7 @@ def last_words(exit_code: int) -> str:
 
 
 def temporary_file(files: ExitStack, content: bytes = b"") -> IO[bytes]:
-    """A file without a name, at its beginning, which the stack closes.
-
-    Raises:
-        OutputError: There is no room for it.
-    """
+    """Open a temporary file that the stack closes; `OutputError` if there is no room for it."""
     try:
         file: IO[bytes] = files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         file.write(content)

@@ -1,4 +1,4 @@
-"""How to report an unplanned exception: whether the input, the disk or ncc itself is to blame."""
+"""One-line reports of exceptions: the input, the disk or ncc itself is to blame."""
 
 import errno
 import logging
@@ -9,17 +9,12 @@ from traceback import extract_tb
 from ncc.errors import NccError, OutputError
 
 REPORT = "; a defect of ncc, please report it"
-"""How the description of a defect ends."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE}
 
 
-def reason_of(name: str, error: Exception) -> str:
-    """One line on why an input failed.
-
-    Raises:
-        OutputError: The disk is full or read-only, or no more files can be opened: no fault of the input.
-    """
+def failure_reason(name: str, error: Exception) -> str:
+    """Describe why an input failed; raise `OutputError` for a full disk and the like, which are not its fault."""
     if isinstance(error, OutputError):
         raise error
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
@@ -28,12 +23,12 @@ def reason_of(name: str, error: Exception) -> str:
 
 
 def is_defect(error: BaseException) -> bool:
-    """Whether it can only be ncc's own fault: no lack of memory, no refusal of the system, no endless nesting."""
+    """Whether only ncc can be to blame, not a lack of memory, the system or deep nesting."""
     return not isinstance(error, MemoryError | RecursionError | OSError)
 
 
 def summarize_failure(name: str, error: Exception) -> str:
-    """One line on why an input failed, in its terms where it asked too much, else as a defect of ncc with its place."""
+    """Describe an unplanned exception about an input."""
     if isinstance(error, MemoryError):
         return f"{name}: needs more memory than it may take"
     if isinstance(error, RecursionError):
@@ -45,14 +40,14 @@ def summarize_failure(name: str, error: Exception) -> str:
 
 
 def describe_failure(error: BaseException) -> str:
-    """A defect of ncc in one line: type, message, and the place that raised it."""
+    """Describe a defect of ncc by type, message and place."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {error}{place}{REPORT}"
 
 
 class Warnings(logging.Handler):
-    """Within it, what the library warns of is kept, once, each with the functions that it says are left out."""
+    """A context that collects the library's warnings, each with the functions that it reports as left out."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -66,5 +61,5 @@ class Warnings(logging.Handler):
         logging.getLogger("ncc").removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps a warning."""
+        """Keep a warning."""
         self.told[record.getMessage()] = getattr(record, "left_out", {})

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox.limits import GIGABYTE, fair_share
-from ncc.system.sandbox.process import WatchedProcess, last_words, python_command, wait_for_answers
+from ncc.system.sandbox.process import WatchedProcess, describe_exit, python_command, wait_for_answers
 from ncc.system.workers.failures import describe_failure, is_defect
-from ncc.system.workers.worker import Parent, limit_memory
+from ncc.system.workers.worker import ParentPipe, limit_memory
 
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
@@ -32,7 +32,6 @@ _MESSAGE_S = 30.0
 _MAX_STARTS = 3
 _AHEAD = 8
 """Items per worker that may be done before their turn comes."""
-_NO_MEMORY = "needs more memory than it may take"
 _RESUME = "start again to go on where it stopped"
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
@@ -62,59 +61,44 @@ class Task:
 
 
 class _Worker(WatchedProcess):
-    """A process that serves requests.
-
-    Attributes:
-        has_served: True if it may have kept something of earlier requests.
-        is_idle: True if it has replied to all requests.
-    """
+    """A process that serves requests; one that has served may have kept something of them."""
 
     def __init__(self, memory_bytes: int) -> None:
         command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
         super().__init__(command, keep_messages=False, own_group=False)  # in our group, so that Ctrl-Z stops it too
+        self._memory_bytes = memory_bytes
         self.has_served = self.is_idle = False
 
     def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Send a request; if the worker has died, waiting for the reply shows it."""
+        """Send a request; if the worker has died, the reply says so."""
         self.has_served, self.is_idle = True, False
         with suppress(BrokenPipeError, TimeoutError):
             self.send(pickle.dumps((function, args, kwargs)), time.monotonic() + _MESSAGE_S)
 
-    def reply(self, seconds: float, max_bytes: int) -> tuple[str, Any]:
-        """Return kind and value of the next reply; time in which this process is stopped, as by Ctrl-Z, doesn't count.
-
-        Raises:
-            TimeoutError: It took longer than ``seconds``.
-            EOFError: The worker has ended.
-            OSError: The worker has ended.
-        """
-        while not wait_for_answers([self], min(seconds, _TICK_S)):
-            seconds -= _TICK_S
-            if seconds <= 0:
-                raise TimeoutError
-        # a worker is no stranger: it has the rights of this process
-        kind, value = pickle.loads(self.receive(time.monotonic() + _MESSAGE_S + seconds, max_bytes))
+    def reply(self, seconds: float = float("inf")) -> tuple[str, Any]:
+        """Return kind and value of the next reply; "late" and "ended" come with a reason instead of a value."""
+        left = seconds
+        try:
+            while not wait_for_answers([self], min(left, _TICK_S)):
+                left -= _TICK_S  # a longer tick is one in which all of us were stopped, as by Ctrl-Z
+                if left <= 0:
+                    raise TimeoutError
+            # a worker is no stranger: it has the rights of this process
+            kind, value = pickle.loads(self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes))
+        except TimeoutError:
+            return "late", f"took longer than {seconds:g} s"
+        except (EOFError, OSError):
+            self.ends_within(_GRACE_S)
+            return "ended", describe_exit(self.end())
         self.is_idle = kind in ("result", "error")
         return kind, value
-
-    def reason(self) -> str:
-        """Describe how the worker ended, once it has closed its pipe."""
-        self.ends_within(_GRACE_S)
-        return last_words(self.end())
 
 
 class Pool:
     """Worker processes, started when a request needs one; use it as a context manager, or call `close`."""
 
     def __init__(self, jobs: int = 1, memory_bytes: int | None = None, seconds: float = ITEM_SECONDS) -> None:
-        """Set the limits.
-
-        Args:
-            jobs: Number of workers that `in_order` and `run` use.
-            memory_bytes: Memory of each; default NCC_MEMORY_GB, then the machine's memory divided by the number of
-                workers, but not less than 4 GiB.
-            seconds: Time for a call or an item.
-        """
+        """Set the number of workers, the memory of each (default `fair_share`), and the time for a call or an item."""
         self._jobs = jobs
         self._memory_bytes = memory_bytes or fair_share(jobs)
         self._seconds = seconds
@@ -153,20 +137,13 @@ class Pool:
             with self._worker(name) as worker:
                 has_served = worker.has_served
                 worker.ask(function, *args, **kwargs)
-                try:
-                    kind, value = worker.reply(seconds, self._memory_bytes)
-                except TimeoutError as error:
-                    raise NccError(f"{name}: took longer than {seconds:g} s") from error
-                except (EOFError, OSError) as error:
-                    raise NccError(f"{name}: {worker.reason()}") from error
+                kind, value = worker.reply(seconds)
             if kind == "result":
                 return value
             if kind == "error":
                 raise value
-            if kind == "defect":
+            if kind != "memory" or not has_served:  # what earlier calls left may have been too much
                 raise NccError(f"{name}: {value}")
-            if not has_served:  # else what earlier calls left may have been too much
-                raise NccError(f"{name}: needs more memory than {self._memory_bytes / GIGABYTE:.3g} GB")
 
     def in_order(
         self,
@@ -231,19 +208,13 @@ class Pool:
         rest = (index for index in range(len(task.items)) if index not in failed)
         with self._worker(task.name) as worker:
             worker.ask(task.run, failed)
-            kind, value = "item", None
+            kind = "item"
             while kind == "item":
                 index = next(rest, None)
-                seconds = float("inf") if index is None else self._seconds + task.seconds[index]
-                try:
-                    kind, value = worker.reply(seconds, self._memory_bytes)
-                except TimeoutError:
-                    return index, f"took longer than {seconds:g} s", True
-                except (EOFError, OSError):
-                    return index, worker.reason(), False
+                kind, value = worker.reply(float("inf") if index is None else self._seconds + task.seconds[index])
         if isinstance(value, NccError):
             raise value
-        return None if kind == "result" else (index, str(value), False)
+        return None if kind == "result" else (index, str(value), kind == "late")
 
     def _failure_alone(self, task: Task, index: int) -> str | None:
         try:
@@ -265,6 +236,7 @@ class Pool:
 
     @contextmanager
     def _worker(self, name: str) -> Iterator[_Worker]:
+        """Lend an idle worker or a new one, which is ended if it is not idle afterwards."""
         worker = self._take(name)
         try:
             yield worker
@@ -276,21 +248,16 @@ class Pool:
             with self._lock:
                 if self._is_closed:
                     raise NccError(f"{name}: the workers have been ended")
-                confinement.tell_unconfined()
+                confinement.warn_unconfined()
                 try:
                     worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
                 except OSError as error:
                     raise NccError(f"workers can't be started: {error}; {_RESUME}") from error
                 self._busy.add(worker)
-            if worker.has_served:
+            kind, reason = ("ready", None) if worker.has_served else worker.reply()
+            if kind == "ready":
                 return worker
-            try:
-                worker.reply(float("inf"), self._memory_bytes)
-            except (EOFError, OSError):
-                reason = worker.reason()
-                self._give_back(worker)
-            else:
-                return worker
+            self._give_back(worker)
         raise NccError(f"workers can't be started: {reason}; {_RESUME}")
 
     def _give_back(self, worker: _Worker) -> None:
@@ -304,10 +271,10 @@ class Pool:
 
 
 def serve(memory_bytes: int) -> None:
-    """In a worker: answer requests until the parent has no more."""
+    """In a worker: answer requests until the parent has no more; a generator's items are answered one by one."""
     limit_memory(memory_bytes)
-    logging.getLogger(confinement.__name__).setLevel(logging.ERROR)  # the parent has told it
-    parent = Parent()
+    logging.getLogger(confinement.__name__).setLevel(logging.ERROR)  # the parent has warned
+    parent = ParentPipe()
 
     def reply(kind: str, value: Any = None) -> None:
         parent.send(pickle.dumps((kind, value)))
@@ -322,10 +289,10 @@ def serve(memory_bytes: int) -> None:
                     reply("item")
                 result = None
             reply("result", result)
-        except MemoryError:
-            reply("memory", _NO_MEMORY)
         except NccError as error:
             reply("error", error)
+        except MemoryError:
+            reply("memory", f"needs more memory than {memory_bytes / GIGABYTE:.3g} GB")
         except Exception as error:
             if is_defect(error):
                 reply("defect", describe_failure(error))
@@ -347,7 +314,7 @@ def run_inline(task: Task) -> None:
             if index in suspects:
                 if index is None:
                     raise
-                failed[index] = f"{task.items[index]}: {_NO_MEMORY}"
+                failed[index] = f"{task.items[index]}: needs more memory than it may take"
             suspects.add(index)
         else:
             return

@@ -15,16 +15,13 @@ _GRACE_S = 2.0
 _IDLE_S = 0.5
 
 
-class Parent:
-    """The process that started this one, seen from inside.
-
-    It is talked to through what were standard input and output; what this process prints goes to standard error.
-    """
+class ParentPipe:
+    """Messages to and from the parent through what were standard input and output; prints go to standard error."""
 
     def __init__(self) -> None:
-        """Takes the pipes, and ends this process when the parent lets go of them, were it in the middle of its work."""
+        """Take the pipes, and end this process, also in the middle of its work, when the parent closes them."""
         self._requests = os.fdopen(os.dup(0), "rb")
-        self._answers = os.dup(1)
+        self._replies = os.dup(1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         self._is_idle = threading.Event()
@@ -34,28 +31,28 @@ class Parent:
             threading.Thread(target=self._watch, daemon=True).start()
 
     def receive(self) -> bytes | None:
-        """The next message; None when the parent has no more."""
+        """Return the next message; None when the parent has no more."""
         self._is_idle.set()
         head = self._requests.read(HEAD.size)
         if len(head) < HEAD.size:
-            signal.signal(signal.SIGTERM, _stay)  # it leaves already, and must not be torn out of that
+            signal.signal(signal.SIGTERM, _stay)  # it is leaving already, and must not be interrupted
             return None
         self._is_idle.clear()
         return self._requests.read(*HEAD.unpack(head))
 
     def send(self, message: bytes) -> None:
-        """Sends a message; leaves if the parent has gone."""
+        """Send a message; leave if the parent has gone."""
         rest = memoryview(HEAD.pack(len(message)) + message)
         try:
             while rest:
-                rest = rest[os.write(self._answers, rest) :]
+                rest = rest[os.write(self._replies, rest) :]
         except OSError:
             _leave()
 
     def _watch(self) -> None:
-        hung_up = select.poll()
-        hung_up.register(self._requests, 0)
-        hung_up.poll()
+        closed = select.poll()
+        closed.register(self._requests, 0)
+        closed.poll()
         while self._is_idle.wait(_GRACE_S):  # the main thread leaves by itself, or begins what it was sent last
             time.sleep(_IDLE_S)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -64,23 +61,23 @@ class Parent:
 
 
 def limit_memory(num_bytes: int) -> None:
-    """Has the system refuse memory above a limit, which raises, and write no image of a process that crashes."""
+    """Make the system refuse memory beyond a limit, and write no core dumps."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    for what, most in ((resource.RLIMIT_DATA, num_bytes), (resource.RLIMIT_CORE, 0)):
-        soft, hard = resource.getrlimit(what)
-        bounds = [bound for bound in (soft, hard, most) if bound != resource.RLIM_INFINITY]
+    for kind, limit in ((resource.RLIMIT_DATA, num_bytes), (resource.RLIMIT_CORE, 0)):
+        soft, hard = resource.getrlimit(kind)
+        bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]
         with suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
-            resource.setrlimit(what, (min(bounds), hard))
+            resource.setrlimit(kind, (min(bounds), hard))
 
 
 def _leave(*_: object) -> Never:
-    """Ends a worker from inside, which ends the compiler that it runs; who is told twice leaves once."""
+    """End this worker, which ends the compiler that it runs; a second signal is ignored."""
     signal.signal(signal.SIGTERM, _stay)
     sys.exit(1)
 
 
 def _stay(*_: object) -> None:
-    """Ignores a signal. `SIG_IGN` would not do: Python complains of a signal that came just before it was set."""
+    """Ignore a signal. `SIG_IGN` would not do: Python complains of a signal that came just before it was set."""

@@ -11,7 +11,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
-from ncc.system.files.text import source_name
+from ncc.system.files.text import demangle
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LSTMHead, load_coarsening_head
 
@@ -61,14 +61,14 @@ class CoarseningPrediction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        return asdict(self) | {"warnings": self.warnings, "demangled": source_name(self.kernel)}
+        return asdict(self) | {"warnings": self.warnings, "demangled": demangle(self.kernel)}
 
     def _repr_html_(self) -> str:
         rows = [
             (factor, f"{speedup:.2f}×", "best" if factor == self.factor else "")
             for factor, speedup in self.speedups.items()
         ]
-        caption = f"{source_name(self.kernel)} on {self.device or 'any device'}"
+        caption = f"{demangle(self.kernel)} on {self.device or 'any device'}"
         caption += "".join(f"; {warning}" for warning in self.warnings)
         return html_table(caption, ("factor", "expected speedup", ""), rows)
 

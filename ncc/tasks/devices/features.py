@@ -20,7 +20,7 @@ from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.launch import Launch, argument_types, launch_threads
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, LaunchContext, count_work
-from ncc.system.files.quantities import LARGEST_BYTES
+from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
 _ITEM_BYTES = 8.0
@@ -233,9 +233,9 @@ def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size:
     for name, size in named.items():
         if not isinstance(size, Real | None):
             raise InputError(f"{name} is {size!r:.80}; expected a number")
-    if global_size is not None and not 1 <= global_size <= LARGEST_BYTES:
-        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {LARGEST_BYTES:g}")
-    if transfer_bytes is not None and not 0 <= transfer_bytes <= LARGEST_BYTES:
-        raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {LARGEST_BYTES:g}")
+    if global_size is not None and not 1 <= global_size <= MAX_BYTES:
+        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {MAX_BYTES:g}")
+    if transfer_bytes is not None and not 0 <= transfer_bytes <= MAX_BYTES:
+        raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {MAX_BYTES:g}")
     if wgsize is not None and not (1 <= wgsize <= _MAX_WGSIZE and wgsize == int(wgsize)):
         raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_MAX_WGSIZE}")

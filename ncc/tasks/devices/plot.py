@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.system.files.pictures import check_picture, save_picture
-from ncc.system.files.quantities import readable_bytes
-from ncc.system.files.text import printable, source_name
+from ncc.system.files.pages import check_plot_path, save_plot
+from ncc.system.files.text import demangle, escape_control, format_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,13 +20,13 @@ _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 
 def plot_curves(curves: Sequence["DeviceCurve"], path: str | os.PathLike[str]) -> None:
     """Draw the curves of a file's kernels one above the other into a .png, .svg or .pdf."""
-    path = check_picture(path)
+    path = check_plot_path(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
     for row, curve in enumerate(curves, 1):
         draw_curve(curve, figure.add_subplot(len(curves), 1, row))
-    save_picture(figure, path)
+    save_plot(figure, path)
 
 
 def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
@@ -48,7 +47,7 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     for index, flip in enumerate(curve.flips):
         axes.axvline(flip, color=_CPU, linestyle="--", linewidth=1)
         axes.annotate(
-            readable_bytes(flip),
+            format_bytes(flip),
             (flip, 1),
             textcoords="offset points",
             xytext=(4, 6 + 11 * (index % 4)),
@@ -58,12 +57,12 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
         if sizes[0] < edge < sizes[-1]:
             axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
-    axes.set_xticks(ticks := _size_ticks(sizes[0], sizes[-1]), map(readable_bytes, ticks))
+    axes.set_xticks(ticks := _size_ticks(sizes[0], sizes[-1]), map(format_bytes, ticks))
     axes.set_yticks(ticks := _ratio_ticks(*axes.get_ylim()), [f"{tick:g}×" for tick in ticks])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
-    title = printable(f"{source_name(curve.kernel)} on {curve.platform}{group}", lines=False)
+    title = escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False)
     axes.set_title(title, loc="left", fontsize=11, color=_INK, parse_math=False)
     axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
     axes.set_ylabel("CPU time / GPU time")

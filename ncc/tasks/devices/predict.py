@@ -19,8 +19,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
-from ncc.system.files.quantities import LARGEST_BYTES, readable_bytes, readable_estimate
-from ncc.system.files.text import source_name
+from ncc.system.files.text import MAX_BYTES, demangle, format_bytes, format_interval
 from ncc.tasks.devices.features import (
     KernelFeatures,
     check_sizes,
@@ -106,7 +105,7 @@ class DevicePrediction:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
         values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
-        return values | {"demangled": source_name(self.kernel)}
+        return values | {"demangled": demangle(self.kernel)}
 
     def __str__(self) -> str:
         odds = " ".join(f"{device} {probability:.0%}" for device, probability in self.odds.items())
@@ -121,12 +120,12 @@ class DevicePrediction:
         if self.flips is not None:
             return f"{answer}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
-            answer += "; " + ", ".join(f"{name} {readable_estimate(*time)}" for name, time in self.times_ms.items())
+            answer += "; " + ", ".join(f"{name} {format_interval(*time)}" for name, time in self.times_ms.items())
         answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, "
         answer += "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
         texts = {
             "global_size": lambda value: f"{value:,.0f} work-items",
-            "transfer_bytes": lambda value: f"{readable_bytes(value)} transferred",
+            "transfer_bytes": lambda value: f"{format_bytes(value)} transferred",
             "integer_arguments": lambda value: f"integer arguments of {value:,.0f}",
         }
         assumed = " and ".join(texts[name](value) for name, value in self.assumed.items())
@@ -142,7 +141,7 @@ class DevicePrediction:
             "{:.2f}× to {:.2f}×".format(*self.interval),
             f"{self.unknown_rate:.1%} of {self.num_statements}",
         )
-        return html_table(f"{source_name(self.kernel)} on {self.platform}", heading, [row])
+        return html_table(f"{demangle(self.kernel)} on {self.platform}", heading, [row])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -171,9 +170,9 @@ class DeviceCurve:
     seen: tuple[float, float]
 
     def __repr__(self) -> str:
-        first, last = map(readable_bytes, self.transfer_bytes[[0, -1]].tolist())
+        first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
         sizes = f"{len(self.transfer_bytes)} sizes from {first} to {last}"
-        flips = ", ".join(map(readable_bytes, self.flips)) or "none"
+        flips = ", ".join(map(format_bytes, self.flips)) or "none"
         return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
 
     @property
@@ -189,11 +188,11 @@ class DeviceCurve:
     def _repr_html_(self) -> str:
         columns = self.transfer_bytes, self.speedup_gpu_over_cpu, self.low, self.high, self.decided
         rows = [
-            (readable_bytes(size), f"{ratio:.2f}×", f"{low:.2f}× to {high:.2f}×", "" if decided else "undecided")
+            (format_bytes(size), f"{ratio:.2f}×", f"{low:.2f}× to {high:.2f}×", "" if decided else "undecided")
             for size, ratio, low, high, decided in zip(*columns, strict=True)
         ]
         names = ("transfer", "GPU over CPU", "80 % interval", "")
-        caption = f"{source_name(self.kernel)} on {self.platform}"
+        caption = f"{demangle(self.kernel)} on {self.platform}"
         return html_table(caption, names, rows[:: max(1, len(rows) // 16)])
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
@@ -259,7 +258,7 @@ class Explanation:
             )
             for line in self.lines
         ]
-        caption = f"{source_name(self.kernel)}: log(CPU time / GPU time) is {self.log_ratio:.2f}"
+        caption = f"{demangle(self.kernel)}: log(CPU time / GPU time) is {self.log_ratio:.2f}"
         return html_table(caption, ("line", "effect", "statements"), rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -435,7 +434,7 @@ def _bytes_moved(features: KernelFeatures, transfer: float | None, global_size: 
     """Bytes as given, or derived from work-items; None if neither is known."""
     if global_size is None or transfer is not None:
         return transfer
-    return min(float(complete_sizes(features, np.array([[np.nan, 1, global_size]]))[0, 0]), LARGEST_BYTES)
+    return min(float(complete_sizes(features, np.array([[np.nan, 1, global_size]]))[0, 0]), MAX_BYTES)
 
 
 def _assumptions(
@@ -473,10 +472,10 @@ def _decided_ranges(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, floa
 def _by_size(answer: DevicePrediction) -> str:
     """Which device is faster at which sizes, and which is the likelier one elsewhere."""
     first, second = answer.devices[:: -1 if answer.starts_with_second else 1]
-    sizes = [readable_bytes(size) for size in answer.flips or ()]
+    sizes = [format_bytes(size) for size in answer.flips or ()]
     turns = [f"{(second, first)[index % 2]} from {size}" for index, size in enumerate(sizes)]
     leaning = ", ".join([f"{first} below {sizes[0]}", *turns] if sizes else [first])
-    ranges = [f"{device} from {readable_bytes(low)} to {readable_bytes(high)}" for device, low, high in answer.decided]
+    ranges = [f"{device} from {format_bytes(low)} to {format_bytes(high)}" for device, low, high in answer.decided]
     if not ranges:
         return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
     whole = len(answer.decided) == 1 and answer.decided[0][1:] == (SIZES[0], SIZES[-1])

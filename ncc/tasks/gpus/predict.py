@@ -14,9 +14,8 @@ from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
 from ncc.kernels.reading import load_kernels, plain_kernel_name
-from ncc.system.files.pictures import check_picture, save_picture
-from ncc.system.files.quantities import decimal_bytes, readable_estimate
-from ncc.system.files.text import printable, source_name
+from ncc.system.files.pages import check_plot_path, save_plot
+from ncc.system.files.text import demangle, escape_control, format_interval, format_si_bytes
 from ncc.tasks.gpus.cards import Card, find_card
 from ncc.tasks.gpus.columns import OVERHEAD, Work, count_launch, launch_columns, roofline_times, time_bounds
 from ncc.tasks.gpus.head import GpuHead, load_gpu_head
@@ -104,7 +103,7 @@ class GpuPrediction:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON fields."""
-        return {"demangled": source_name(self.kernel), **asdict(self)}
+        return {"demangled": demangle(self.kernel), **asdict(self)}
 
     def __str__(self) -> str:
         other = "bandwidth" if self.bound == "compute" else "compute"
@@ -116,7 +115,7 @@ class GpuPrediction:
         notes += "" if self.familiar else "; unlike the launches of training"
         notes += "; extrapolated by data sheets" if self.extrapolated else ""
         return (
-            f"{source_name(self.kernel)} on {self.gpu}: {readable_estimate(self.time_ms, *self.interval_ms)}, bound by "
+            f"{demangle(self.kernel)} on {self.gpu}: {format_interval(self.time_ms, *self.interval_ms)}, bound by "
             f"{_SHOWN_BOUNDS.get(self.bound, self.bound)}{sure}{rather}{notes}"
         )
 
@@ -124,7 +123,7 @@ class GpuPrediction:
         """The evidence for the answer, as lines."""
         parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_NUM_SHOWN])]
-        flops, traffic = _amount(round(self.flops)), decimal_bytes(self.traffic_bytes)
+        flops, traffic = _amount(round(self.flops)), format_si_bytes(self.traffic_bytes)
         lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
         for title, floors in (("", self.floors_ms), (", as the launch's sizes tell", self.assumed_floors_ms)):
             shown = ", ".join(f"{name} {time:.3g} ms" for name, time in floors.items() if time)
@@ -132,7 +131,7 @@ class GpuPrediction:
                 lines.append(f"  at least{title}: {shown}")
         for title, found in (
             ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
-            ("buffers", {name: decimal_bytes(value) for name, value in self.buffers_bytes.items()}),
+            ("buffers", {name: format_si_bytes(value) for name, value in self.buffers_bytes.items()}),
             ("by the launch's sizes", {name: _amount(value) for name, value in self.assumed.items()}),
         ):
             if found:
@@ -265,7 +264,7 @@ def _balance(work: Work, card: Card) -> float:
 
 def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
     """Draw kernels by operational intensity and speed below the roofline; those without such operations are named."""
-    path = check_picture(path)
+    path = check_plot_path(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
@@ -284,15 +283,15 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
         axes.errorbar(
             [place], [speed], yerr=ends, fmt="o", color=_COLORS.get(one.bound, _NEITHER), capsize=3, linewidth=1
         )
-        name = printable(plain_kernel_name(one.kernel), lines=False)
+        name = escape_control(plain_kernel_name(one.kernel), lines=False)
         axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("operational intensity (FLOP per byte of DRAM traffic)")
     axes.set_ylabel("FLOP/s")
-    without = [printable(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
+    without = [escape_control(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
     below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
     title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
     axes.set_title(title, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-    save_picture(figure, path)
+    save_plot(figure, path)

@@ -28,8 +28,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry
 from ncc.learning.heads.trees import trees_of
-from ncc.system.files.models import write_atomically
-from ncc.system.files.writing import check_folder
+from ncc.system.files.writing import check_folder, write_atomically
 from ncc.tasks.gpus.cards import MEASURED, Card, find_card
 from ncc.tasks.gpus.columns import count_launch, launch_columns
 from ncc.tasks.gpus.head import (

@@ -20,12 +20,11 @@ from ncc.ir.inputs import expand_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
 from ncc.learning.encoder.encoders import AnyEncoder, save_encoder
 from ncc.learning.encoder.pooling import Pooler, load_pooler
-from ncc.system.files.reading import FoundFile, read_file
-from ncc.system.files.streams import STDIN
+from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.tables import vectors_of
-from ncc.system.files.writing import check_folder, only_writer
-from ncc.system.workers.parts import FileVectors, Part, in_parts
+from ncc.system.files.writing import check_folder, folder_lock
 from ncc.system.workers.pool import cluster_executor
+from ncc.system.workers.shards import FileVectors, Shard, in_shards
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index
 from ncc.tasks.search.store import IndexCard, Store, Writer, writing
 
@@ -46,7 +45,7 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 
 
 def read_functions(
-    file: FoundFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
+    file: InputFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
 ) -> FileVectors:
     """The functions of a file, where they are, and their vectors, of length 1."""
     pooler = _pooler(pooling, embedding, encoder)
@@ -104,10 +103,10 @@ def index(
         raise InputError("an index is of files and folders, not of standard input")
     found = expand_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
-    files = {str(item.source): item.source for item in found if isinstance(item.source, FoundFile) and not item.error}
+    files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
     if not files:
         raise InputFileError(next(iter(failures.values()), "there is nothing to index"))
-    with cluster_executor(scheduler, executor) as workers, only_writer(folder, wait_s=0):
+    with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
         old = _open(folder, pooler)
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
         kept = _kept(old, files, prints, roots)
@@ -133,7 +132,7 @@ def index(
             encoder=encoding and str(folder / encoding),
             options=options,
         )
-        parts = in_parts(
+        parts = in_shards(
             fresh,
             work,
             folder / "parts",
@@ -170,17 +169,17 @@ def _open(folder: Path, pooler: Pooler) -> Store | None:
     return store
 
 
-def fingerprint_of(file: FoundFile, options: CompileOptions) -> str:
+def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
     """A hash of a file and of how it is read; empty for one that can't be read, which will say why."""
     try:
         how = repr((options, own_flags(file, options))).encode()
-        return hashlib.sha256(how + b"\0" + read_file(file)).hexdigest()[:32]
+        return hashlib.sha256(how + b"\0" + read_input(file)).hexdigest()[:32]
     except NccError:
         return ""
 
 
 def _kept(
-    old: Store | None, files: Mapping[str, FoundFile], prints: Mapping[str, str], roots: Sequence[str]
+    old: Store | None, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
 ) -> dict[str, int]:
     """Path → row of the old index's files, of those that stay as they are."""
     if old is None:
@@ -211,7 +210,7 @@ def _copy(old: Store | None, kept: Mapping[str, int], writer: Writer) -> int:
     return len(kept)
 
 
-def _add(part: Part, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
+def _add(part: Shard, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
     """A part's files; path → reason of those that failed."""
     failures = {}
     for file, about, rows in part.by_file():

@@ -18,7 +18,8 @@ from msgspec import ValidationError, convert
 
 from ncc.arrays import Floats
 from ncc.errors import AssetError, InputError
-from ncc.system.files.models import read_json, write_atomically
+from ncc.system.files.models import read_json
+from ncc.system.files.writing import write_atomically
 
 FORMAT_VERSION = 1
 COPIES_PER_FUNCTION = 0.1

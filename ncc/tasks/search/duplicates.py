@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
-from ncc.system.files.pages import SHOWN_ROWS, html_table
+from ncc.system.files.pages import MAX_ROWS, html_table
 from ncc.tasks.search.index import Index, IndexedFunction, dataframe
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Duplicates:
     def _repr_html_(self) -> str:
         rows = [
             (index, f"{function.similarity:.3f}", function.demangled, function.location)
-            for index, group in enumerate(islice(self, SHOWN_ROWS))
+            for index, group in enumerate(islice(self, MAX_ROWS))
             for function in group
         ]
         return html_table(repr(self), ("group", "similarity", "function", "location"), rows)

@@ -20,8 +20,8 @@ from ncc.ir.reader.places import function_places
 from ncc.learning.embedding.embedding import normalised
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.pages import html_table
-from ncc.system.files.reading import FoundFile
-from ncc.system.files.text import source_name
+from ncc.system.files.reading import InputFile
+from ncc.system.files.text import demangle
 from ncc.tasks.search.calibration import Calibration, load_calibration, shipped_calibration
 from ncc.tasks.search.store import Store
 
@@ -86,7 +86,7 @@ class IndexedFunction:
     @property
     def demangled(self) -> str:
         """Its demangled name, printable."""
-        return source_name(self.function)
+        return demangle(self.function)
 
     @property
     def location(self) -> str:
@@ -256,7 +256,7 @@ class Index:
         functions = range(module.num_functions) if function is None else find_functions(module, function)
         columns = function_columns(module)
         columns["function"] = columns.pop("name")
-        folder = query.folder if isinstance(query, FoundFile) else None
+        folder = query.folder if isinstance(query, InputFile) else None
         queries = [
             IndexedFunction(file=module.name, folder=folder, **{name: values[row] for name, values in columns.items()})
             for row in functions
@@ -286,7 +286,7 @@ class Index:
         table = self.store.functions.to_pydict()
         paths = self.store.files["path"].to_pylist()
         table["file"] = [paths[file] for file in table["file"]]
-        table["demangled"] = list(map(source_name, table["name"]))
+        table["demangled"] = list(map(demangle, table["name"]))
         return dataframe(table)
 
 

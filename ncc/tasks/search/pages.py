@@ -10,8 +10,8 @@ from ncc.errors import NccError
 from ncc.ir.reader.objects import holds_bitcode
 from ncc.ir.reader.reader import print_canonically
 from ncc.system.files.pages import render_page
-from ncc.system.files.reading import FoundFile, read_file
-from ncc.system.files.text import printable
+from ncc.system.files.reading import InputFile, read_input
+from ncc.system.files.text import escape_control
 from ncc.tasks.search.duplicates import Duplicates
 from ncc.tasks.search.index import IndexedFunction, SearchResult
 
@@ -42,7 +42,7 @@ def source_lines(function: IndexedFunction) -> Excerpt:
     numbers = range(first, min(last, first + _MAX_LINES - 1) + 1) if first else ()
     rest = last - first + 1 - len(numbers)
     note = "its lines are not known" if not numbers else f"… {rest} more lines" if rest > 0 else ""
-    shown = tuple((number, printable(lines[number - 1].expandtabs(4), lines=False)) for number in numbers)
+    shown = tuple((number, escape_control(lines[number - 1].expandtabs(4), lines=False)) for number in numbers)
     return Excerpt(function, shown, note)
 
 
@@ -59,7 +59,7 @@ def _readable(function: IndexedFunction) -> str:
 
 @lru_cache(maxsize=64)
 def _lines_of(path: str, folder: str | None) -> tuple[str, ...]:
-    data = read_file(FoundFile(path, folder))
+    data = read_input(InputFile(path, folder))
     text = print_canonically(data, path) if holds_bitcode(data) else data
     return tuple(text.decode("utf-8", "replace").splitlines())
 
@@ -88,7 +88,7 @@ def side_by_side(left: IndexedFunction, right: IndexedFunction) -> "Table":
     table = Table(expand=True, show_lines=False)
     excerpts = [source_lines(left), source_lines(right)]
     for excerpt in excerpts:
-        location = printable(excerpt.function.location, lines=False)
+        location = escape_control(excerpt.function.location, lines=False)
         table.add_column(Text(f"{excerpt.function.demangled}\n{location}"), ratio=1)
     table.add_row(*(Text("\n".join([*(f"{n:5} {text}" for n, text in each.lines), each.note])) for each in excerpts))
     table.title = format_similarity(right)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
 from ncc.errors import AssetError, InputFileError
-from ncc.system.files.models import open_atomically, read_json, write_atomically
+from ncc.system.files.models import read_json
+from ncc.system.files.writing import open_atomically, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,7 +10,7 @@ from tests.rooms import (
     Abstraction,
     CompileOptions,
     Compiler,
-    FoundFile,
+    InputFile,
     ProgramReader,
     compile_program,
     file_key,
@@ -59,9 +59,9 @@ def test_each_file_is_compiled_with_its_own_flags(project, options, monkeypatch)
 
 def test_programs_of_one_text_and_other_flags_are_kept_apart(project, options, tmp_path):
     reader = ProgramReader(options, Abstraction(), tmp_path / "cache")
-    read = [reader.read(FoundFile(str(project / name / "f.c"), str(project)))[0] for name in ("one", "two")]
+    read = [reader.read(InputFile(str(project / name / "f.c"), str(project)))[0] for name in ("one", "two")]
     assert ["fadd" in read[0].texts[1], "fmul" in read[1].texts[1]] == [True, True]
-    keys = {file_key(FoundFile(str(project / name / "f.c")), options) for name in ("one", "two", "three")}
+    keys = {file_key(InputFile(str(project / name / "f.c")), options) for name in ("one", "two", "three")}
     assert len(keys) == 3
 
 

@@ -14,7 +14,7 @@ from tests.rooms import (
     XFG,
     EdgeKind,
     build_xfg,
-    printable,
+    escape_control,
     read_module,
     to_dot,
     to_graphml,
@@ -151,7 +151,7 @@ def test_dot(graph: XFG) -> None:
     texts = Counter(graph.module.statement_text(statement) for statement in graph.statement.tolist())
     assert Counter(unquoted(label) for _, _, label in edges) == texts
     for node, label in nodes.items():
-        assert printable(graph.node_label(int(node))).endswith(unquoted(label))
+        assert escape_control(graph.node_label(int(node))).endswith(unquoted(label))
 
 
 def test_dot_has_a_cluster_for_each_function() -> None:

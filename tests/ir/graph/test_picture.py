@@ -17,9 +17,9 @@ from tests.rooms import (
     build_xfg,
     draw_function,
     draw_functions,
+    escape_control,
     node_kind,
     page_data,
-    printable,
     read_module,
     to_html,
     to_svg,
@@ -39,13 +39,13 @@ def shows(graph: XFG, drawing: Drawing, function: int, row: int, node: int) -> b
     """Does the row show the node?"""
     kind, label, statement = node_kind(graph, node), drawing.labels[row], int(drawing.statement[row])
     if graph.function_of(node) != function:
-        return label == printable(graph.node_label(node))
+        return label == escape_control(graph.node_label(node))
     begin = int(graph.module.function_start[function])
     if kind == "effect":
         return statement == graph.effect_statement[node - graph.effect]
     if kind in ("root", "return"):
         return statement == begin if kind == "root" else label == "return"
-    name = printable(graph.module.node_name(node))
+    name = escape_control(graph.module.node_name(node))
     if kind == "result":
         return statement == graph.module.node_definition[node]
     return label == (f"{name}:" if kind == "block" else f"%{name}")
@@ -72,7 +72,7 @@ def test_every_statement_has_a_row_in_the_box_of_its_block(graph: XFG) -> None:
         for block, box in zip(blocks, drawing.boxes[1:], strict=False):
             rows = drawing.statement[box.first : box.first + box.num_rows].tolist()
             assert {int(module.block[row]) for row in rows if row >= 0} == {block}
-            assert drawing.labels[box.first] == f"{printable(module.node_name(int(module.block_node[block])))}:"
+            assert drawing.labels[box.first] == f"{escape_control(module.node_name(int(module.block_node[block])))}:"
 
 
 def test_boxes_stand_clear_of_each_other(graph: XFG) -> None:

@@ -12,7 +12,7 @@ from ncc.errors import InputError, IRError
 from tests.rooms import (
     Abstraction,
     Compiler,
-    FoundFile,
+    InputFile,
     Member,
     ProgramReader,
     Recipe,
@@ -23,7 +23,7 @@ from tests.rooms import (
     find_labelled_files,
     list_members,
     load_module,
-    read_file,
+    read_input,
 )
 from tests.support.refuses import refuses
 
@@ -161,7 +161,7 @@ def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path, library):
     except OSError:
         pytest.skip("this system makes no links")
     with refuses(InputError, "is a link out of"):
-        read_file(FoundFile(f"{link}(add.o)", str(link.parent)))
+        read_input(InputFile(f"{link}(add.o)", str(link.parent)))
     with refuses(InputError, "is a link out of"):
         [item] = expand_inputs([str(link.parent)])
         load_module(item.source)
@@ -186,5 +186,5 @@ def test_corpora_and_labelled_folders_take_members(tmp_path, objects):
     files = find_labelled_files(tmp_path / "code")
     assert [Path(path).name for path in files.paths] == ["lib.a(add.o)", "lib.a(the_product_of_two_numbers.o)"] * 2
     reader = ProgramReader(ncc.CompileOptions(), Abstraction(), tmp_path)
-    read = [reader.read(FoundFile(path, files.folder)) for path in files.paths]
+    read = [reader.read(InputFile(path, files.folder)) for path in files.paths]
     assert [(len(program.text_id), way) for program, way in read] == [(3, "IR")] * 4

@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, NccError, OutputError
-from tests.rooms import IndexCard, Store, parts
+from tests.rooms import IndexCard, Store, run_inline, shards
 from tests.rooms import search_build as build
 from tests.tasks.search.conftest import FIND, SUM, write_code
 
@@ -118,7 +118,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     (code / "c.c").write_text(FIND.format(name="added", number=2))
     (code / "types.c").unlink()
     seen: list[str] = []
-    monkeypatch.setattr(build, "in_parts", lambda files, work, *_, **__: _parts_here(files, work, seen))
+    monkeypatch.setattr(build, "in_shards", lambda files, work, folder, **_: _shard_here(files, work, folder, seen))
     again = ncc.index(code, folder)
     assert seen == ["b.c", "c.c"]
     assert _names(again) == ["added", "changed", "find", "first_sum"]
@@ -133,15 +133,11 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     assert (same.report.num_updated, same.store.card.generation) == (0, 2)
 
 
-def _parts_here(files, work, seen):
+def _shard_here(files, work, folder, seen):
     seen += [Path(file).name for file in files]
-    rows = [work(file) for file in files]
-    import pyarrow
-
-    from tests.rooms import vector_table
-
-    table = pyarrow.concat_tables([vector_table(one.columns, one.vectors) for one in rows if len(one.vectors)])
-    yield parts.Part(tuple(files), [{"error": None, "num_rows": len(one.vectors)} for one in rows], table)
+    shard = shards.Shard(tuple(files), work, folder, 0.0)
+    run_inline(shard.task())
+    yield shard
 
 
 def test_files_of_other_folders_stay(code, tmp_path):
@@ -187,7 +183,7 @@ def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
 
 
 def test_a_build_that_was_stopped_goes_on(code, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "BATCH_FILES", 1)
+    monkeypatch.setattr(shards, "SHARD_FILES", 1)
     told = []
 
     def stop(line):
@@ -294,7 +290,7 @@ def test_an_index_of_many_files_is_the_same_in_any_batches(tmp_path, monkeypatch
     for number in range(5):
         (code / f"more{number}.c").write_text(SUM.format(name=f"more{number}", number=number))
     one = ncc.index(code, tmp_path / "one")
-    monkeypatch.setattr(parts, "BATCH_FILES", 2)
+    monkeypatch.setattr(shards, "SHARD_FILES", 2)
     two = ncc.index(code, tmp_path / "two")
     assert two.store.functions.equals(one.store.functions)
     assert np.array_equal(two.vectors, one.vectors)
