@@ -55,6 +55,7 @@ _HOMES = {
         "profile",
     ),
     "ncc.learning.corpus.build": ("build_corpus",),
+    "ncc.learning.embedding.backoff": ("BackoffLevel",),
     "ncc.learning.embedding.embedding": (
         "Embedding",
         "load_embedding",

@@ -101,17 +101,11 @@ def test_coverage(goldens: Goldens) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_times(goldens: Goldens) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    found = ncc_lab.evaluate_times("application", "nvidia", model="trees")
-    goldens.check("lab-times", comparable(found.to_dict() if hasattr(found, "to_dict") else found))
-
-
-@pytest.mark.full
-def test_launches_of_a_gpu(goldens: Goldens) -> None:
-    needs("gpuflop")
-    goldens.check("lab-gpu", comparable({name: ncc_lab.evaluate_gpu(name) for name in ("physics", "median", "sizes")}))
+    goldens.check("lab-times", comparable(ncc_lab.evaluate_times("kernel", "nvidia", model="gp")))
 
 
 @pytest.mark.full

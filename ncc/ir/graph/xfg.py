@@ -91,6 +91,16 @@ class XFG:
 
         return to_networkx(self)
 
+    def to_svg(self, function: str | None = None) -> str:
+        """Draw a function of the graph, by default its only one, as SVG text.
+
+        Raises:
+            InputError: There is no such function, or several and none was named.
+        """
+        from ncc.ir.graph.draw import to_svg
+
+        return to_svg(self, function)
+
     def node_label(self, node: int) -> str:
         """A node's name: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""
         if node >= self.effect:
