@@ -86,7 +86,6 @@ NOT_RUN = {
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and a clang of its own"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
-    ("docs/howto/my-machine.md", "measures for ten minutes"),
 }
 
 
