@@ -32,8 +32,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from ncc.ir.frontend.clang import find_compiler
 from ncc.ir.frontend.compile import compile_source
-from ncc.ir.frontend.compilers import find_compiler
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.xfg import build_xfg
 from ncc.ir.reader.reader import read_module

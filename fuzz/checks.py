@@ -7,7 +7,7 @@ from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import XFG, build_xfg
 from ncc.ir.reader.module import Module, NodeKind
 from ncc.ir.reader.native import OPCODES
-from ncc.ir.reader.older import modern_text
+from ncc.ir.reader.optimised import modern_text
 
 __all__ = ["assert_same_reading", "check_module", "renumbered", "statements"]
 

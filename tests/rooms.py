@@ -6,15 +6,14 @@ from ncc.cli import app, output
 from ncc.cli.errors import told_defects
 from ncc.cli.output import print_rows
 from ncc.ir.frontend import run as run_compiler
-from ncc.ir.frontend.compile import compile_source
-from ncc.ir.frontend.compilers import find_compiler
+from ncc.ir.frontend.allowed_paths import compile_permissions
+from ncc.ir.frontend.clang import find_compiler
+from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.device_code import compile_device_code
-from ncc.ir.frontend.diagnostics import FinishedProcess, compile_error
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.precompiled import with_header
-from ncc.ir.frontend.rights import compile_permissions
-from ncc.ir.frontend.searching import header_folders
+from ncc.ir.frontend.project import header_folders
+from ncc.ir.frontend.run import FinishedProcess, compile_error
 from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
 from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
@@ -30,8 +29,7 @@ from ncc.ir.reader.llvm import LLVMWork, print_module, stop_helper
 from ncc.ir.reader.module import Module, NodeKind, opcode_number
 from ncc.ir.reader.native import OPCODES, IRSyntaxError, find_literals, read_text
 from ncc.ir.reader.objects import is_bitcode
-from ncc.ir.reader.older import modern_text
-from ncc.ir.reader.optimised import as_if_optimised
+from ncc.ir.reader.optimised import as_if_optimised, modern_text
 from ncc.ir.reader.places import Place, function_places
 from ncc.ir.reader.reader import print_canonically, read_module
 from ncc.kernels.addresses import access_pattern, thread_strides

@@ -29,7 +29,7 @@ def _facts() -> dict[str, Any]:
 
     import ncc
     from ncc import api
-    from ncc.ir.frontend.compilers import find_compiler
+    from ncc.ir.frontend.clang import find_compiler
     from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
     from ncc.ir.reader.objects import IR_EXTENSIONS
     from ncc.learning.data.registry import data_folder

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ncc.errors import InputError, InputFileError, IRError
 from ncc.ir.frontend.compile import compile_source
-from ncc.ir.frontend.diagnostics import CompiledSource
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.frontend.run import CompiledSource
 from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.agreement import find_mismatch

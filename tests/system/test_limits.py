@@ -164,7 +164,7 @@ def test_a_disk_that_fills_up_while_the_compiler_writes(monkeypatch, full):
 
 
 @pytest.mark.parametrize(
-    ("returncode", "stderr", "is_full", "words"),
+    ("returncode", "stderr", "hit_output_limit", "words"),
     [
         (-9, b"", False, "was ended by signal SIGKILL, maybe for want of memory"),
         (-25, b"", False, "wrote more than 2 GB and was stopped"),
@@ -189,9 +189,9 @@ def test_a_disk_that_fills_up_while_the_compiler_writes(monkeypatch, full):
         (3, b"", False, "failed with exit code 3"),
     ],
 )
-def test_ends_in_words(monkeypatch, returncode, stderr, is_full, words):
+def test_ends_in_words(monkeypatch, returncode, stderr, hit_output_limit, words):
     monkeypatch.setattr(limits, "_physical_memory", lambda: 16 * GIGABYTE)
-    finished = FinishedProcess(returncode=returncode, stdout=b"", stderr=stderr, is_full=is_full)
+    finished = FinishedProcess(returncode=returncode, stdout=b"", stderr=stderr, hit_output_limit=hit_output_limit)
     assert words in str(compile_error("a.c", ("clang", "a.c"), finished)).splitlines()[0]
 
 

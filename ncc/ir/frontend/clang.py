@@ -1,13 +1,199 @@
-"""The clang command line for each language; the only place that knows a language's flags."""
+"""The clang to run, and its command line for each language: the only place that knows a language's flags.
 
+The bundled clang is made independent of the machine: its own C and C++ headers come first, in the order of `zig c++`
+(C++ library, clang's builtins, C library, kernel), headers of other libraries under /usr/include last.
+"""
+
+import functools
+import importlib.util
+import os
+import platform
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ncc.errors import InputError
-from ncc.ir.frontend.compilers import Clang
-from ncc.ir.frontend.diagnostics import DEFAULT_CXX
-from ncc.ir.frontend.headers import OWN_HEADERS, default_target, header_flags
-from ncc.ir.frontend.options import CompileOptions
+from ncc.errors import CompileError, InputError
+from ncc.ir.frontend.options import DEFAULT_CXX, CompileOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clang:
+    """A clang and where its name came from.
+
+    Attributes:
+        argv: What starts it; flags follow.
+        origin: In words, for error messages.
+        headers: The folder of headers that come with the bundled clang; None for a user's own clang,
+            which has its own.
+    """
+
+    argv: tuple[str, ...]
+    origin: str
+    headers: Path | None
+
+
+def find_compiler(clang: str | None = None) -> Clang:
+    """Choose a compiler; nothing is started."""
+    named = (clang, "the clang option"), (os.environ.get("NCC_CLANG"), "the environment variable NCC_CLANG")
+    for name, origin in named:
+        if name:
+            # Not through a Path, which would turn "./clang" into a name to look for on PATH.
+            executable = str(Path(name).expanduser()) if name.startswith("~") else name
+            return Clang(argv=(executable,), origin=origin, headers=None)
+    folder = _ziglang_folder()
+    if folder is None:
+        raise CompileError(
+            "no compiler: the ziglang package, which brings one, is not installed; "
+            "`pip install ziglang`, or name a clang with the clang option or NCC_CLANG"
+        )
+    zig = folder / ("zig.exe" if os.name == "nt" else "zig")
+    # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
+    return Clang(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folder / "lib")
+
+
+@functools.cache
+def _ziglang_folder() -> Path | None:
+    """Where the wheel lies, found without importing it."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0])
+
+
+OWN_HEADERS = Path(__file__).parent
+
+# What libc++ finds in its generated __config_site; this copy has none and takes macros instead.
+_LIBCXX_DEFINES = (
+    "_LIBCPP_ABI_VERSION=1",
+    "_LIBCPP_ABI_NAMESPACE=__1",
+    "_LIBCPP_HAS_THREADS=1",
+    "_LIBCPP_HAS_MONOTONIC_CLOCK=1",
+    "_LIBCPP_HAS_TERMINAL=1",
+    "_LIBCPP_HAS_MUSL_LIBC=0",
+    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
+    "_LIBCPP_HAS_FILESYSTEM=1",
+    "_LIBCPP_HAS_RANDOM_DEVICE=1",
+    "_LIBCPP_HAS_LOCALIZATION=1",
+    "_LIBCPP_HAS_UNICODE=1",
+    "_LIBCPP_HAS_WIDE_CHARACTERS=1",
+    "_LIBCPP_HAS_TIME_ZONE_DATABASE=1",
+    "_LIBCPP_HAS_NO_STD_MODULES",
+    "_LIBCPP_PSTL_BACKEND_SERIAL",
+    "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS",
+    "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
+    # No run-time checks: they would drown a program's own statements in branches to abort.
+    "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+)
+
+# These copies of glibc's headers leave its version to the command line; `zig c++` chooses this one too.
+_GLIBC_DEFINE = "-D__GLIBC_MINOR__=31"
+
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "powerpc64le", "i686": "i386"}
+
+# The C library's and the kernel's folders are named by families, of which the first that fits is taken.
+_FAMILIES = ("aarch64", "arm", "loongarch", "mips", "powerpc", "riscv", "s390x", "sparc", "x86")
+
+
+def default_target() -> str:
+    """Name the Linux target of this machine's architecture, whatever its operating system."""
+    return f"{_architecture(platform.machine())}-unknown-linux-gnu"
+
+
+def header_flags(headers: Path, target: str, *, cplusplus: bool) -> list[str]:
+    """Replace the compiler's search path by the bundled headers."""
+    architecture = _architecture(target.split("-", maxsplit=1)[0])
+    flags = ["-nostdinc"]
+    if cplusplus:
+        flags.append("-nostdinc++")
+        flags += _isystem(OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include")
+        flags += [f"-D{define}" for define in _LIBCXX_DEFINES]
+    libc = headers / "libc/include"
+    family = _family(architecture)
+    flags += _isystem(headers / "include", libc / f"{family}-linux-gnu", libc / "generic-glibc")
+    flags += _isystem(libc / f"{family}-linux-any", libc / "any-linux-any", OWN_HEADERS / "c")
+    flags.append(_GLIBC_DEFINE)
+    for folder in (f"/usr/include/{architecture}-linux-gnu", "/usr/include"):
+        flags += ["-idirafter", folder]
+    return flags
+
+
+def _architecture(name: str) -> str:
+    lowered = name.lower()
+    return _ARCHITECTURES.get(lowered, lowered)
+
+
+def _family(architecture: str) -> str:
+    if architecture == "i386":
+        return "x86"
+    return next((family for family in _FAMILIES if architecture.startswith(family)), architecture)
+
+
+def _isystem(*folders: Path) -> list[str]:
+    return [part for folder in folders for part in ("-isystem", str(folder))]
+
+
+_VARIABLE = "NCC_CUDA_PATH"
+_CUDA_VERSION = re.compile(rb"^#define\s+CUDA_VERSION\s+(\d{4,6})\b", re.MULTILINE)
+_OF_TORCH = re.compile(r"error: '(?:torch|ATen|c10)/[^']+' file not found")
+_OLDEST, _NEWEST = 9, 13
+_TOOLKIT_INCLUDES = ("include", "targets/x86_64-linux/include", "targets/sbsa-linux/include")
+_NVIDIA_WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
+
+
+def toolkit_flags(named: str | None) -> tuple[str, ...]:
+    """Flags by which headers of a toolkit are found, after all others."""
+    folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
+    folders = folders or _of_wheels()
+    # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
+    own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
+    return (*own, *(part for folder in folders for part in ("-idirafter", str(folder))))
+
+
+def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
+    """Options by which PyTorch's headers are found, where one of them is what a compiler did not find; else None."""
+    spec = importlib.util.find_spec("torch") if any(map(_OF_TORCH.search, errors)) else None
+    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]
+    folders = [folder for include in includes for folder in (include, include / "torch/csrc/api/include")]
+    if not folders or str(folders[-1]) in options.flags:
+        return None
+    declared = ("-DUSE_CUDA",) if language == "cuda" else ()
+    found = tuple(part for folder in folders for part in ("-idirafter", str(folder)))
+    return replace(options, flags=(*declared, *found, *options.flags))
+
+
+def _of_toolkit(named: str | None, origin: str) -> list[Path]:
+    if not named:
+        return []
+    root = Path(named).expanduser().absolute()
+    include = next((root / place for place in _TOOLKIT_INCLUDES if (root / place / "cuda.h").is_file()), None)
+    if include is None:
+        raise InputError(
+            f"{origin}{named}: not a CUDA toolkit: expected a folder with include/cuda.h, such as /usr/local/cuda"
+        )
+    found = _CUDA_VERSION.search((include / "cuda.h").read_bytes())
+    version = int(found[1]) // 1000 if found else None
+    if version is None or not _OLDEST <= version <= _NEWEST:
+        raise InputError(
+            f"{origin}{named}: a CUDA toolkit of {f'version {version}' if version else 'an unknown version'}; expected "
+            f"{_OLDEST} to {_NEWEST}; without one, ncc's own headers are used"
+        )
+    return _with_libraries(include)
+
+
+def _of_wheels() -> list[Path]:
+    spec = importlib.util.find_spec("nvidia")
+    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    includes = [root / name / "include" for root in roots for name in _NVIDIA_WHEELS]
+    return [folder for include in includes if include.is_dir() for folder in _with_libraries(include)]
+
+
+def _with_libraries(include: Path) -> list[Path]:
+    """A folder of headers, and that of the C++ core libraries (CUB, Thrust, libcu++), which moved with version 13."""
+    return [folder for folder in (include / "cccl", include) if folder.is_dir()]
+
 
 # Old code that compilers took with a warning for decades, and now refuse.
 _LENIENT = tuple(

@@ -15,14 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from ncc.errors import CompileError
-from ncc.ir.frontend.clang import compile_command
-from ncc.ir.frontend.compilers import Clang
-from ncc.ir.frontend.diagnostics import CompiledSource, FinishedProcess
-from ncc.ir.frontend.headers import OWN_HEADERS
+from ncc.ir.frontend.clang import OWN_HEADERS, Clang, compile_command, with_extensions
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.run import run_compiler
+from ncc.ir.frontend.run import CompiledSource, FinishedProcess, run_compiler
 from ncc.ir.frontend.scopes import Scopes
-from ncc.ir.frontend.toolkits import with_extensions
 
 _MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
 MOST_TOLD = 10
@@ -62,7 +58,7 @@ def compile_device_code(
     run = _Runs(compiler, source, options, readable)
     try:
         text, empty = run.preprocess()
-        code = _Mending(text, (*options.searched, *_last_folders(run.options.flags))).compile(run)
+        code = _DeviceCodePruner(text, (*options.searched, *_last_folders(run.options.flags))).compile(run)
     except CompileError as error:
         if error.timed_out:
             raise CompileError(
@@ -188,7 +184,7 @@ class _Error:
     host: int | None = None
 
 
-class _Mending:
+class _DeviceCodePruner:
     """A preprocessed text that ever more is left out of."""
 
     def __init__(self, text: str, searched: tuple[str, ...]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import LANGUAGES
 
+DEFAULT_CXX = "-std=gnu++17"
+"""The standard of C++ that is asked for."""
 _OPTIMIZATION_LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 

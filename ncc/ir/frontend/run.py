@@ -1,22 +1,153 @@
-"""Runs a compiler on one source, confined, in a clean environment, and reports failures readably."""
+"""Runs a compiler on one source, confined, in a clean environment; errors become a message that a user can act on."""
 
 import os
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from ncc.errors import CompileError, OutputError
-from ncc.ir.frontend.compilers import Clang
-from ncc.ir.frontend.diagnostics import FinishedProcess, compile_error
-from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.rights import compile_permissions
+from ncc.errors import COMMAND_LINE, CompileError, OutputError
+from ncc.ir.frontend.allowed_paths import compile_permissions
+from ncc.ir.frontend.clang import OWN_HEADERS, Clang
+from ncc.ir.frontend.options import DEFAULT_CXX, CompileOptions
 from ncc.system.sandbox.confine import Permissions, confine, launcher_failure, minimal_environment
-from ncc.system.sandbox.limits import memory_limit, output_limit
-from ncc.system.sandbox.process import WatchedProcess, temporary_file
+from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
+from ncc.system.sandbox.process import WatchedProcess, signal_name, temporary_file
+
+_MAX_ERRORS = 6
+_LONGEST_LINE = 1000
+_ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
+# whole phrases: a compiler prints lines of the source as well
+_OUT_OF_MEMORY = re.compile(
+    r"^LLVM ERROR: out of memory|instance of 'std::bad_alloc'|what\(\):\s+std::bad_alloc|: Cannot allocate memory$",
+    re.MULTILINE,
+)
+_NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
+# of #embed; the same is said of headers that no search path has, which have no reason to begin so
+_NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
+_NOT_FOUND = re.compile(r"error: '(?![/.])(.+?)' file not found")
+# of C++20 and later: keywords, what takes one of them for another thing, and names of the library
+_LATER = re.compile(
+    r"'(?:co_\w+|suspend_\w+|coroutine_\w+|concept|requires|consteval|constinit|char8_t|import|module|span|ranges|views"
+    r"|format|source_location|jthread|\w+_ordering|same_as|integral|floating_point|numbers)'|error: expected template$"
+)
+_LIKE_A_MACRO = re.compile(r"(?:undeclared identifier|unknown type name) '([A-Z][A-Z0-9_]+)'")
+_KILLED_BY_SHELL = 128
+_SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledSource:
+    """What compiling gave.
+
+    Attributes:
+        ir: LLVM IR as text, in bytes.
+        command: The command that printed it.
+        language: One of `LANGUAGES`.
+        warnings: What the compiler wrote to standard error; empty where it was content.
+        left_out: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
+        empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
+    """
+
+    ir: bytes
+    command: tuple[str, ...]
+    language: str
+    warnings: str
+    left_out: tuple[tuple[str, str], ...] = ()
+    empty_headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedProcess:
+    """What a compiler left.
+
+    Attributes:
+        returncode: Its exit code; negative for a signal.
+        stdout: Its output; empty where it failed.
+        stderr: Its messages; of long ones, beginning and end.
+        hit_output_limit: Whether it wrote as much as it may.
+    """
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+    hit_output_limit: bool = False
+
+
+def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
+    """Describe a compiler run that failed, as an error to raise."""
+    stderr = finished.stderr.decode(errors="replace")
+    errors = [line for line in stderr.splitlines() if _ERROR_LINE.match(line)]
+    lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]
+    lines += [f"  {_without_own_folder(line)[:_LONGEST_LINE]}" for line in errors[:_MAX_ERRORS]]
+    if len(errors) > _MAX_ERRORS:
+        lines.append(f"  and more, {len(errors)} errors in all")
+    if not errors:
+        lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
+    lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_advice, errors)))]
+    if any(map(_LATER.search, errors)) and [flag for flag in command if flag.startswith("-std=")] == [DEFAULT_CXX]:
+        lines.append("  C++ is read as that of 2017; of a later standard, try --flag -std=c++20")
+    if macro := next(filter(None, map(_LIKE_A_MACRO.search, errors)), None):
+        lines.append(f"  if {macro[1]} is a macro that a build or a host program defines: -D {macro[1]}=VALUE")
+    return CompileError("\n".join(lines) + COMMAND_LINE + shlex.join(command), tuple(errors), stderr)
+
+
+def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
+    returncode = finished.returncode
+    ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
+    if ended_by == _SIGXFSZ or finished.hit_output_limit:
+        return (
+            f"the compiler wrote more than {output_limit() / GIGABYTE:.3g} GB and was stopped; "
+            "NCC_OUTPUT_GB allows it more"
+        )
+    if _OUT_OF_MEMORY.search(stderr):
+        return (
+            f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; NCC_MEMORY_GB allows it more"
+        )
+    if name := signal_name(returncode):
+        reason = ", maybe for want of memory" if name == "SIGKILL" else ""
+        return f"the compiler was ended by signal {name}{reason}"
+    if has_errors and ended_by <= 0:
+        return "does not compile"
+    return f"the compiler failed with exit code {returncode}"
+
+
+def _advice(error: str) -> str | None:
+    """What to do about a file that was not found, or not allowed to be read though its user could; else None."""
+    if missing := _NOT_FOUND.search(error):
+        return (
+            f"where {missing[1]} is on this machine, give its folder: -I FOLDER; or name the whole project's folder "
+            "as input, in which headers are looked for"
+        )
+    if opened := _NOT_OPENED.search(error):
+        name = path = opened[1]
+    elif embedded := _NOT_EMBEDDED.search(error):
+        name = embedded[2]
+        path = os.path.join(os.path.dirname(embedded[1]), name)  # noqa: PTH118, PTH120 - an absolute name stays
+    else:
+        return None
+    try:
+        if not os.access(path, os.R_OK):
+            return None
+        folder = shlex.quote(str(Path(path).resolve().parent))
+    except (OSError, ValueError):
+        return None
+    return (
+        f"{name} lies outside of what a source may read: what is not hidden in its own folder, the system's headers "
+        f"and folders that are named; if you trust it, name its folder: -I {folder}"
+    )
+
+
+def _without_own_folder(line: str) -> str:
+    """Name a header of ours by what it is: its full path would look like the user's own file."""
+    return line.replace(f"{OWN_HEADERS}{os.sep}", "ncc's own header ")
+
 
 _NO_SPACE = b"No space left on device"
 _LITTLE_SPACE = 2**22
@@ -91,10 +222,10 @@ def _run(
             raise failure
         if returncode and _NO_SPACE in said and _is_disk_full():  # a source can make a compiler say anything
             raise OutputError(f"{tempfile.gettempdir()}: the compiler's output can't be written: the disk is full")
-        is_full = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= most
+        hit_output_limit = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= most
         stdout.seek(0)
         output = b"" if returncode else stdout.read()
-        return FinishedProcess(returncode=returncode, stdout=output, stderr=said, is_full=is_full)
+        return FinishedProcess(returncode=returncode, stdout=output, stderr=said, hit_output_limit=hit_output_limit)
 
 
 def _is_disk_full() -> bool:

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import CompileError, OutputError
-from ncc.ir.frontend.compile import compile_source
-from ncc.ir.frontend.diagnostics import CompiledSource
+from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.precompiled import with_header
 from ncc.ir.frontend.project import with_own_flags
+from ncc.ir.frontend.run import CompiledSource
 from ncc.system.files.reading import read_input
 
 _USUAL = Path(__file__).with_name("usual")
@@ -79,7 +78,7 @@ def compile_program(
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
         with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
             prepared = _prepared(options, tried, cache, *standard, *lenient)
-            if program := _mend(text, replace(prepared, flags=(*prepared.flags, *folder)), readable):
+            if program := _patch(text, replace(prepared, flags=(*prepared.flags, *folder)), readable):
                 return program
     assert first is not None
     raise first
@@ -110,7 +109,7 @@ def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) 
         return replace(options, flags=(*options.flags, "-include", str(header.absolute())))
 
 
-def _mend(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:
+def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:
     """The program with what its errors ask for, or None where that does not end in one that compiles."""
     text = _VOID_MAIN.sub(rb"int\1", text)
     text = _BARE_MAIN.sub(rb"\1\2int \3", text)

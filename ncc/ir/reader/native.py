@@ -31,52 +31,25 @@ cleanuppad
 OPCODES: tuple[str, ...] = tuple(_OPCODES.split())
 """Names of the opcode numbers; ``define`` stands for a function's header, which is a statement too."""
 
-READER_FIELDS = (
-    ("opcode", np.uint8),
-    ("text", np.int32),
-    ("block", np.int32),
-    ("result", np.int32),
-    ("debug", np.int32),
-    ("callee", np.int32),
-    ("operand_start", np.int32),
-    ("operand", np.int32),
-    ("texts", np.uint8),
-    ("texts_start", np.int64),
-    ("node_kind", np.uint8),
-    ("node_function", np.int32),
-    ("node_def", np.int32),
-    ("node_name", np.uint32),
-    ("node_name_len", np.uint32),
-    ("function_node", np.int32),
-    ("function_first_statement", np.int32),
-    ("function_first_block", np.int32),
-    ("function_first_argument", np.int32),
-    ("function_num_arguments", np.int32),
-    ("function_is_kernel", np.uint8),
-    ("block_node", np.int32),
-    ("debug_id", np.uint32),
-    ("debug_line", np.uint32),
-    ("statement_at", np.uint32),
-)
-GRAPH_COLUMNS = (
-    ("opcode", np.uint8),
-    ("node_kind", np.uint8),
-    ("block", np.int32),
-    ("result", np.int32),
-    ("callee", np.int32),
-    ("operand_start", np.int32),
-    ("operand", np.int32),
-    ("node_definition", np.int32),
-    ("block_node", np.int32),
-    ("function_start", np.int32),
-)
-GRAPH_FIELDS = (
-    ("source", np.int32),
-    ("target", np.int32),
-    ("statement", np.int32),
-    ("kind", np.uint8),
-    ("effect_statement", np.int32),
-)
+
+def _fields(columns: str) -> tuple[tuple[str, np.dtype[Any]], ...]:
+    return tuple((name, np.dtype(kind)) for name, kind in (column.split(":") for column in columns.split()))
+
+
+READER_FIELDS = _fields("""
+opcode:u1 text:i4 block:i4 result:i4 debug:i4 callee:i4 operand_start:i4 operand:i4 texts:u1 texts_start:i8 node_kind:u1
+node_function:i4 node_def:i4 node_name:u4 node_name_len:u4 function_node:i4 function_first_statement:i4
+function_first_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 block_node:i4
+debug_id:u4 debug_line:u4 statement_at:u4
+""")
+GRAPH_COLUMNS = _fields("""
+opcode:u1 node_kind:u1 block:i4 result:i4 callee:i4 operand_start:i4 operand:i4 node_definition:i4 block_node:i4
+function_start:i4
+""")
+"""Columns of a module that the graph is built from."""
+GRAPH_FIELDS = _fields("source:i4 target:i4 statement:i4 kind:u1 effect_statement:i4")
+_COUNT_FIELDS = _fields("key:u8 count:i8")
+_LITERAL_FIELDS = _fields("stop:i4 token:i4 texts:u1 texts_start:i8")
 
 _KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
 _MEMORY, _REFUSED = 2, 3
@@ -143,7 +116,7 @@ def _session(
     step: Callable[[int], int],
     view: Callable[..., None],
     close: Callable[[int], None],
-    fields: Sequence[tuple[str, Any]],
+    fields: Sequence[tuple[str, np.dtype[Any]]],
     *,
     refuse: Callable[[int], Exception] | None = None,
     task: str,
@@ -165,7 +138,7 @@ def _session(
         view(owner, data, lengths)
         copies = {}
         for (name, dtype), address, length in zip(fields, data, lengths, strict=True):
-            size = length * np.dtype(dtype).itemsize
+            size = length * dtype.itemsize
             copies[name] = np.frombuffer(ctypes.string_at(address, size) if size else b"", dtype)
         return copies
     finally:
@@ -182,7 +155,11 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Reads LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk."""
+    """Read LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk.
+
+    ``known_callees`` are names, one per line, of external functions that keep their name; None abstracts every callee.
+    ``verified`` text was printed by LLVM: words that the reader does not know are attributes, then.
+    """
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
     flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)
@@ -255,7 +232,7 @@ def count_contexts(
         lambda counter: library.ncc_count_run(counter, _SLICE_STEPS),
         library.ncc_count_view,
         library.ncc_count_close,
-        (("key", np.uint64), ("count", np.int64)),
+        _COUNT_FIELDS,
         task="counting contexts",
         timeout_s=timeout_s,
     )
@@ -273,7 +250,7 @@ def find_literals(text: bytes, statement_at: NDArray[np.uint32]) -> tuple[Ints32
         lambda finder: library.ncc_literals_read(finder, _SLICE_STATEMENTS),
         library.ncc_literals_view,
         library.ncc_literals_close,
-        (("stop", np.int32), ("token", np.int32), ("texts", np.uint8), ("texts_start", np.int64)),
+        _LITERAL_FIELDS,
         task="finding literals",
     )
     texts, bounds = arrays["texts"].tobytes(), arrays["texts_start"].tolist()

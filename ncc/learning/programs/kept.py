@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.precompiled import with_header
 from ncc.system.files.reading import read_input
 from ncc.system.files.writing import read_compressed, write_compressed
 

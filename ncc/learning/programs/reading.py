@@ -7,8 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ncc.ir.frontend.clang import find_compiler
 from ncc.ir.frontend.compile import compile_source
-from ncc.ir.frontend.compilers import find_compiler
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.frontend.snippets import compile_program
