@@ -25,8 +25,8 @@ _NONE = ("", "", "")
 def find_mismatch(module: Module) -> str | None:
     """The first statement whose operand is of another type than it says, or that returns another than its function."""
     number = {"": 0}
-    codes = [[number.setdefault(kind, len(number)) for kind in _types(text)] for text in (*module.texts, "")]
-    takes, gives, returns = np.array(codes, np.int16)[module.text_id].T
+    codes = [number.setdefault(kind, len(number)) for text in (*module.texts, "") for kind in _types(text)]
+    takes, gives, returns = np.array(codes, np.int16).reshape(-1, 3)[module.text_id].T
     name = list(number)
     user, definition = module.operand_statement, module.operand_definition
     given, taken = np.where(definition >= 0, gives[definition], 0), takes[user]

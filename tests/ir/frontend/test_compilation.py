@@ -52,7 +52,7 @@ def test_standard_headers_are_the_bundled_ones(sources, name):
     listing = compile_source(sources / name, CompileOptions(flags=("-H",), optimization="-O0")).warnings
     headers = [line.lstrip(". ") for line in listing.splitlines() if line.startswith(".")]
     assert len(headers) > 10
-    own = str(Path(ncc.__file__).parent / "frontend")
+    own = str(Path(ncc.__file__).parent / "ir" / "frontend")
     assert [path for path in headers if "ziglang" not in path and not path.startswith(own)] == []
 
 
