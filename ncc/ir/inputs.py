@@ -27,8 +27,8 @@ from ncc.system.files.text import escape_control
 logger = logging.getLogger(__name__)
 
 _DEVICE_CODE = re.compile(rb"__global__|hip/hip_runtime\.h")
-_NAMED = 3
-"""Modules of an archive that a message names."""
+_MAX_NAMES = 3
+"""Modules of an archive in a message."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ExpandedInput:
 
 
 def expand_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[ExpandedInput]:
-    """Files behind the arguments of a command: files as they are, folders searched, globs expanded, "-" for stdin."""
+    """Expand the arguments of a command, folders and globs among them; ``kernels`` leaves out host code in folders."""
     expanded: list[ExpandedInput] = []
     for argument in arguments:
         path = Path(argument)
@@ -68,7 +68,7 @@ def expand_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[Ex
 
 
 def _holds(question: Callable[[], bool]) -> bool:
-    """A path's answer to a question; no, where the system can't even look for it (a name that is too long)."""
+    """The answer of a path; False if the system can't look for it, as for a name that is too long."""
     try:
         return question()
     except (OSError, ValueError):
@@ -84,7 +84,7 @@ def _files_below(folder: Path, kernels: bool) -> list[ExpandedInput]:
 
 
 def _may_hold_kernels(path: Path) -> bool:
-    """No for host code, of which a GPU's project has most."""
+    """False for host code, of which projects for GPUs have most."""
     if path.suffix in IR_EXTENSIONS or language_of(path) not in ("c", "c++"):
         return True
     try:
@@ -99,17 +99,6 @@ def _modules(path: str) -> list[ExpandedInput]:
         return [ExpandedInput(InputFile(path))]
     nothing = ExpandedInput(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
     return [ExpandedInput(InputFile(module)) for module in modules_of(path)] or [nothing]
-
-
-def _only_module(archive: str) -> str:
-    """The module of an archive that holds one."""
-    modules = _modules(archive)
-    if len(modules) > 1:
-        names = ", ".join(item.name for item in modules[:_NAMED])
-        raise InputError(f"{archive}: holds {len(modules)} modules; name one of them: {names}, …")
-    if modules[0].error:
-        raise InputError(modules[0].error)
-    return modules[0].name
 
 
 def _found(path: Path, folder: Path) -> list[ExpandedInput]:
@@ -164,7 +153,12 @@ def load_module(
         raise InputFileError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
     if os.fspath(source).endswith(".a"):
-        source = _only_module(os.fspath(source))
+        first, *more = _modules(os.fspath(source))
+        if more or first.error:
+            names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
+            several = f"{source}: holds {1 + len(more)} modules; name one of them: {names}, …"
+            raise InputError(first.error or several)
+        source = first.name
     if is_ir_path(source) and options.language is None:
         return _read_ir(source, os.fspath(source), options, abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
@@ -185,7 +179,7 @@ def load_program(
     abstraction: Abstraction | None = None,
     cache: Path,
 ) -> tuple[list[Module], str]:
-    """Makes modules of a program, that of C or C++ which lacks its headers included."""
+    """Make a module for each level of a program, and say how it compiled; C and C++ may lack their headers."""
     options = options or CompileOptions()
     source = _as_text(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
@@ -208,7 +202,7 @@ def load_program(
 
 
 def _as_text(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> str | os.PathLike[str] | bytes:
-    """Text that stands in a string, as bytes; all else as it is."""
+    """Text as bytes; paths unchanged."""
     if not isinstance(source, str):
         return source
     is_code = options.language is not None and ("{" in source or ";" in source) and not _holds(Path(source).exists)
@@ -242,7 +236,7 @@ def _read_compiled(compiled: CompiledSource, name: str, abstraction: Abstraction
 def _read_ir(
     source: str | os.PathLike[str] | bytes, name: str, options: CompileOptions, abstraction: Abstraction | None
 ) -> Module:
-    """IR that was given as such; where nothing verified it, that is said if it can't be right."""
+    """Read IR, and warn of IR that can't be right unless LLVM verified it."""
     module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
     if not options.verify and (mismatch := find_mismatch(module)):
         logger.warning("%s: not verified: %s; --verify asks LLVM", escape_control(name, lines=False), mismatch)

@@ -105,7 +105,7 @@ def index(
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
     if not files:
-        raise InputFileError(next(iter(failures.values()), "there is nothing to index"))
+        raise InputFileError(next(iter(failures.values()), "no input was given to index"))
     with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
         old = _open(folder, pooler)
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
