@@ -115,7 +115,7 @@ static int ascending(const void *a, const void *b) {
 
 /* Appends what a block reaches and leads on from nowhere. */
 static void keep_leaves(graph *g, ints *nodes) {
-  qsort(nodes->data, nodes->len, sizeof(int32_t), ascending);
+  if (nodes->len > 1) qsort(nodes->data, nodes->len, sizeof(int32_t), ascending);
   for (size_t i = 0; i < nodes->len; i++) {
     int32_t node = nodes->data[i];
     if ((!i || node != nodes->data[i - 1]) && g->leads[node] != g->block) g->ok &= ints_push(&g->leaves, node);
