@@ -21,7 +21,7 @@ from ncc.learning.encoder.batches import encode_programs
 from ncc.learning.encoder.network_model import program_encoder
 from ncc.learning.training.config import TrainingStatistics
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, program_data
+from ncc.tasks.classification.network import NetworkTraining, fit_network, program_data
 from ncc_lab.scaling.programs import Programs, ProgramSource
 
 
@@ -47,11 +47,13 @@ def measure(
     programs: Programs, rows: np.ndarray, valid: np.ndarray, training: NetworkTraining, seed: int
 ) -> dict[str, float]:
     statistics = TrainingStatistics()
-    method = NetworkMethod(programs.embedding, training, statistics=statistics)
     began = time.process_time()
-    method.fit(programs.samples, rows, np.random.default_rng(seed))
+    network = fit_network(
+        programs.samples, rows, programs.embedding, training, np.random.default_rng(seed), statistics=statistics
+    )
     seconds = time.process_time() - began
-    right = method.predict(programs.samples, valid).argmax(axis=1) == programs.samples.label[valid]
+    scores = np.mean([network.scores(table.rows(valid)) for table in programs.samples.views.values()], axis=0)
+    right = scores.argmax(axis=1) == programs.samples.label[valid]
     return {"accuracy": float(right.mean()), "processor_s": seconds, "steps": statistics.steps}
 
 

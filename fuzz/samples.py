@@ -213,10 +213,11 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
     weights = rng.normal(size=(_CLASSES, _BUCKETS))
     rarity = rng.uniform(0, 2, _BUCKETS).astype(np.float32)
     sizes = program_encoder(hidden, layers=1, buckets=7)
+    row = rng.integers(0, _WORDS, words).astype(np.int32)
     return ClassifierHead(
-        network=ProgramNetwork.from_arrays(tensors, sizes, rng.integers(0, _WORDS, words).astype(np.int32), longest=20),
+        network=ProgramNetwork.from_arrays(tensors, sizes, row, max_length=20),
         ngrams=NgramModel.rounded(weights, rng.normal(size=_CLASSES), rarity),
-        ngram_factor=0.5,
+        ngram_weight=0.5,
         classes=("1", "2", "3"),
         temperature=1.3,
         threshold=0.4,

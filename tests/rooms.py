@@ -139,24 +139,22 @@ from ncc.system.sandbox.process import WatchedProcess, python_command, signal_na
 from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
-from ncc.tasks.classification import train as fit
-from ncc.tasks.classification.files import FILES as CLASSIFIER_FILES
-from ncc.tasks.classification.files import load_classifier, save_classifier
-from ncc.tasks.classification.head import ClassifierHead
-from ncc.tasks.classification.network import (
-    NetworkMethod,
-    NetworkTraining,
-    paper_training,
-    program_data,
-)
-from ncc.tasks.classification.ngram_fit import NgramMethod, encoded_programs
-from ncc.tasks.classification.ngrams import NgramModel, hashed_ngrams
+from ncc.tasks.classification import train as train_classification
+from ncc.tasks.classification.head import FORMAT as CLASSIFIER_FILES
+from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
+from ncc.tasks.classification.network import NetworkTraining, fit_network, paper_training, program_data
+from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify
-from ncc.tasks.classification.refit import refit_classifier
-from ncc.tasks.classification.scoring import probabilities
-from ncc.tasks.classification.split import near_duplicates, split_programs, split_samples
-from ncc.tasks.classification.train import CombinedMethod
-from ncc.tasks.classification.train_head import fit_classifier, fit_temperature, fit_threshold
+from ncc.tasks.classification.train import (
+    calibrate,
+    fit_classifier,
+    fit_temperature,
+    fit_threshold,
+    near_duplicates,
+    probabilities,
+    split_programs,
+    split_samples,
+)
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import FILES as COARSENING_FILES
 from ncc.tasks.coarsening.head import LineHead, LSTMHead, load_coarsening_head, one_hot, save_coarsening_head

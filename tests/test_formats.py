@@ -58,9 +58,20 @@ def test_what_ships_knows_the_hash_of_its_tensors() -> None:
 
 def test_every_format_is_there_in_its_present_version_and_small() -> None:
     folders = {path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders == EXPECTED.keys()
+    assert folders == EXPECTED.keys() | REFUSED.keys()
     assert folders >= {f"{name}-v{version}" for name, version in WRITTEN["VERSIONS"].items()}
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 300_000
+
+
+REFUSED = {"classifier-v2": (ncc.load_classifier, "ncc train classify")}
+"""Folder of an earlier version → what refuses it, and the command that its message names."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_earlier_version_is_refused_with_the_command_that_makes_it_again(name: str) -> None:
+    load, command = REFUSED[name]
+    with pytest.raises(AssetError, match=rf"{name}.*format version.*{command}"):
+        load(FOLDER / name)
 
 
 SHIPPED = {
@@ -70,7 +81,7 @@ SHIPPED = {
     "devmap/nvidia/head.json": {2},
     "coarsening/head.json": {2},
     "gpu/head.json": {1},
-    "classify/head.json": {2},
+    "classify/head.json": {3},
 }
 """The versions that an asset of each name has had, and that ncc must read."""
 

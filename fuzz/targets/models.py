@@ -18,7 +18,7 @@ from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.text import MAX_BYTES
-from ncc.tasks.classification.files import FILES as CLASSIFIERS
+from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
 from ncc.tasks.coarsening.head import LSTMHead
 from ncc.tasks.coarsening.predict import predict_coarsening

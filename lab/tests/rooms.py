@@ -12,6 +12,7 @@ from ncc_lab.classification.classify import (
 )
 from ncc_lab.classification.classify import labels_of as classification_labels_of
 from ncc_lab.classification.frozen import frozen_methods
+from ncc_lab.classification.methods import NetworkMethod, NgramMethod, whole_classifier
 from ncc_lab.classification.robustness import measure_head
 from ncc_lab.coarsening.chosen_line import Candidate, ChosenLine, LineGrid, fit_lines
 from ncc_lab.coarsening.coarsening import PROTOCOLS as COARSENING_PROTOCOLS

@@ -67,7 +67,7 @@ _HOMES = {
     ),
     "ncc.learning.encoder.train": ("train_encoder",),
     "ncc.system.sandbox.confine": ("require_confinement",),
-    "ncc.tasks.classification.files": (
+    "ncc.tasks.classification.head": (
         "load_classifier",
         "save_classifier",
     ),
@@ -75,7 +75,7 @@ _HOMES = {
         "ProgramClasses",
         "classify",
     ),
-    "ncc.tasks.classification.train_head": ("train_classifier",),
+    "ncc.tasks.classification.train": ("train_classifier",),
     "ncc.tasks.coarsening.head": (
         "load_coarsening_head",
         "save_coarsening_head",

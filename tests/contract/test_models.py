@@ -108,14 +108,6 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "tensor projection cut": READ,
         "tensor vectors cut": READ,
     },
-    "classifier": {
-        "without model": READ,
-        "without levels": READ,
-        "without titles": READ,
-        "longest: huge": READ,
-        "temperature: huge": READ,
-        "tensor query.bias scalar": READ,
-    },
     "device head": {"without embedding_id": READ, "a tensor too many": READ},
     "device head of several kinds": {"a tensor too many": READ},
     "LSTM device head": {

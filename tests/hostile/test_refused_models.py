@@ -162,36 +162,14 @@ def test_speedups_beyond_all_numbers(made, offset):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"layers": 10**9},
-        {"layers": 0},
-        {"layers": 1.0},
-        {"temperature": 1e-300},
-        {"ngram_factor": 1e300},
-        {"classes": "abc"},
-        {"classes": [1, 2, 3]},
-        {"levels": "-O1"},
-        {"levels": ["-fplugin=x.so"]},
-        {"levels": ["-O1 -fplugin=x.so"]},
-        {"levels": [1]},
-    ],
-)
-def test_cards_of_classifiers(made, changes):
-    where, load = made("classifier")
-    where.card(**changes)
-    _refused(load, where, "not a classifier .* damaged")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"dense__bias": lambda a: a.astype(np.float32) + np.float32(1e38)},
-        {"output__bias": lambda a: a.astype(np.float64) + 1e300},
-        {"vectors": lambda a: a.astype(np.int32)},
-        {"vectors": lambda a: a[:, :0]},
+        {"network__network__head__tensors__dense__bias": lambda a: a + np.float16(np.inf)},
+        {"network__network__head__tensors__output__bias": lambda a: a.astype(np.float64) + 1e300},
+        {"network__vectors": lambda a: a.astype(np.int32)},
+        {"network__vectors": lambda a: a[:, :0]},
         {"ngrams__scale": lambda a: a * np.float32(1e36)},
-        {"row": lambda a: a + np.int32(10**6)},
-        {"row": lambda a: a[:0]},
-        {"ahead__0__bias_ih_l0": lambda a: a[:0]},
+        {"network__row": lambda a: a + np.int32(10**6)},
+        {"network__row": lambda a: a[:0]},
+        {"network__network__encoder__tensors__ahead__0__bias_ih_l0": lambda a: a[:0]},
     ],
 )
 def test_arrays_of_classifiers(made, changes):

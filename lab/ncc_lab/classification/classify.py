@@ -17,7 +17,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.loading import labelled_files, load_labelled_programs, programs_cache
 from ncc.learning.programs.table import ProgramTable
-from ncc.tasks.classification.split import split_samples
+from ncc.tasks.classification.train import split_samples
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import forest_of, majority, sklearn_method
 from ncc_lab.figures import SEED, Figure, calibration_error, macro_f1, mean, mean_where
@@ -172,9 +172,8 @@ def all_methods(
     embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Return controls, the paper's head, ours and its ablations."""
-    from ncc.tasks.classification.network import NetworkMethod, NetworkTraining, paper_training
-    from ncc.tasks.classification.ngram_fit import NgramMethod
-    from ncc.tasks.classification.train import CombinedMethod  # with torch
+    from ncc.tasks.classification.network import NetworkTraining, paper_training
+    from ncc_lab.classification.methods import NetworkMethod, NgramMethod, whole_classifier  # with torch
 
     ours = training or NetworkTraining()
     encoder = ours.encoder
@@ -191,7 +190,7 @@ def all_methods(
     learners = (
         NetworkMethod(embedding, paper_training(), name="LSTM (paper's head)", kind="published"),
         NgramMethod(embedding),
-        CombinedMethod(NetworkMethod(embedding, ours), NgramMethod(embedding)),
+        whole_classifier(embedding, ours),
         *(NetworkMethod(embedding, options, name=name) for name, options in ablations.items()),
     )
     return (majority(labels_of), *count_controls(num_trees), *map(Method.of, learners))

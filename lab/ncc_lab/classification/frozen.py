@@ -13,8 +13,8 @@ from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader
-from ncc.tasks.classification.scoring import SummedMethod
 from ncc_lab.classification.classify import ClassificationMethod, labels_of
+from ncc_lab.classification.methods import NgramMethod, SummedMethod
 from ncc_lab.classification.patterns import LinearMachine, PatternMachine
 from ncc_lab.controls import sklearn_method
 from ncc_lab.frame import Method
@@ -72,8 +72,6 @@ def frozen_methods(
     Vectors and patterns have n-grams beside them, too.
     """
     from sklearn.linear_model import LogisticRegression
-
-    from ncc.tasks.classification.ngram_fit import NgramMethod
 
     readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
     found = {}

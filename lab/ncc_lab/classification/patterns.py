@@ -15,7 +15,7 @@ from ncc.learning.encoder.patterns import PatternCounts, count_patterns
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.learning.programs.reading import ProgramReader
 from ncc.system.files.reading import InputFile
-from ncc.tasks.classification.scoring import ScoringMethod
+from ncc_lab.classification.methods import ScoringMethod
 
 
 class LinearMachine(ScoringMethod):

@@ -17,9 +17,9 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.programs.labelled import LabelledFiles, load_programs
 from ncc.learning.programs.loading import labelled_files, programs_cache, tell_batches
 from ncc.learning.programs.table import ProgramTable
-from ncc.tasks.classification.files import load_classifier
-from ncc.tasks.classification.head import ClassifierHead
-from ncc.tasks.classification.split import split_samples
+from ncc.tasks.classification.head import ClassifierHead, load_classifier
+from ncc.tasks.classification.ngrams import encoded_programs
+from ncc.tasks.classification.train import split_samples
 from ncc_lab.classification.classify import FIGURES, class_terms
 from ncc_lab.figures import estimate, show
 from ncc_lab.tables import Table, Tabular, table
@@ -203,8 +203,6 @@ class _Answers:
 
 def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
     """For the programs of tables, one of each level, read together."""
-    from ncc.tasks.classification.ngram_fit import encoded_programs  # with torch
-
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
     found = [head.predict(*views) for views in programs]
     unknown = sum(

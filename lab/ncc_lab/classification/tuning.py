@@ -10,8 +10,9 @@ from optuna.storages.journal import JournalFileBackend
 
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
-from ncc.tasks.classification.network import NetworkMethod, NetworkTraining
-from ncc.tasks.classification.split import split_samples
+from ncc.tasks.classification.network import NetworkTraining
+from ncc.tasks.classification.train import split_samples
+from ncc_lab.classification.methods import NetworkMethod
 
 _ENDED = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
 

@@ -15,6 +15,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.learning.programs.table import ProgramTable
+from ncc.tasks.classification.ngrams import ngram_counts
 from ncc_lab.classification.classify import opcode_counts, statement_counts
 from ncc_lab.frame import Kind
 from ncc_lab.retrieval.metrics import Matrix
@@ -127,8 +128,6 @@ def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Represen
 
 
 def _ngrams(table: ProgramTable, embedding: Embedding) -> Any:
-    from ncc.tasks.classification.ngram_fit import ngram_counts  # with torch
-
     return ngram_counts(table, embedding, _BUCKETS)
 
 

@@ -19,7 +19,7 @@ from ncc.arrays import Ints
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
-from ncc.tasks.classification.network import NetworkMethod
+from ncc_lab.classification.methods import NetworkMethod, fitted
 from ncc_lab.scaling.programs import Programs
 from ncc_lab.scaling.results import EpochEnd, Measured, Phases, RunOrder, load, save
 
@@ -81,8 +81,9 @@ class _Stages:
         bytes_sent = _of_all_ranks(self.statistics.bytes_sent, self.device)
         num_timed = 2 * self.statistics.steps + 3 * len(self.epochs) + len(self.seconds)
         measuring_s = num_timed * self._seconds_per_timer() + time.perf_counter() - began
-        assert network.model is not None
-        weights = (parameter.numel() for parameter in network.model.parameters() if parameter.requires_grad)
+        weights = (
+            parameter.numel() for parameter in fitted(network.network).model.parameters() if parameter.requires_grad
+        )
         return Measured(
             phases=self._phases(),
             epochs=tuple(self.epochs),

@@ -7,6 +7,7 @@ import pytest
 
 from lab.tests.rooms import (
     Method,
+    NgramMethod,
     Subset,
     class_terms,
     classification,
@@ -21,7 +22,6 @@ from lab.tests.rooms import (
 from ncc.errors import InputError
 from tests.rooms import (
     NetworkTraining,
-    NgramMethod,
     TrainingConfig,
     find_labelled_files,
     load_embedding,

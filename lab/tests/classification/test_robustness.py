@@ -8,7 +8,6 @@ from lab.tests.rooms import measure_head
 from ncc.errors import AssetError, InputError
 from tests.rooms import (
     CompileOptions,
-    NetworkMethod,
     NetworkTraining,
     TrainingConfig,
     find_labelled_files,
@@ -16,7 +15,6 @@ from tests.rooms import (
     load_embedding,
     program_encoder,
     program_head,
-    refit_classifier,
 )
 
 SMALL = NetworkTraining(
@@ -29,9 +27,9 @@ SMALL = NetworkTraining(
 
 def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, cache):
     embedding = load_embedding()
-    head = fit_classifier(samples, NetworkMethod(embedding, SMALL))
+    head = fit_classifier(samples, embedding, SMALL)
     assert head
-    refitted = refit_classifier(samples, NetworkMethod(embedding, SMALL, begin_with=head.network), head)
+    refitted = fit_classifier(samples, embedding, SMALL, refit=head)
     assert refitted
     files = find_labelled_files(classes)
     variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]

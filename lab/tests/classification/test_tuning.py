@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lab.tests.rooms import NetworkMethod
 from tests.rooms import (
-    NetworkMethod,
     NetworkTraining,
     TrainingConfig,
     load_embedding,

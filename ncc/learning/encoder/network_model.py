@@ -5,9 +5,10 @@ This is the LSTM that ships (``ncc/assets/classify``): `program_encoder` and `pr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from msgspec import Meta
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
@@ -49,20 +50,20 @@ class ProgramNetwork:
         vectors: (rows, dim) float32 of the statements that programs of the training set used.
         row: (num_words,) int32 row of `vectors` for each word of the embedding; those of words that no program of the
             training set used are their nearest neighbours' among those that some did.
-        longest: Statements of a program that are read.
+        max_length: Statements of a program that are read.
     """
 
     network: NumpyNetwork
     vectors: Floats32
     row: Ints32
-    longest: int = LONGEST
+    max_length: Annotated[int, Meta(ge=1, le=1 << 20)] = LONGEST
 
     def __post_init__(self) -> None:
         """Checks that the parts fit each other."""
-        if self.longest < 1:
-            raise InputError(f"longest is {self.longest}; expected 1 or more")
         if self.vectors.ndim != 2 or self.vectors.shape[1] != self.network.encoder.dim:
             raise InputError(f"vectors of shape {self.vectors.shape} for an encoder of {self.network.encoder.dim}")
+        if not self.vectors.size or not self.row.size:
+            raise InputError("a network without vectors or words")
         if self.row.ndim != 1 or ((self.row < 0) | (self.row >= len(self.vectors))).any():
             raise InputError(f"row is of shape {self.row.shape}, or leads out of {len(self.vectors)} vectors")
         if self.network.head.num_auxiliary:
@@ -70,14 +71,14 @@ class ProgramNetwork:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, longest: int = LONGEST
+        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, max_length: int = LONGEST
     ) -> Self:
         """Takes what ``EncoderNetwork.to_arrays`` gave.
 
         Raises:
             InputError: As for the parts.
         """
-        return cls(NumpyNetwork.from_arrays(arrays, config), arrays["vectors"], row, longest)
+        return cls(NumpyNetwork.from_arrays(arrays, config), arrays["vectors"], row, max_length)
 
     @property
     def config(self) -> EncoderConfig:
@@ -101,7 +102,7 @@ class ProgramNetwork:
 
     def encode(self, program: EncodedProgram) -> Floats32:
         """The encoder's vector of a program, (vector_size,) float32."""
-        words = program.words[: self.longest]
+        words = program.words[: self.max_length]
         start = program.literal_start[: len(words) + 1]
         return self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)
 

@@ -173,6 +173,11 @@ class NumpyNetwork:
     encoder: NumpyEncoder
     head: NumpyHead
 
+    def __post_init__(self) -> None:
+        """Check that the head reads the encoder's vectors."""
+        if self.head.vector_size != self.encoder.vector_size:
+            raise InputError(f"a head on vectors of {self.head.vector_size}, not of {self.encoder.vector_size}")
+
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
         """Takes what ``EncoderNetwork.to_arrays`` gave; of the outputs those that are for training alone are left out.

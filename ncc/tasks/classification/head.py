@@ -1,25 +1,32 @@
-"""The classifier: a network and a linear model on n-grams, whose scores are added, in NumPy alone."""
+"""The classifier: a network and a linear model on n-grams, whose scores are added, in NumPy alone; its files."""
 
+import os
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.learning.encoder.network_model import ProgramNetwork
+from ncc.learning.heads.format import ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.ngrams import NgramModel
 
+_LARGEST = float(np.finfo(np.float16).max)
+Level = Annotated[str, Meta(pattern=r"^-O([0-3sz]|fast)\Z")]
+
 
 @dataclass(frozen=True)
-class ClassPrediction:
-    """What a classifier says of a program.
+class ClassScores:
+    """A classifier's answer for one program.
 
     Attributes:
         probability: (num_classes,) float64, calibrated.
-        fits: False where no class fits: the best one's probability is lower than that of all but a few programs of
-            known classes.
+        fits: False if no class fits: the best one's probability is lower than that of all but a few programs of known
+            classes.
     """
 
     probability: Floats
@@ -31,33 +38,31 @@ class ClassifierHead:
     """A trained classifier of programs.
 
     Attributes:
-        network: Reads statements in order.
-        ngrams: Reads short runs of them.
-        ngram_factor: What its margins are multiplied by, before the network's scores are added.
+        network: Scores a program by its statements in order.
+        ngrams: Scores it by short runs of statements.
+        ngram_weight: Weight of the n-grams' margins beside the network's scores.
         classes: Names of the classes.
-        temperature: What scores are divided by, so that probabilities are right on programs held out.
-        threshold: Lowest probability of the best class at which a program is taken to be of a known class.
+        temperature: Divisor of the scores, so that probabilities are right on held-out programs.
+        threshold: Lowest probability of the best class at which a program counts as one of a known class.
         embedding_id: Fingerprint of the embedding whose vocabulary is read.
-        levels: Optimisation levels that it was trained on, as "-O1".
-        about: Data, command and scores, as the card in the JSON file; nothing that an answer needs.
-        titles: Class → what its programs do, in words, for classes whose names are numbers.
+        levels: Optimization levels that it was trained on, such as "-O1".
+        about: Data, command and scores; nothing that an answer needs.
+        titles: Class → what its programs do, for classes whose names are numbers.
     """
 
-    network: ProgramNetwork
+    network: Annotated[ProgramNetwork, Stored("f2")]
     ngrams: NgramModel
-    ngram_factor: float
+    ngram_weight: Annotated[float, Meta(ge=0, le=_LARGEST)]
     classes: tuple[str, ...]
-    temperature: float
-    threshold: float
+    temperature: Annotated[float, Meta(ge=1e-6, le=1e6)]
+    threshold: Annotated[float, Meta(ge=0, le=1)]
     embedding_id: str
-    levels: tuple[str, ...] = ("-O1",)
+    levels: Annotated[tuple[Level, ...], Meta(min_length=1)] = ("-O1",)
     about: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks that the parts fit each other."""
-        if not 0 < self.temperature < np.inf or not 0 <= self.threshold <= 1 or not 0 <= self.ngram_factor < np.inf:
-            raise InputError("temperature must be above 0, threshold in [0, 1], ngram_factor 0 or more")
+        """Check that the parts fit each other."""
         counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
             raise InputError(f"network, n-grams and names are of {counts} classes")
@@ -67,11 +72,11 @@ class ClassifierHead:
     def __repr__(self) -> str:
         return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"
 
-    def predict(self, *views: EncodedProgram) -> ClassPrediction:
-        """Classifies a program.
+    def predict(self, *views: EncodedProgram) -> ClassScores:
+        """Classify a program.
 
         Args:
-            views: The program, as one level or several made it; the scores of several are averaged.
+            views: The program at one optimization level or several, whose scores are averaged.
 
         Raises:
             InputError: There is no view.
@@ -81,9 +86,38 @@ class ClassifierHead:
         scores = np.mean([self.scores(view) for view in views], axis=0) / self.temperature
         exponent = np.exp(scores - scores.max())
         probability = exponent / exponent.sum()
-        return ClassPrediction(probability, bool(probability.max() >= self.threshold))
+        return ClassScores(probability, bool(probability.max() >= self.threshold))
 
     def scores(self, program: EncodedProgram) -> Floats:
-        """Scores of the classes, (num_classes,) float64, before they are divided by the temperature."""
+        """Return the scores of the classes, (num_classes,) float64, before division by the temperature."""
         margins = self.ngrams.scores(program).astype(np.float64)
-        return self.network.scores(program) + self.ngram_factor * margins
+        return self.network.scores(program) + self.ngram_weight * margins
+
+
+FORMAT: ModelFormat[ClassifierHead] = ModelFormat("classifier", 3, ClassifierHead, "ncc train classify")
+
+
+def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = None) -> ClassifierHead:
+    """Read a program classifier; a loaded one is returned unchanged.
+
+    Args:
+        folder: Written by `save_classifier` or ``ncc train classify``; default the one that ships with ncc, of the 104
+            problems of POJ-104.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    return FORMAT.load(folder, "classify")
+
+
+def save_classifier(head: ClassifierHead, folder: str | Path) -> None:
+    """Write a classifier made by `ncc.train_classifier`.
+
+    Args:
+        head: The classifier.
+        folder: Gets ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    FORMAT.save(head, folder)

@@ -15,8 +15,7 @@ from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.pages import html_table
-from ncc.tasks.classification.files import load_classifier
-from ncc.tasks.classification.head import ClassifierHead
+from ncc.tasks.classification.head import ClassifierHead, load_classifier
 
 
 @dataclass(frozen=True)

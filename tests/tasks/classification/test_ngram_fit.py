@@ -1,24 +1,23 @@
 """The linear model on n-grams: scikit-learn's, on weights of its own, rounded, and trained on what it may see."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from joblib import hash as content_hash
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.svm import LinearSVC
 
-from ncc.errors import InputError
 from tests.rooms import (
-    NgramMethod,
+    NgramModel,
     ProgramSamples,
     ProgramTable,
     concatenate,
     encoded_programs,
+    fit_ngrams,
     hashed_ngrams,
     load_embedding,
+    ngram_scores,
 )
 
 BUCKETS = 4096
@@ -42,20 +41,12 @@ def four(samples) -> ProgramSamples:
     )
 
 
-def _learned(method: NgramMethod) -> Any:
-    assert method.model
-    return method.model
+def _fitted(embedding, samples, rows, **options) -> NgramModel:
+    return fit_ngrams(samples, rows, embedding, np.random.default_rng(0), buckets=BUCKETS, **options)
 
 
-def _fitted(embedding, samples, rows, **options) -> NgramMethod:
-    method = NgramMethod(embedding, BUCKETS, **options)
-    method.fit(samples, rows, np.random.default_rng(0))
-    return method
-
-
-def _parts(method: NgramMethod) -> list[np.ndarray]:
-    model = _learned(method)
-    return [model.weights, model.scale, model.bias, model.rarity]
+def _parts(model: NgramModel) -> list[np.ndarray]:
+    return [model.weights, model.scale, model.bias, model.idf]
 
 
 def _written(embedding, *programs: list[int]) -> ProgramTable:
@@ -77,20 +68,20 @@ def test_it_learns_what_kinds_of_programs_there_are(request, embedding, kinds):
     test = np.flatnonzero(np.arange(len(samples)) % 4 == 0)
     train = np.setdiff1d(np.arange(len(samples)), test)
     hidden = samples.without_answers(test)
-    method = _fitted(embedding, hidden, train)
-    found = method.predict(hidden, test)
+    model = _fitted(embedding, hidden, train)
+    scores = [ngram_scores(model, table.rows(test), embedding) for table in hidden.views.values()]
+    found = np.mean(scores, axis=0)
     assert found.shape == (len(test), len(samples.classes))
-    assert found.sum(axis=1) == pytest.approx(1)
     assert (found.argmax(axis=1) == samples.label[test]).mean() >= 0.9
     again = _fitted(embedding, samples, train)
-    assert all(np.array_equal(one, other) for one, other in zip(_parts(method), _parts(again), strict=True))
+    assert all(np.array_equal(one, other) for one, other in zip(_parts(model), _parts(again), strict=True))
 
 
 @pytest.mark.parametrize(("kinds", "penalty"), [("samples", 1.0), ("four", 1.0), ("four", 0.05)])
 def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, penalty):
     samples = request.getfixturevalue(kinds)
     train = np.arange(0, len(samples), 2)
-    method = _fitted(embedding, samples, train, penalty=penalty)
+    model = _fitted(embedding, samples, train, penalty=penalty)
     counts = {
         level: np.stack([_count(program) for program in encoded_programs(table, embedding)])
         for level, table in samples.views.items()
@@ -105,8 +96,8 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
         expected = machine.decision_function(features)
         if expected.ndim == 1:
             expected = np.stack([-expected, expected], axis=1)
-        found = method.scores(samples, level, np.arange(len(samples)))
-        rounding = np.outer(abs(features).sum(axis=1), _learned(method).scale) / 2
+        found = ngram_scores(model, samples.views[level], embedding)
+        rounding = np.outer(abs(features).sum(axis=1), model.scale) / 2
         assert (np.abs(found - expected) <= rounding + 1e-3).all()
         assert np.abs(found - expected).max() < 0.05 < np.abs(expected).max()
 
@@ -128,26 +119,11 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     files, classes = tuple(map(str, range(len(label)))), tuple(map(str, range(known + 1)))
     samples = ProgramSamples(files, label, classes, np.arange(len(label)), {"-O1": table})
     train, test = np.arange(len(training)), np.arange(len(training), len(label))
-    method = _fitted(embedding, samples.without_answers(test), train)
-    assert (method.predict(samples, train).argmax(axis=1) == label[train]).all()
-    assert (method.predict(samples, np.arange(len(label))).argmax(axis=1) < known).all()
-    assert not _learned(method).weights[:, known].any()
-
-
-def test_the_scores_of_a_programs_levels_are_averaged(samples, embedding):
-    method = NgramMethod(embedding, BUCKETS)
-    with pytest.raises(InputError, match="fit the method"):
-        method.predict(samples, np.arange(3))
-    with pytest.raises(InputError, match="fit the method"):
-        method.scores(samples, "-O1", np.arange(3))
-    method.fit(samples, np.arange(0, len(samples), 2), np.random.default_rng(0))
-    rows = np.array([5, 2, 31])
-    levels = {level: method.scores(samples, level, rows) for level in samples.views}
-    assert np.abs(levels["-O1"] - levels["-O0"]).max() > 1e-3
-    shares = method.predict(samples, rows)
-    ratio = np.log(shares[:, 1] / shares[:, 0])
-    mean = (levels["-O1"] + levels["-O0"]) / 2
-    assert ratio == pytest.approx(5 * (mean[:, 1] - mean[:, 0]))
+    model = _fitted(embedding, samples.without_answers(test), train)
+    chosen = ngram_scores(model, table, embedding).argmax(axis=1)
+    assert (chosen[train] == label[train]).all()
+    assert (chosen < known).all()
+    assert not model.weights[:, known].any()
 
 
 def test_both_levels_are_trained_on(samples, embedding):
@@ -155,7 +131,7 @@ def test_both_levels_are_trained_on(samples, embedding):
     both = _fitted(embedding, samples, rows)
     for level, table in samples.views.items():
         alone = _fitted(embedding, replace(samples, views={level: table}), rows)
-        assert (_learned(alone).rarity > 0).sum() < (_learned(both).rarity > 0).sum()
+        assert (alone.idf > 0).sum() < (both.idf > 0).sum()
 
 
 def test_programs_of_a_table_come_one_by_one(samples, embedding):
@@ -168,9 +144,3 @@ def test_programs_of_a_table_come_one_by_one(samples, embedding):
             assert programs[row].words.tolist() == words.tolist()
             assert programs[row].literals.tolist() == alone.literal.tolist()
             assert programs[row].literal_start.tolist() == alone.literal_start.tolist()
-
-
-def test_options_tell_methods_apart(embedding):
-    methods = [NgramMethod(embedding), NgramMethod(embedding, buckets=64), NgramMethod(embedding, penalty=2.0)]
-    assert len({content_hash(method.identity) for method in methods}) == 3
-    assert content_hash(methods[0].identity) == content_hash(NgramMethod(embedding, name="other").identity)

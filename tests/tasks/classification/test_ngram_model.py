@@ -19,7 +19,7 @@ def _model(seed: int = 0, **changes: np.ndarray) -> NgramModel:
         "weights": rng.integers(-127, 128, (BUCKETS, CLASSES)).astype(np.int8),
         "scale": rng.uniform(0.01, 0.1, CLASSES).astype(np.float32),
         "bias": rng.normal(size=CLASSES).astype(np.float32),
-        "rarity": (rng.uniform(1, 5, BUCKETS) * (rng.random(BUCKETS) < 0.8)).astype(np.float32),
+        "idf": (rng.uniform(1, 5, BUCKETS) * (rng.random(BUCKETS) < 0.8)).astype(np.float32),
     }
     return NgramModel(**(values | changes))
 
@@ -39,7 +39,7 @@ def _buckets(program: EncodedProgram) -> Counter[int]:
 @pytest.mark.parametrize("length", [1, 2, 7, 400])
 def test_scores_are_what_the_formula_says(length):
     model, program = _model(), _program(length)
-    value = {bucket: (1 + math.log(n)) * float(model.rarity[bucket]) for bucket, n in _buckets(program).items()}
+    value = {bucket: (1 + math.log(n)) * float(model.idf[bucket]) for bucket, n in _buckets(program).items()}
     norm = math.sqrt(sum(number**2 for number in value.values()))
     found = model.scores(program)
     assert (found.shape, found.dtype) == ((CLASSES,), np.dtype(np.float32))
@@ -50,26 +50,26 @@ def test_scores_are_what_the_formula_says(length):
 
 def test_n_grams_that_training_did_not_have_twice_say_nothing():
     program = _program(20)
-    assert np.array_equal(_model(rarity=np.zeros(BUCKETS, np.float32)).scores(program), _model().bias)
+    assert np.array_equal(_model(idf=np.zeros(BUCKETS, np.float32)).scores(program), _model().bias)
     known = sorted(_buckets(program))[::2]
-    rarity = np.zeros(BUCKETS, np.float32)
-    rarity[known] = 1
+    idf = np.zeros(BUCKETS, np.float32)
+    idf[known] = 1
     others = np.setdiff1d(np.arange(BUCKETS), known)
     weights = _model().weights.copy()
     weights[others] = 0
-    expected = _model(rarity=rarity, weights=weights).scores(program)
-    assert np.array_equal(_model(rarity=rarity).scores(program), expected)
+    expected = _model(idf=idf, weights=weights).scores(program)
+    assert np.array_equal(_model(idf=idf).scores(program), expected)
 
 
 def test_only_how_rare_n_grams_are_beside_each_other_counts():
-    program, rarity = _program(60), _model().rarity
-    assert _model(rarity=rarity * 8).scores(program) == pytest.approx(_model().scores(program), abs=1e-5)
-    assert _model(rarity=rarity**2).scores(program) != pytest.approx(_model().scores(program), abs=1e-2)
+    program, idf = _program(60), _model().idf
+    assert _model(idf=idf * 8).scores(program) == pytest.approx(_model().scores(program), abs=1e-5)
+    assert _model(idf=idf**2).scores(program) != pytest.approx(_model().scores(program), abs=1e-2)
 
 
 def test_a_model_and_its_inputs_are_left_as_they_are():
     model, program = _model(), _program(20)
-    arrays: list[np.ndarray] = [model.weights, model.scale, model.bias, model.rarity, *program]
+    arrays: list[np.ndarray] = [model.weights, model.scale, model.bias, model.idf, *program]
     before = [array.copy() for array in arrays]
     model.scores(program)
     assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
@@ -78,8 +78,8 @@ def test_a_model_and_its_inputs_are_left_as_they_are():
 def test_weights_are_rounded_to_a_byte():
     rng = np.random.default_rng(3)
     weights = rng.normal(size=(CLASSES, BUCKETS)) * [[1e-6], [1], [100], [0]]
-    bias, rarity = rng.normal(size=CLASSES), np.ones(BUCKETS, np.float32)
-    model = NgramModel.rounded(weights, bias, rarity)
+    bias, idf = rng.normal(size=CLASSES), np.ones(BUCKETS, np.float32)
+    model = NgramModel.rounded(weights, bias, idf)
     assert (model.weights.shape, model.weights.dtype) == ((BUCKETS, CLASSES), np.dtype(np.int8))
     assert np.abs(model.weights).max(axis=0).tolist() == [127, 127, 127, 0]
     assert model.scale.dtype == model.bias.dtype == np.float32
@@ -95,16 +95,16 @@ MISFITS = {
     "weights-as-floats": {"weights": _model().weights.astype(np.float32)},
     "weights-in-one-row": {"weights": _model().weights.ravel()},
     "weights-the-other-way-round": {"weights": _model().weights.T.copy()},
-    "no-buckets": {"weights": _model().weights[:0], "rarity": _model().rarity[:0]},
+    "no-buckets": {"weights": _model().weights[:0], "idf": _model().idf[:0]},
     "scale-too-short": {"scale": _model().scale[1:]},
     "scale-one-number": {"scale": _model().scale[0]},
     "scale-of-another-type": {"scale": _model().scale.astype(np.float64)},
     "bias-too-long": {"bias": np.zeros(CLASSES + 1, np.float32)},
     "bias-in-a-box": {"bias": _model().bias[None]},
     "bias-of-another-type": {"bias": _model().bias.astype(np.int32)},
-    "rarity-too-short": {"rarity": _model().rarity[1:]},
-    "rarity-of-classes": {"rarity": _model().bias},
-    "rarity-of-another-type": {"rarity": _model().rarity.astype(np.float16)},
+    "idf-too-short": {"idf": _model().idf[1:]},
+    "idf-of-classes": {"idf": _model().bias},
+    "idf-of-another-type": {"idf": _model().idf.astype(np.float16)},
 }
 
 

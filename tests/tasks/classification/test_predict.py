@@ -78,9 +78,9 @@ def untrained() -> ClassifierHead:
     model = EncoderNetwork(embedding.vectors[:50], 2, sizes, program_head(8))
     row = (np.arange(len(embedding.vectors)) % 50).astype(np.int32)
     return ClassifierHead(
-        network=ProgramNetwork.from_arrays(model.to_arrays(), sizes, row, longest=100),
+        network=ProgramNetwork.from_arrays(model.to_arrays(), sizes, row, max_length=100),
         ngrams=NgramModel.rounded(rng.normal(size=(2, 256)), rng.normal(size=2), np.ones(256, np.float32)),
-        ngram_factor=1.0,
+        ngram_weight=1.0,
         classes=("one", "other"),
         temperature=1.0,
         threshold=0.0,
