@@ -93,6 +93,7 @@ from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_pooler
 from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.format import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.kept import Compiler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
